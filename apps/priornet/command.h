@@ -1,0 +1,15 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+// One file a subcommand; each adds itself to the tool: its options, its help with an example, and the callback that
+// runs it. A callback throws priornet::Error when it fails (exit 1) and CLI::ParseError for misuse (exit 2).
+
+namespace priornet::tool {
+
+void add_measure(CLI::App& tool);
+void add_detect(CLI::App& tool);
+void add_reproduce(CLI::App& tool);
+void add_bench(CLI::App& tool);
+
+}  // namespace priornet::tool

@@ -1,0 +1,1 @@
+// Exists only to hold the precompiled headers that the tests share.
