@@ -12,10 +12,6 @@
 namespace priornet {
 namespace {
 
-using testing::bytes_of;
-using testing::fixture;
-using testing::TemporaryFolder;
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 const std::vector<NamedTensor> kColumns = {{"prediction", torch::tensor({2, 0, -1}, torch::kInt64)},

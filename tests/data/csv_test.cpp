@@ -9,7 +9,6 @@
 namespace priornet {
 namespace {
 
-using testing::TemporaryFolder;
 using Names = std::vector<std::string>;
 
 Table read(const std::string& text) {

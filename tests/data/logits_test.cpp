@@ -10,9 +10,6 @@
 namespace priornet {
 namespace {
 
-using testing::fixture;
-using testing::TemporaryFolder;
-
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 

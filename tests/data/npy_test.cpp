@@ -7,9 +7,6 @@
 namespace priornet {
 namespace {
 
-using testing::fixture;
-using testing::TemporaryFolder;
-
 // A version 1 file with this dict as its header and so many bytes of data.
 std::string npy(std::string dict, size_t data_bytes) {
   std::string bytes = "\x93NUMPY";
@@ -115,7 +112,7 @@ TEST(WriteNpy, WritesTheBytesThatNumPyWrites) {
   const auto values = torch::arange(6, torch::kFloat64).reshape({2, 3}) / 4;
   const auto same = [&](const torch::Tensor& tensor, const std::string& name) {
     write_npy(folder / name, tensor);
-    EXPECT_EQ(testing::bytes_of(folder / name), testing::bytes_of(fixture(name))) << name;
+    EXPECT_EQ(bytes_of(folder / name), bytes_of(fixture(name))) << name;
   };
   same(values, "float64.npy");
   same(values.t().contiguous().t(), "float64.npy");

@@ -7,9 +7,6 @@
 namespace priornet {
 namespace {
 
-using testing::bytes_of;
-using testing::fixture;
-using testing::TemporaryFolder;
 using Names = std::vector<std::string>;
 
 TEST(ReadNpz, KeepsTheOrderOfWhatNumPyWrote) {
