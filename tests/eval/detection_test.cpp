@@ -2,7 +2,6 @@
 #include <priornet/eval/delong.h>
 #include <priornet/eval/detection.h>
 #include <priornet/eval/roc.h>
-#include <priornet/eval/score_direction.h>
 #include <testing/score_samples.h>
 #include <testing/throws.h>
 
@@ -36,13 +35,6 @@ TEST(Detect, NamesTheScoreThatIsNan) {
   EXPECT_THROWS(ArgumentError, detect(nan.sets()), "detect: positive[1] should be a number, found nan");
   EXPECT_THROWS(ArgumentError, detect(ScoreSamples{{1}, {}}.sets()),
                 "detect: negative should hold at least one score, found none");
-}
-
-TEST(IsConfidence, KnowsTheMeasures) {
-  for (const auto* name : {"max_prob", "precision"}) EXPECT_TRUE(is_confidence(name)) << name;
-  for (const auto* name : {"entropy", "expected_entropy", "mutual_information", "differential_entropy", "epkl",
-                           "mutual_information_mu_theta", "", "my_score"})
-    EXPECT_FALSE(is_confidence(name)) << name;
 }
 
 }  // namespace

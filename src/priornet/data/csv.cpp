@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
-#include <string_view>
 
 namespace priornet {
 namespace {
@@ -149,5 +148,12 @@ class Reader {
 }  // namespace
 
 Table read_csv(const std::filesystem::path& path) { return Reader(path).read(); }
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
 
 }  // namespace priornet

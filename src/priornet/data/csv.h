@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace priornet {
@@ -19,5 +20,8 @@ struct Table {
 /// DataError that names the file, and the line (from 1): an empty file, a row longer or shorter than the first line,
 /// a blank line between others, a value that is not a number or is beyond float64.
 Table read_csv(const std::filesystem::path& path);
+
+/// A field of a CSV file: the text as it is, or in quotes where a comma, a quote or a line break demands it.
+std::string csv_field(std::string_view text);
 
 }  // namespace priornet

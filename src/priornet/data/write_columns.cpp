@@ -3,6 +3,7 @@
 #include <priornet/core/atomic_file.h>
 #include <priornet/core/errors.h>
 #include <priornet/data/columns.h>
+#include <priornet/data/csv.h>
 #include <priornet/data/file_format.h>
 #include <priornet/data/npz.h>
 
@@ -74,13 +75,6 @@ void hand_over(const TextSink& sink, fmt::memory_buffer& text) {
   text.clear();
 }
 
-std::string csv_name(const std::string& name) {
-  if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
-  std::string quoted = "\"";
-  for (const char c : name) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + '"';
-}
-
 }  // namespace
 
 void write_columns_csv(const TextSink& sink, const std::vector<NamedTensor>& columns) {
@@ -88,7 +82,7 @@ void write_columns_csv(const TextSink& sink, const std::vector<NamedTensor>& col
   fmt::memory_buffer text;
   for (size_t i = 0; i < columns.size(); ++i) {
     append(text, i == 0 ? "" : ",");
-    append(text, csv_name(columns[i].name));
+    append(text, csv_field(columns[i].name));
   }
   append(text, "\n");
   const auto rows = columns.empty() ? 0 : columns.front().values.size(0);
