@@ -30,8 +30,7 @@ void check_rank(std::string_view function, std::string_view name, const torch::T
 
 void check_logits(std::string_view function, std::string_view name, const torch::Tensor& logits) {
   check_floating(function, name, logits);
-  if (logits.dim() != 2 || logits.size(1) < 2)
-    fail(function, name, "[N, K] with at least 2 classes", shape_of(logits));
+  if (logits.dim() != 2 || logits.size(1) < 2) fail(function, name, "[N, K] with at least 2 classes", shape_of(logits));
 }
 
 void check_ensemble(std::string_view function, std::string_view name, const torch::Tensor& logits) {
@@ -44,6 +43,13 @@ void check_same_shape(std::string_view function, std::string_view name, const to
                       std::string_view other_name, const torch::Tensor& other) {
   if (tensor.sizes() != other.sizes())
     fail(function, name, fmt::format("shaped like {} ({})", other_name, shape_of(other)), shape_of(tensor));
+}
+
+void check_same_dtype(std::string_view function, std::string_view name, const torch::Tensor& tensor,
+                      std::string_view other_name, const torch::Tensor& other) {
+  if (tensor.scalar_type() != other.scalar_type())
+    fail(function, name, fmt::format("{}, like {}", c10::toString(other.scalar_type()), other_name),
+         c10::toString(tensor.scalar_type()));
 }
 
 void check_labels(std::string_view function, std::string_view name, const torch::Tensor& labels, int64_t rows,
