@@ -65,12 +65,14 @@ void HtmlPage::table(const Table& table) {
   body_ += "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table, scrolls sideways\">\n<table>\n";
   if (!table.title.empty()) body_ += fmt::format("<caption>{}</caption>\n", escape_html(table.title));
   body_ += "<thead><tr>";
-  for (const auto& column : table.columns) body_ += fmt::format("<th scope=\"col\">{}</th>", escape_html(column));
+  const auto numeric = numeric_columns(table);
+  const auto align = [&](size_t c) { return numeric[c] ? " class=\"number\"" : ""; };
+  for (size_t c = 0; c < table.columns.size(); ++c)
+    body_ += fmt::format("<th scope=\"col\"{}>{}</th>", align(c), escape_html(table.columns[c]));
   body_ += "</tr></thead>\n<tbody>\n";
   for (const auto& row : table.rows) {
     body_ += "<tr>";
-    for (const auto& cell : row)
-      body_ += fmt::format("<td{}>{}</td>", cell.is_number() ? " class=\"number\"" : "", escape_html(cell.text()));
+    for (size_t c = 0; c < row.size(); ++c) body_ += fmt::format("<td{}>{}</td>", align(c), escape_html(row[c].text()));
     body_ += "</tr>\n";
   }
   body_ += "</tbody>\n</table>\n</div>\n";

@@ -16,16 +16,7 @@ size_t width_of(const std::string& text) {
 }
 
 std::string padded(const std::string& text, size_t width, bool right) {
-  const std::string space(width - std::min(width, width_of(text)), ' ');
-  return right ? space + text : text + space;
-}
-
-/// A column of numbers, or of numbers and dashes, stands to the right.
-std::vector<bool> right_aligned(const Table& table) {
-  std::vector<bool> right(table.columns.size(), false);
-  for (size_t c = 0; c < right.size(); ++c)
-    right[c] = std::any_of(table.rows.begin(), table.rows.end(), [c](const auto& row) { return row[c].is_number(); });
-  return right;
+  return right ? fmt::format("{:>{}}", text, width) : fmt::format("{:<{}}", text, width);
 }
 
 std::vector<size_t> widths_of(const Table& table) {
@@ -74,14 +65,23 @@ void Table::add(std::vector<Cell> row) {
   rows.push_back(std::move(row));
 }
 
+std::vector<bool> numeric_columns(const Table& table) {
+  std::vector<bool> numeric(table.columns.size(), false);
+  for (size_t c = 0; c < numeric.size(); ++c)
+    numeric[c] = std::any_of(table.rows.begin(), table.rows.end(), [c](const auto& row) { return row[c].is_number(); });
+  return numeric;
+}
+
 std::string to_text(const Table& table) {
   const auto widths = widths_of(table);
-  const auto right = right_aligned(table);
+  const auto right = numeric_columns(table);
   std::string result = table.title.empty() ? "" : table.title + "\n\n";
   const auto line = [&](const auto& text_of_column) {
     std::string text;
-    for (size_t c = 0; c < widths.size(); ++c)
-      text += (c == 0 ? "" : "  ") + padded(text_of_column(c), widths[c], right[c]);
+    for (size_t c = 0; c < widths.size(); ++c) {
+      if (c > 0) text += "  ";
+      text += padded(text_of_column(c), widths[c], right[c]);
+    }
     text.erase(text.find_last_not_of(' ') + 1);
     result += text + "\n";
   };
@@ -99,15 +99,15 @@ std::string to_text(const Table& table) {
 }
 
 std::string to_markdown(const Table& table) {
-  const auto right = right_aligned(table);
+  const auto right = numeric_columns(table);
   std::string result = table.title.empty() ? "" : "**" + table.title + "**\n\n";
   result += '|';
-  for (const auto& column : table.columns) result += " " + markdown_cell(column) + " |";
+  for (const auto& column : table.columns) result += fmt::format(" {} |", markdown_cell(column));
   result += "\n|";
   for (const bool to_the_right : right) result += to_the_right ? "---:|" : "---|";
   for (const auto& row : table.rows) {
     result += "\n|";
-    for (const auto& cell : row) result += " " + markdown_cell(cell.text()) + " |";
+    for (const auto& cell : row) result += fmt::format(" {} |", markdown_cell(cell.text()));
   }
   result += '\n';
   for (const auto& note : table.notes) result += "\n" + note + "\n";
@@ -116,14 +116,19 @@ std::string to_markdown(const Table& table) {
 
 std::string to_csv(const Table& table) {
   std::string result;
-  for (size_t c = 0; c < table.columns.size(); ++c) result += (c == 0 ? "" : ",") + csv_cell(table.columns[c]);
-  for (const auto& row : table.rows) {
-    result += '\n';
-    for (size_t c = 0; c < row.size(); ++c)
-      result +=
-          (c == 0 ? "" : ",") + (row[c].is_number() ? fmt::format("{}", row[c].value()) : csv_cell(row[c].text()));
+  for (size_t c = 0; c < table.columns.size(); ++c) {
+    if (c > 0) result += ',';
+    result += csv_cell(table.columns[c]);
   }
-  return result + "\n";
+  result += '\n';
+  for (const auto& row : table.rows) {
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (c > 0) result += ',';
+      result += row[c].is_number() ? fmt::format("{}", row[c].value()) : csv_cell(row[c].text());
+    }
+    result += '\n';
+  }
+  return result;
 }
 
 std::string to_json(const Table& table) {

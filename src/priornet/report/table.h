@@ -36,6 +36,9 @@ struct Table {
   void add(std::vector<Cell> row);
 };
 
+/// Which columns hold numbers: they stand to the right.
+std::vector<bool> numeric_columns(const Table& table);
+
 /// Aligned columns, numbers to the right, a rule under the header.
 std::string to_text(const Table& table);
 std::string to_markdown(const Table& table);
