@@ -1,0 +1,27 @@
+#pragma once
+
+namespace priornet {
+
+/// The instructions the CPU kernels exist for. Portable code runs everywhere, two doubles at a time.
+enum class InstructionSet { kPortable, kAvx2, kAvx512 };
+
+/// The widest set this CPU has and this build holds. PRIORNET_INSTRUCTIONS=portable|avx2|avx512 in the environment
+/// asks for a narrower one.
+InstructionSet best_instruction_set();
+
+bool is_supported(InstructionSet instructions);
+
+const char* name_of(InstructionSet instructions);
+
+/// Calls function.template operator()<lanes>() with the number of doubles in a vector of the set.
+template <class Function>
+void with_lanes(InstructionSet instructions, const Function& function) {
+#if defined(__x86_64__)
+  if (instructions == InstructionSet::kAvx512) return function.template operator()<8>();
+  if (instructions == InstructionSet::kAvx2) return function.template operator()<4>();
+#endif
+  static_cast<void>(instructions);
+  return function.template operator()<2>();
+}
+
+}  // namespace priornet
