@@ -8,6 +8,7 @@
 int main(int argc, char** argv) {
   CLI::App tool("priornet tells how sure a classifier is and why.", "priornet");
   tool.require_subcommand(1);
+  priornet::tool::add_reproduce(tool);
   try {
     tool.parse(argc, argv);
     return 0;

@@ -67,6 +67,7 @@ SyntheticModel evaluate(const char* name, const TrainedNetwork& trained, const T
   model.mutual_information = separation(outside.mutual_information, inside.mutual_information);
   model.differential_entropy = separation(outside.differential_entropy, inside.differential_entropy);
   model.entropy_map = square(map.entropy);
+  model.expected_entropy_map = square(map.expected_entropy);
   model.mutual_information_map = square(map.mutual_information);
   model.differential_entropy_map = square(map.differential_entropy);
   return model;

@@ -49,6 +49,7 @@ struct SyntheticModel {
   Separation mutual_information;
   Separation differential_entropy;
   torch::Tensor entropy_map;  ///< [grid, grid] over [-20, 20]^2, row 0 the lowest; so are the others
+  torch::Tensor expected_entropy_map;
   torch::Tensor mutual_information_map;
   torch::Tensor differential_entropy_map;
 };

@@ -17,25 +17,16 @@ namespace {
 
 constexpr std::array<const char*, 3> kClassColours = {"#e8590c", "#2b8a3e", "#c2255c"};
 
-using MapOf = torch::Tensor SyntheticModel::*;
-
 ColourScale entropy_scale(ColourMap map) { return {map, {0.0, std::log(3.0)}, 0.25, "nats"}; }
 
-/// One scale for a map in every row, so that rows compare: from a low quantile, which a few sharp cells do not move,
-/// to the greatest value there can be or, without one, to a high quantile.
-ColourScale shared_scale(const SyntheticResult& result, SyntheticModel SyntheticCase::*model, MapOf map,
-                         double greatest) {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const auto& entry : result.cases) {
-    const auto values = (entry.*model.*map).flatten();
-    low = std::min(low, values.quantile(0.02).item<double>());
-    high = std::max(high, values.quantile(0.98).item<double>());
-  }
-  if (std::isfinite(greatest)) high = greatest;
-  const double span = high - low;
-  const double tick = std::pow(10.0, std::floor(std::log10(span)));
-  const double pace = span / tick < 2 ? tick / 4 : span / tick < 5 ? tick / 2 : tick * 2;
-  return {ColourMap::kViridis, {std::floor(low / pace) * pace, high}, pace, "nats"};
+/// One scale for every row, so that rows compare: up to the flat Dirichlet's -ln 2, down to a low quantile, which a few
+/// very sharp cells do not move.
+ColourScale differential_entropy_scale(const SyntheticResult& result) {
+  constexpr double kTick = 1.0;
+  double low = -2.0;
+  for (const auto& entry : result.cases)
+    low = std::min(low, entry.dpn.differential_entropy_map.flatten().quantile(0.02).item<double>());
+  return {ColourMap::kViridis, {std::floor(low / kTick) * kTick, -std::numbers::ln2}, kTick, "nats"};
 }
 
 /// The edge of the data region: each disc's circle where no other disc covers it.
@@ -71,8 +62,7 @@ torch::Tensor concentrations(double a, double b, double c) { return torch::tenso
 }  // namespace
 
 Figure draw_figure3(const SyntheticResult& result) {
-  const auto density_scale =
-      shared_scale(result, &SyntheticCase::dpn, &SyntheticModel::differential_entropy_map, -std::numbers::ln2);
+  const auto density_scale = differential_entropy_scale(result);
   std::vector<PanelRow> rows;
   size_t next = 0;
   for (const auto& entry : result.cases) {
@@ -92,28 +82,16 @@ Figure draw_figure3(const SyntheticResult& result) {
 }
 
 Figure draw_comparison(const SyntheticResult& result) {
-  const double unbounded = std::numeric_limits<double>::infinity();
-  const auto density_scale =
-      shared_scale(result, &SyntheticCase::dnn, &SyntheticModel::differential_entropy_map, -std::numbers::ln2);
-  const auto information_scale =
-      shared_scale(result, &SyntheticCase::dpn, &SyntheticModel::mutual_information_map, unbounded);
+  const auto scale = entropy_scale(ColourMap::kViridis);
   std::vector<PanelRow> rows;
   size_t next = 0;
   for (const auto& entry : result.cases) {
     const auto outline = region_outline(entry.classes);
     rows.push_back(
         {row_title(entry),
-         {{letter(next) + " DNN: entropy", entry.dnn.entropy_map, entropy_scale(ColourMap::kViridis), {}, outline},
-          {letter(next) + " DNN: differential entropy *",
-           entry.dnn.differential_entropy_map,
-           density_scale,
-           {},
-           outline},
-          {letter(next) + " DPN: mutual information",
-           entry.dpn.mutual_information_map,
-           information_scale,
-           {},
-           outline}}});
+         {{letter(next) + " DNN: entropy", entry.dnn.entropy_map, scale, {}, outline},
+          {letter(next) + " DPN: expected entropy", entry.dpn.expected_entropy_map, scale, {}, outline},
+          {letter(next) + " DPN: mutual information", entry.dpn.mutual_information_map, scale, {}, outline}}});
   }
   return draw_panels(rows, kHalfSide);
 }

@@ -9,8 +9,8 @@ namespace priornet {
 /// of the DPN.
 Figure draw_figure3(const SyntheticResult& result);
 
-/// The same for the DNN, and the DPN's mutual information: entropy of the DNN, its differential entropy when its
-/// logits are read as a Dirichlet's, mutual information of the DPN.
+/// What figure 3 leaves out, a row a sigma: entropy of the DNN; the two parts of the DPN's entropy, expected entropy
+/// (data uncertainty) and mutual information (distributional uncertainty).
 Figure draw_comparison(const SyntheticResult& result);
 
 /// The paper's figure 1: an ensemble as points on the simplex, and the distribution it is drawn from.

@@ -36,7 +36,7 @@ Cell separation_cell(const std::vector<SyntheticResult>& results, size_t index, 
   const double margin = results.size() == 1 ? (only.high - only.low) / 2 : deviation;
   // The precision of a plain network is whatever training left: see the note.
   const bool flagged = model == &SyntheticCase::dnn && measure != &SyntheticModel::entropy;
-  return Cell::number(mean, fmt::format("{:.4f} ± {:.4f}{}", mean, margin, flagged ? " *" : ""));
+  return Cell::number(mean, fmt::format("{}{:.4f} ± {:.4f}", flagged ? "* " : "", mean, margin));
 }
 
 Json to_json(const Separation& separation) {
