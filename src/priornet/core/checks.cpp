@@ -46,6 +46,13 @@ void check_same_shape(std::string_view function, std::string_view name, const to
     fail(function, name, fmt::format("shaped like {} ({})", other_name, shape_of(other)), shape_of(tensor));
 }
 
+void check_same_dtype(std::string_view function, std::string_view name, const torch::Tensor& tensor,
+                      std::string_view other_name, const torch::Tensor& other) {
+  if (tensor.scalar_type() != other.scalar_type())
+    fail(function, name, fmt::format("{}, like {}", c10::toString(other.scalar_type()), other_name),
+         c10::toString(tensor.scalar_type()));
+}
+
 void check_labels(std::string_view function, std::string_view name, const torch::Tensor& labels, int64_t rows,
                   int64_t num_classes) {
   if (!labels.defined()) fail(function, name, "a tensor", "none");

@@ -23,6 +23,9 @@ void check_ensemble(std::string_view function, std::string_view name, const torc
 void check_same_shape(std::string_view function, std::string_view name, const torch::Tensor& tensor,
                       std::string_view other_name, const torch::Tensor& other);
 
+void check_same_dtype(std::string_view function, std::string_view name, const torch::Tensor& tensor,
+                      std::string_view other_name, const torch::Tensor& other);
+
 /// int64 [N] with every label in [0, num_classes).
 void check_labels(std::string_view function, std::string_view name, const torch::Tensor& labels, int64_t rows,
                   int64_t num_classes);

@@ -2,6 +2,8 @@
 
 #include <torch/types.h>
 
+#include <string_view>
+
 // The Dirichlet a Prior Network should give for an input; notation as in docs/math.md, section 5.
 
 namespace priornet {
@@ -30,7 +32,12 @@ class DirichletTarget {
   Kind kind() const { return kind_; }
   const torch::Tensor& labels() const { return values_; }         ///< of kSmoothedLabels
   const torch::Tensor& probabilities() const { return values_; }  ///< of kTeacher
-  const SmoothingOptions& options() const { return options_; }
+  double alpha0() const { return options_.alpha0; }               ///< of kSmoothedLabels and kTeacher
+  double concentration_on_label(int64_t classes) const;           ///< not of kTeacher
+  double concentration_elsewhere() const;                         ///< not of kTeacher
+
+  /// Throws ArgumentError unless the target fits logits [N, K].
+  void check(std::string_view function, const torch::Tensor& logits) const;
 
  private:
   DirichletTarget(Kind kind, torch::Tensor values, const SmoothingOptions& options);

@@ -1,0 +1,103 @@
+#include <priornet/losses/losses.h>
+#include <testing/logits.h>
+
+#include <torch/csrc/autograd/autograd.h>
+
+#include <functional>
+
+// Values and gradients of the losses against 50 digits.
+
+namespace priornet {
+namespace {
+
+using Loss = std::function<torch::Tensor(const torch::Tensor&, const DirichletTarget&)>;
+
+struct TargetCase {
+  std::string name;
+  std::function<DirichletTarget(const torch::Tensor&)> make;
+};
+
+DirichletTarget smoothed(const torch::Tensor& logits, double alpha0, double epsilon) {
+  const auto labels = torch::arange(logits.size(0), torch::kInt64).remainder(logits.size(1));
+  return DirichletTarget::smoothed_labels(labels, {alpha0, epsilon});
+}
+
+const std::vector<TargetCase> kTargets{
+    {"sharp labels", [](const torch::Tensor& z) { return smoothed(z, 1e3, 0.09 / static_cast<double>(z.size(1))); }},
+    {"labels with ones elsewhere", [](const torch::Tensor& z) { return smoothed(z, 2e3, 1 / 2e3); }},
+    {"flat", [](const torch::Tensor&) { return DirichletTarget::flat(); }},
+    {"teacher", [](const torch::Tensor& z) {
+       const auto other = make_logits(Shape::kRandom, z.size(0), z.size(1), z.scalar_type(), 7, -3, 3);
+       return DirichletTarget::teacher(torch::softmax(other, 1), 50);
+     }}};
+
+exact::Row exact_target(const DirichletTarget& target, const torch::Tensor& logits, int64_t n) {
+  if (target.kind() == DirichletTarget::Kind::kTeacher) {
+    exact::Row row = exact_row(target.probabilities(), n);
+    for (auto& beta : row) beta *= target.alpha0();
+    return row;
+  }
+  const auto classes = logits.size(1);
+  exact::Row row(classes, exact::Real(target.concentration_elsewhere()));
+  if (target.kind() == DirichletTarget::Kind::kSmoothedLabels)
+    row[target.labels()[n].item<int64_t>()] = exact::Real(target.concentration_on_label(classes));
+  return row;
+}
+
+exact::Real exact_loss(bool forward, const exact::Row& logits, const exact::Row& target) {
+  const auto alpha = exact::concentrations(logits);
+  return forward ? exact::kl_divergence(target, alpha) : exact::kl_divergence(alpha, target);
+}
+
+int64_t rows_for(int64_t classes) { return classes >= 1000 ? 1 : classes >= 100 ? 3 : 17; }
+
+class LossAccuracy : public testing::TestWithParam<std::tuple<bool, int64_t, Shape>> {
+ protected:
+  void expect_values(torch::Dtype dtype, double relative, double absolute) {
+    const auto [forward, classes, shape] = GetParam();
+    const auto logits = make_logits(shape, rows_for(classes), classes, dtype, 3);
+    for (const auto& [name, make] : kTargets) {
+      const auto target = make(logits);
+      const auto values = (forward ? forward_kl : reverse_kl)(logits, target).to(torch::kFloat64);
+      WorstError worst{relative, absolute};
+      for (int64_t n = 0; n < logits.size(0); ++n)
+        worst.add(values[n].item<double>(),
+                  exact_loss(forward, exact_row(logits, n), exact_target(target, logits, n)),
+                  name + ", row " + std::to_string(n));
+      EXPECT_TRUE(within(worst)) << name;
+    }
+  }
+};
+
+TEST_P(LossAccuracy, Float64IsWithin1e11OfTheExactValue) { expect_values(torch::kFloat64, 1e-11, 1e-13); }
+
+TEST_P(LossAccuracy, Float32IsWithin1e6OfTheExactValue) { expect_values(torch::kFloat32, 1e-6, 1e-12); }
+
+TEST_P(LossAccuracy, GradientIsWithin1e9OfExactDifferences) {
+  const auto [forward, classes, shape] = GetParam();
+  if (classes > 10) GTEST_SKIP() << "differences of this many classes take minutes";
+  const auto logits = make_logits(shape, 7, classes, torch::kFloat64, 4).requires_grad_();
+  for (const auto& [name, make] : kTargets) {
+    const auto target = make(logits);
+    const auto weights = torch::arange(1, 8, torch::kFloat64);
+    const auto gradient =
+        torch::autograd::grad({(forward ? forward_kl : reverse_kl)(logits, target)}, {logits}, {weights})[0];
+    WorstError worst{1e-9, 1e-13};
+    for (int64_t n = 0; n < logits.size(0); ++n) {
+      const auto beta = exact_target(target, logits, n);
+      const auto loss = [&](const exact::Row& z) { return exact_loss(forward, z, beta); };
+      for (int64_t c = 0; c < classes; ++c)
+        worst.add(gradient[n][c].item<double>(),
+                  weights[n].item<double>() * exact::derivative(loss, exact_row(logits.detach(), n), c),
+                  name + ", row " + std::to_string(n) + ", class " + std::to_string(c));
+    }
+    EXPECT_TRUE(within(worst)) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Grid, LossAccuracy,
+                         testing::Combine(testing::Bool(), testing::Values(2, 3, 10, 100, 1000),
+                                          testing::Values(Shape::kRandom, Shape::kEqual, Shape::kDominated)));
+
+}  // namespace
+}  // namespace priornet
