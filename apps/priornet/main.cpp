@@ -1,21 +1,49 @@
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
 #include <priornet/core/errors.h>
 
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <string_view>
 
 #include "command.h"
 
+namespace {
+
+// One line, whatever a library put into its message.
+int fail(int status, std::string_view message, std::string_view hint = "") {
+  fmt::print(stderr, "priornet: {}{}\n", message.substr(0, message.find('\n')), hint);
+  return status;
+}
+
+int misuse(const CLI::App& tool, const CLI::ParseError& error) {
+  const auto chosen = tool.get_subcommands();
+  const auto command = chosen.empty() ? std::string() : chosen.front()->get_name() + " ";
+  return fail(2, error.what(), fmt::format(" (see priornet {}--help)", command));
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   CLI::App tool("priornet tells how sure a classifier is and why.", "priornet");
+  tool.set_version_flag("--version", "priornet " PRIORNET_VERSION, "Print the version and exit");
   tool.require_subcommand(1);
+  priornet::tool::add_measure(tool);
+  priornet::tool::add_detect(tool);
   priornet::tool::add_reproduce(tool);
   try {
     tool.parse(argc, argv);
     return 0;
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return tool.exit(asked);
   } catch (const CLI::ParseError& error) {
-    return tool.exit(error) == 0 ? 0 : 2;
+    return misuse(tool, error);
+  } catch (const c10::Error& error) {
+    return fail(1, error.what_without_backtrace());
+  } catch (const std::bad_alloc&) {
+    return fail(1, "out of memory");
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "priornet: %s\n", error.what());
-    return 1;
+    return fail(1, error.what());
   }
 }

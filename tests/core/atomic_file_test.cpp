@@ -7,8 +7,6 @@
 namespace priornet {
 namespace {
 
-using testing::bytes_of;
-using testing::TemporaryFolder;
 using Names = std::vector<std::string>;
 
 TEST(AtomicFile, AppearsWholeOnCommit) {

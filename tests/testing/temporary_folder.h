@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace priornet::testing {
+namespace priornet {
 
 /// A fresh empty folder that is gone, with all it holds, at the end of the test.
 class TemporaryFolder {
@@ -53,4 +53,4 @@ inline std::string bytes_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-}  // namespace priornet::testing
+}  // namespace priornet

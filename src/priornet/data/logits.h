@@ -1,0 +1,22 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace priornet {
+
+struct LogitsOptions {
+  std::string array;  ///< which array of an .npz; empty: its only one, or the one called "logits"
+};
+
+/// Logits from .npy, .npz or .csv (a header is skipped), float32 or float64 on the CPU.
+/// One file: [N, K], or [M, N, K] for an ensemble, as the file has it. Several files: the members of an ensemble, each
+/// [N, K] and of one shape, stacked to [M, N, K].
+/// DataError, which names the file: another rank or dtype, a single class, no rows, or a value that is not finite, with
+/// its row and column (from 0).
+torch::Tensor read_logits(const std::vector<std::filesystem::path>& paths, const LogitsOptions& options = {});
+
+}  // namespace priornet

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include <string>
+
+namespace priornet {
+
+/// An array of a file, or a column of a table. The name is empty where the file gives none.
+struct NamedTensor {
+  std::string name;
+  torch::Tensor values;
+};
+
+}  // namespace priornet

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <priornet/data/npy_header.h>
+
+#include <filesystem>
+
+// Arrays in NumPy's .npy format: float32, float64, int32, int64; little-endian, C order.
+
+namespace priornet {
+
+/// The array of a file, on the CPU. DataError, which names the file, if it is empty, is not .npy, is in Fortran order,
+/// has another dtype, or holds fewer or more bytes than its header promises. Nothing is allocated before that is known.
+torch::Tensor read_npy(const std::filesystem::path& path);
+
+/// The same from any source of `size` bytes. `name` opens the messages.
+torch::Tensor read_npy(std::string_view name, const ByteSource& source, int64_t size);
+
+/// Writes a tensor of any device, whole or not at all.
+void write_npy(const std::filesystem::path& path, const torch::Tensor& values);
+
+}  // namespace priornet

@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+#include <priornet/core/errors.h>
+#include <priornet/eval/delong.h>
+#include <priornet/eval/roc.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace priornet {
+namespace {
+
+constexpr double kNormal975 = 1.959963984540054;
+
+struct Components {
+  std::vector<double> positive;
+  std::vector<double> negative;
+};
+
+// The components of every score, in the order the scores came in.
+Components components(const ScoreSets& scores) {
+  struct Item {
+    double score;
+    size_t index;
+  };
+  const auto positives = scores.positive.size();
+  const auto negatives = scores.negative.size();
+  std::vector<Item> items;
+  items.reserve(positives + negatives);
+  for (const double score : scores.positive) items.push_back({score, items.size()});
+  for (const double score : scores.negative) items.push_back({score, items.size()});
+  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.score < b.score; });
+
+  Components result{std::vector<double>(positives), std::vector<double>(negatives)};
+  size_t positives_below = 0;
+  for (size_t begin = 0, end = 0; begin < items.size(); begin = end) {
+    size_t positives_here = 0;
+    for (end = begin; end < items.size() && items[end].score == items[begin].score; ++end)
+      positives_here += items[end].index < positives ? 1 : 0;
+    const auto negatives_here = static_cast<double>(end - begin - positives_here);
+    const auto negatives_below = static_cast<double>(begin - positives_below);
+    const auto positives_above = static_cast<double>(positives - positives_below - positives_here);
+    const double of_positive = (negatives_below + negatives_here / 2) / static_cast<double>(negatives);
+    const double of_negative =
+        (positives_above + static_cast<double>(positives_here) / 2) / static_cast<double>(positives);
+    for (size_t i = begin; i < end; ++i) {
+      const auto index = items[i].index;
+      if (index < positives) {
+        result.positive[index] = of_positive;
+      } else {
+        result.negative[index - positives] = of_negative;
+      }
+    }
+    positives_below += positives_here;
+  }
+  return result;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+// The sample covariance of two columns, over their length: the covariance of their means.
+double covariance_of_means(const std::vector<double>& a, const std::vector<double>& b) {
+  const double mean_a = mean(a);
+  const double mean_b = mean(b);
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += (a[i] - mean_a) * (b[i] - mean_b);
+  const auto n = static_cast<double>(a.size());
+  return sum / (n - 1) / n;
+}
+
+double covariance(const Components& a, const Components& b) {
+  return covariance_of_means(a.positive, b.positive) + covariance_of_means(a.negative, b.negative);
+}
+
+void check_pair(const char* name, size_t first, size_t second) {
+  if (first != second || first < 2)
+    throw ArgumentError(
+        fmt::format("delong_paired: {} should hold the same inputs, at least 2, for both scores, "
+                    "found {} and {}",
+                    name, first, second));
+}
+
+}  // namespace
+
+double delong_variance(const Ranking& ranking) {
+  const auto p = static_cast<double>(ranking.positives());
+  const auto n = static_cast<double>(ranking.negatives());
+  if (p < 2 || n < 2) return std::numeric_limits<double>::quiet_NaN();
+  const double area = auroc(ranking);
+  double positives_above = 0;
+  double negatives_above = 0;
+  double of_positives = 0;
+  double of_negatives = 0;
+  ranking.for_each_group([&](int64_t positives, int64_t negatives) {
+    const auto positives_here = static_cast<double>(positives);
+    const auto negatives_here = static_cast<double>(negatives);
+    const double positive = (n - negatives_above - negatives_here / 2) / n - area;
+    const double negative = (positives_above + positives_here / 2) / p - area;
+    of_positives += positives_here * positive * positive;
+    of_negatives += negatives_here * negative * negative;
+    positives_above += positives_here;
+    negatives_above += negatives_here;
+  });
+  return of_positives / (p - 1) / p + of_negatives / (n - 1) / n;
+}
+
+Interval delong_interval(const Ranking& ranking) {
+  const double variance = delong_variance(ranking);
+  if (std::isnan(variance)) return {0, 1};
+  const double area = auroc(ranking);
+  const double half = kNormal975 * std::sqrt(variance);
+  return {std::max(0.0, area - half), std::min(1.0, area + half)};
+}
+
+PairedAuroc delong_paired(const PairedScores& scores) {
+  check_scores("delong_paired: first", scores.first);
+  check_scores("delong_paired: second", scores.second);
+  check_pair("positive", scores.first.positive.size(), scores.second.positive.size());
+  check_pair("negative", scores.first.negative.size(), scores.second.negative.size());
+  const auto first = components(scores.first);
+  const auto second = components(scores.second);
+  PairedAuroc result{.first = mean(first.positive),
+                     .second = mean(second.positive),
+                     .first_variance = covariance(first, first),
+                     .second_variance = covariance(second, second),
+                     .covariance = covariance(first, second)};
+  const double difference = result.first - result.second;
+  const double variance = result.first_variance + result.second_variance - 2 * result.covariance;
+  if (difference == 0) return result;  // also where both scores separate completely and the variance is 0
+  result.z = difference / std::sqrt(std::max(variance, 0.0));
+  result.p_value = std::erfc(std::abs(result.z) / std::sqrt(2.0));
+  return result;
+}
+
+}  // namespace priornet

@@ -1,0 +1,106 @@
+#include <priornet/core/errors.h>
+#include <priornet/data/logits.h>
+#include <priornet/data/npy.h>
+#include <testing/fixtures.h>
+#include <testing/temporary_folder.h>
+#include <testing/throws.h>
+
+#include <limits>
+
+namespace priornet {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// What read_logits says about this tensor in an .npy, less the name of the file.
+std::string error_of(const torch::Tensor& logits) {
+  const TemporaryFolder folder;
+  const auto path = folder / "a.npy";
+  write_npy(path, logits);
+  try {
+    read_logits({path});
+    return "no error";
+  } catch (const DataError& error) {
+    const std::string message = error.what();
+    return message.starts_with(path.string()) ? message.substr(path.string().size()) : "does not name the file";
+  }
+}
+
+TEST(ReadLogits, ReadsOneModelOrAnEnsemble) {
+  const TemporaryFolder folder;
+  const auto ensemble = torch::rand({3, 4, 2});
+  write_npy(folder / "all.npy", ensemble);
+  EXPECT_TRUE(read_logits({folder / "all.npy"}).equal(ensemble));
+  write_npy(folder / "one.npy", ensemble[0]);
+  EXPECT_TRUE(read_logits({folder / "one.npy"}).equal(ensemble[0]));
+  const auto csv = read_logits({folder.file("a.csv", "cat,dog\n1,2\n3,4\n")});
+  EXPECT_TRUE(csv.equal(torch::tensor({{1.0, 2.0}, {3.0, 4.0}}, torch::kFloat64)));
+}
+
+TEST(ReadLogits, StacksFilesAsMembers) {
+  const TemporaryFolder folder;
+  const auto csv = folder.file("a.csv", "1,2\n3,4\n");
+  write_npy(folder / "b.npy", torch::tensor({{5.0f, 6.0f}, {7.0f, 8.0f}}));
+  const auto wanted = torch::tensor({{{1.0, 2.0}, {3.0, 4.0}}, {{5.0, 6.0}, {7.0, 8.0}}}, torch::kFloat64);
+  EXPECT_TRUE(read_logits({csv, folder / "b.npy"}).equal(wanted));
+}
+
+TEST(ReadLogits, WantsMembersOfOneShape) {
+  const TemporaryFolder folder;
+  const auto two = folder.file("two.csv", "1,2\n");
+  const auto three = folder.file("three.csv", "1,2,3\n");
+  EXPECT_THROWS(DataError, read_logits({two, three}),
+                (three.string() + ": has shape [1, 3], " + two.string() + " has [1, 2]").c_str());
+  write_npy(folder / "ensemble.npy", torch::rand({2, 1, 2}));
+  EXPECT_THROWS(DataError, read_logits({two, folder / "ensemble.npy"}),
+                ((folder / "ensemble.npy").string() + ": a member should be [N, K], found shape [2, 1, 2]").c_str());
+}
+
+TEST(ReadLogits, NamesRowAndColumnOfWhatIsNotFinite) {
+  auto logits = torch::zeros({5, 10}, torch::kFloat64);
+  logits[3][7] = kNan;
+  EXPECT_EQ(error_of(logits), ": logits[3, 7] is nan: row 3, column 7 (from 0) should be finite");
+  EXPECT_EQ(error_of(logits.to(torch::kFloat32)), ": logits[3, 7] is nan: row 3, column 7 (from 0) should be finite");
+  auto ensemble = torch::zeros({2, 5, 10});
+  ensemble[1][4][0] = -kInfinity;
+  EXPECT_EQ(error_of(ensemble), ": logits[1, 4, 0] is -inf: member 1, row 4, column 0 (from 0) should be finite");
+  const TemporaryFolder folder;
+  const auto csv = folder.file("a.csv", "cat,dog\n1,2\n3,inf\n");
+  EXPECT_THROWS(DataError, read_logits({csv}),
+                (csv.string() + ": logits[1, 1] is inf: row 1, column 1 (from 0) should be finite").c_str());
+}
+
+TEST(ReadLogits, RefusesOtherShapesAndDtypes) {
+  EXPECT_EQ(error_of(torch::zeros({5})), ": logits should be [N, K], or [M, N, K] for an ensemble, found shape [5]");
+  EXPECT_EQ(error_of(torch::zeros({1, 2, 3, 4})),
+            ": logits should be [N, K], or [M, N, K] for an ensemble, found shape [1, 2, 3, 4]");
+  EXPECT_EQ(error_of(torch::zeros({5, 1})), ": logits should have at least 2 classes, found shape [5, 1]");
+  EXPECT_EQ(error_of(torch::zeros({0, 3})), ": holds no rows: shape [0, 3]");
+  EXPECT_EQ(error_of(torch::zeros({5, 3}, torch::kInt64)), ": logits should be float32 or float64, found int64");
+}
+
+TEST(ReadLogits, ListsTheExtensionsItKnows) {
+  EXPECT_THROWS(DataError, read_logits({"a.txt"}), "a.txt: extension .txt is not supported: wanted .npy, .npz or .csv");
+  EXPECT_THROWS(DataError, read_logits({"logits"}),
+                "logits: has no extension to tell its format: wanted .npy, .npz or .csv");
+}
+
+TEST(ReadLogits, TakesArrayNamesForNpzOnly) {
+  EXPECT_THROWS(DataError, read_logits({"a.npy"}, {.array = "x"}),
+                "a.npy: has no array x: only an .npz names its arrays");
+}
+
+#ifdef PRIORNET_HAVE_LIBARCHIVE
+TEST(ReadLogits, ChoosesTheArrayOfAnNpz) {
+  EXPECT_EQ(read_logits({fixture("compressed.npz")}).sizes().vec(), std::vector<int64_t>({50, 10}));
+  const auto plain = fixture("plain.npz");
+  EXPECT_EQ(read_logits({plain}, {.array = "second"}).sizes().vec(), std::vector<int64_t>({2, 3}));
+  EXPECT_THROWS(
+      DataError, read_logits({plain}),
+      (plain.string() + ": has several arrays and none is called logits: say which of second, first").c_str());
+}
+#endif
+
+}  // namespace
+}  // namespace priornet

@@ -1,0 +1,129 @@
+#include <priornet/core/errors.h>
+#include <priornet/eval/delong.h>
+#include <priornet/eval/roc.h>
+#include <testing/score_samples.h>
+#include <testing/throws.h>
+
+#include <boost/math/distributions/normal.hpp>
+
+namespace priornet {
+namespace {
+
+double wins(double positive, double negative) { return positive > negative ? 1.0 : positive == negative ? 0.5 : 0.0; }
+
+// Mean of wins over the other set, for each score of one set: P x N comparisons.
+struct SlowComponents {
+  std::vector<double> positive;
+  std::vector<double> negative;
+
+  explicit SlowComponents(const ScoreSamples& scores)
+      : positive(scores.positive.size()), negative(scores.negative.size()) {
+    for (size_t i = 0; i < positive.size(); ++i)
+      for (size_t j = 0; j < negative.size(); ++j) {
+        const double win = wins(scores.positive[i], scores.negative[j]);
+        positive[i] += win / static_cast<double>(negative.size());
+        negative[j] += win / static_cast<double>(positive.size());
+      }
+  }
+};
+
+double slow_covariance(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto n = static_cast<double>(a.size());
+  double sum_a = 0, sum_b = 0, sum_ab = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    sum_a += a[i];
+    sum_b += b[i];
+    sum_ab += a[i] * b[i];
+  }
+  return (sum_ab - sum_a * sum_b / n) / (n - 1) / n;
+}
+
+double slow_covariance(const SlowComponents& a, const SlowComponents& b) {
+  return slow_covariance(a.positive, b.positive) + slow_covariance(a.negative, b.negative);
+}
+
+// By hand: positives 3, 1 against negatives 2, 0 have components 1, 1/2 and 1/2, 1; each sample variance is 1/8.
+TEST(DelongVariance, MatchesAHandComputedExample) {
+  EXPECT_NEAR(delong_variance(Ranking(ScoreSamples{{3, 1}, {2, 0}}.sets())), 0.125 / 2 + 0.125 / 2, 1e-15);
+}
+
+TEST(DelongVariance, AgreesWithTheDefinitionOnRandomScores) {
+  std::mt19937_64 random(3);
+  for (const double grid : {0.0, 0.1, 1.0})
+    for (const auto& [positives, negatives] : {std::pair{2, 2}, {5, 80}, {120, 75}}) {
+      const auto scores = normal_samples({positives, negatives, 1.0, grid}, random);
+      const SlowComponents slow(scores);
+      EXPECT_NEAR(delong_variance(Ranking(scores.sets())), slow_covariance(slow, slow), 1e-14);
+    }
+}
+
+TEST(DelongInterval, StaysWithinZeroAndOne) {
+  const auto interval = delong_interval(Ranking(ScoreSamples{{3, 1}, {2, 0}}.sets()));
+  EXPECT_NEAR(interval.low, 0.75 - 1.959963984540054 * std::sqrt(0.125), 1e-12);
+  EXPECT_EQ(interval.high, 1.0);
+}
+
+TEST(DelongInterval, IsEverythingForASingleScoreAndThePointForSeparatedSets) {
+  const auto single = delong_interval(Ranking(ScoreSamples{{3}, {2, 0}}.sets()));
+  EXPECT_EQ(single.low, 0.0);
+  EXPECT_EQ(single.high, 1.0);
+  const auto separated = delong_interval(Ranking(ScoreSamples{{3, 4}, {2, 0}}.sets()));
+  EXPECT_EQ(separated.low, 1.0);
+  EXPECT_EQ(separated.high, 1.0);
+}
+
+// AUROC of N(1.5, 1) against N(0, 1) is Phi(1.5 / sqrt 2). 400 samples put the share within 0.95 +- 0.03.
+TEST(DelongInterval, CoversTheTruth95PercentOfTheTime) {
+  const double truth = boost::math::cdf(boost::math::normal(), 1.5 / std::sqrt(2.0));
+  std::mt19937_64 random(4);
+  int covered = 0;
+  for (int i = 0; i < 400; ++i) {
+    const auto interval = delong_interval(Ranking(normal_samples({}, random).sets()));
+    covered += interval.low <= truth && truth <= interval.high ? 1 : 0;
+  }
+  EXPECT_GE(covered, 0.91 * 400);
+  EXPECT_LE(covered, 0.98 * 400);
+}
+
+TEST(DelongPaired, AgreesWithTheDefinitionOnRandomScores) {
+  std::mt19937_64 random(5);
+  for (const double grid : {0.0, 0.25}) {
+    const auto first = normal_samples({60, 90, 1.0, grid}, random);
+    auto second = normal_samples({60, 90, 0.5, grid}, random);
+    for (size_t i = 0; i < 60; ++i) second.positive[i] += first.positive[i];
+    for (size_t i = 0; i < 90; ++i) second.negative[i] += first.negative[i];
+    const SlowComponents a(first);
+    const SlowComponents b(second);
+    const auto result = delong_paired({first.sets(), second.sets()});
+    EXPECT_NEAR(result.first, auroc(Ranking(first.sets())), 1e-14);
+    EXPECT_NEAR(result.second, auroc(Ranking(second.sets())), 1e-14);
+    EXPECT_NEAR(result.first_variance, slow_covariance(a, a), 1e-15);
+    EXPECT_NEAR(result.second_variance, slow_covariance(b, b), 1e-15);
+    EXPECT_NEAR(result.covariance, slow_covariance(a, b), 1e-15);
+    EXPECT_GT(result.covariance, 0.2 * result.first_variance);  // the second score contains the first
+    const double z = (result.first - result.second) /
+                     std::sqrt(result.first_variance + result.second_variance - 2 * result.covariance);
+    EXPECT_NEAR(result.z, z, 1e-12);
+    EXPECT_NEAR(result.p_value, 2 * boost::math::cdf(boost::math::normal(), -std::abs(z)), 1e-12);
+  }
+}
+
+TEST(DelongPaired, SeesNoDifferenceBetweenAScoreAndItself) {
+  const ScoreSamples scores{{3, 1, 5}, {2, 0}};
+  const auto result = delong_paired({scores.sets(), scores.sets()});
+  EXPECT_EQ(result.z, 0.0);
+  EXPECT_EQ(result.p_value, 1.0);
+}
+
+TEST(DelongPaired, RefusesSetsThatCannotBePaired) {
+  const ScoreSamples three{{3, 1, 5}, {2, 0}};
+  const ScoreSamples two{{3, 1}, {2, 0}};
+  EXPECT_THROWS(ArgumentError, delong_paired({three.sets(), two.sets()}),
+                "delong_paired: positive should hold the same inputs, at least 2, for both scores, found 3 and 2");
+  const ScoreSamples nan{{std::nan(""), 1}, {2, 0}};
+  EXPECT_THROWS(ArgumentError, delong_paired({two.sets(), nan.sets()}),
+                "delong_paired: second: positive[0] should be a number, found nan");
+}
+
+}  // namespace
+}  // namespace priornet
