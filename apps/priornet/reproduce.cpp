@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "standard_output.h"
 #include "terminal_progress.h"
 
 namespace priornet::tool {
@@ -70,16 +71,19 @@ std::string command_line(const ReproduceOptions& options, std::string_view name,
   return command + " --out " + shell_word(out.string());
 }
 
-void print(const ExperimentSummary& summary) {
-  for (const auto& table : summary.tables) fmt::print("\n{}", to_text(table));
-  for (const auto& remark : summary.remarks) fmt::print("\nNote: {}\n", remark);
-  fmt::print("\nWritten:\n");
-  for (const auto& file : summary.files) fmt::print("  {}\n", file.string());
+std::string to_text(const ExperimentSummary& summary) {
+  std::string text;
+  for (const auto& table : summary.tables) text += priornet::to_text(table) + "\n";
+  for (const auto& remark : summary.remarks) text += fmt::format("Note: {}\n\n", remark);
+  text += "Written:\n";
+  for (const auto& file : summary.files) text += fmt::format("  {}\n", file.string());
+  return text;
 }
 
 nlohmann::ordered_json to_json(std::string_view name, const ExperimentSummary& summary) {
   nlohmann::ordered_json json{{"experiment", name}, {"tables", nlohmann::json::array()}, {"remarks", summary.remarks}};
-  for (const auto& table : summary.tables) json["tables"].push_back(nlohmann::ordered_json::parse(to_json(table)));
+  for (const auto& table : summary.tables)
+    json["tables"].push_back(nlohmann::ordered_json::parse(priornet::to_json(table)));
   for (const auto& file : summary.files) json["files"].push_back(file.string());
   return json;
 }
@@ -101,9 +105,9 @@ void reproduce(const ReproduceOptions& options) {
     if (options.json)
       json.push_back(to_json(experiment->name, summary));
     else
-      print(summary);
+      print(to_text(summary));
   }
-  if (options.json) fmt::print("{}\n", json.dump(2));
+  if (options.json) print(json.dump(2) + "\n");
 }
 
 }  // namespace

@@ -19,11 +19,10 @@ struct SyntheticOptions {
   std::vector<double> sigmas = {1.0, 4.0};
   uint64_t seed = 1;
   int64_t hidden = 50;     ///< units of the one hidden layer
-  int64_t points = 30000;  ///< training points a class structure, and out-of-distribution points
-                           ///< an epoch: the former stay, the latter are drawn afresh
+  int64_t points = 30000;  ///< of the classes, kept; and of the outside, drawn afresh for each epoch
   int64_t batch = 150;     ///< in-distribution points a step, and as many out of it
-  int64_t epochs = 20;
-  double learning_rate = 0.02;  ///< of Adam, at its peak: up over a tenth of the steps, then cosine to 0
+  int64_t epochs = 30;
+  double learning_rate = 0.05;  ///< of Adam, at its peak: up over a tenth of the steps, then cosine to 0
   double input_scale = 0.1;     ///< brings the plane to about unit size
   Divergence divergence = Divergence::kForward;  ///< of the DPN's loss
   double alpha0 = 100.0;                         ///< precision of the DPN's target; epsilon is 1 / alpha0

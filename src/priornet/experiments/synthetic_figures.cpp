@@ -19,14 +19,18 @@ constexpr std::array<const char*, 3> kClassColours = {"#e8590c", "#2b8a3e", "#c2
 
 ColourScale entropy_scale(ColourMap map) { return {map, {0.0, std::log(3.0)}, 0.25, "nats"}; }
 
-/// One scale for every row, so that rows compare: up to the flat Dirichlet's -ln 2, down to a low quantile, which a few
-/// very sharp cells do not move.
-ColourScale differential_entropy_scale(const SyntheticResult& result) {
-  constexpr double kTick = 1.0;
-  double low = -2.0;
+/// Up to the flat Dirichlet's -ln 2, down to a low quantile, which a few very sharp cells do not move.
+ColourScale differential_entropy_scale(const torch::Tensor& map) {
+  const double low = std::floor(map.flatten().quantile(0.01).item<double>());
+  return {ColourMap::kViridis, {std::min(low, -2.0), -std::numbers::ln2}, 1.0, "nats"};
+}
+
+/// One scale for every row: mutual information is a small part of the entropy, and shows on a scale of its own.
+ColourScale mutual_information_scale(const SyntheticResult& result) {
+  double high = 0.1;
   for (const auto& entry : result.cases)
-    low = std::min(low, entry.dpn.differential_entropy_map.flatten().quantile(0.02).item<double>());
-  return {ColourMap::kViridis, {std::floor(low / kTick) * kTick, -std::numbers::ln2}, kTick, "nats"};
+    high = std::max(high, entry.dpn.mutual_information_map.flatten().quantile(0.99).item<double>());
+  return {ColourMap::kViridis, {0.0, std::ceil(10 * high) / 10}, 0.1, "nats"};
 }
 
 /// The edge of the data region: each disc's circle where no other disc covers it.
@@ -62,7 +66,6 @@ torch::Tensor concentrations(double a, double b, double c) { return torch::tenso
 }  // namespace
 
 Figure draw_figure3(const SyntheticResult& result) {
-  const auto density_scale = differential_entropy_scale(result);
   std::vector<PanelRow> rows;
   size_t next = 0;
   for (const auto& entry : result.cases) {
@@ -74,7 +77,7 @@ Figure draw_figure3(const SyntheticResult& result) {
           {letter(next) + " DPN: entropy", entry.dpn.entropy_map, entropy_scale(ColourMap::kViridis), {}, outline},
           {letter(next) + " DPN: differential entropy",
            entry.dpn.differential_entropy_map,
-           density_scale,
+           differential_entropy_scale(entry.dpn.differential_entropy_map),
            {},
            outline}}});
   }
@@ -83,15 +86,19 @@ Figure draw_figure3(const SyntheticResult& result) {
 
 Figure draw_comparison(const SyntheticResult& result) {
   const auto scale = entropy_scale(ColourMap::kViridis);
+  const auto information_scale = mutual_information_scale(result);
   std::vector<PanelRow> rows;
   size_t next = 0;
   for (const auto& entry : result.cases) {
     const auto outline = region_outline(entry.classes);
-    rows.push_back(
-        {row_title(entry),
-         {{letter(next) + " DNN: entropy", entry.dnn.entropy_map, scale, {}, outline},
-          {letter(next) + " DPN: expected entropy", entry.dpn.expected_entropy_map, scale, {}, outline},
-          {letter(next) + " DPN: mutual information", entry.dpn.mutual_information_map, scale, {}, outline}}});
+    rows.push_back({row_title(entry),
+                    {{letter(next) + " DNN: entropy", entry.dnn.entropy_map, scale, {}, outline},
+                     {letter(next) + " DPN: expected entropy", entry.dpn.expected_entropy_map, scale, {}, outline},
+                     {letter(next) + " DPN: mutual information",
+                      entry.dpn.mutual_information_map,
+                      information_scale,
+                      {},
+                      outline}}});
   }
   return draw_panels(rows, kHalfSide);
 }

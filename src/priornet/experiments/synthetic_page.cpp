@@ -20,7 +20,7 @@ void add_highlights(HtmlPage& page, const std::vector<SyntheticResult>& results)
   const auto& cases = results.front().cases;
   const auto add = [&](size_t i, const char* label, auto model, auto measure) {
     highlights.push_back({fmt::format("{:.4f}", mean_auroc(results, i, model, measure)),
-                          fmt::format("AUROC of the {}, σ = {:g}", label, cases[i].classes.sigma)});
+                          fmt::format("AUROC of the {}, σ = {:g}", label, cases[i].classes.sigma)});
   };
   for (size_t i = 0; i < cases.size(); ++i)
     add(i, "DPN’s differential entropy", &SyntheticCase::dpn, &SyntheticModel::differential_entropy);
@@ -62,16 +62,17 @@ void add_tables(HtmlPage& page, const std::vector<SyntheticResult>& results) {
 }
 
 void add_comparison(HtmlPage& page, const SyntheticOptions& options, const std::string& svg) {
-  page.heading("The plain network, and the mutual information");
+  page.heading("The plain network, and the two parts of the DPN’s entropy");
   page.figure({svg,
-               "Six heat maps as before. Columns: entropy of the DNN, differential entropy of the DNN’s logits read as "
-               "a Dirichlet, mutual information of the DPN.",
-               "Left: the entropy of the same network trained as a plain classifier (DNN). Middle: * its logits read "
-               "as a Dirichlet’s, whose precision nobody trained. Right: the DPN’s mutual information between label "
-               "and categorical."});
+               "Six heat maps as before. Columns: entropy of the DNN, expected entropy of the DPN, mutual information "
+               "of the DPN.",
+               "Left: the entropy of the same network trained as a plain classifier (DNN). Middle and right: the DPN’s "
+               "entropy taken apart into expected entropy, meant to be data uncertainty, and mutual information, meant "
+               "to be distributional uncertainty. They add up to its entropy; mutual information has a scale of its "
+               "own."});
   page.paragraph(
-      "The DNN has never seen anything but the data, and its uncertainty follows the class boundaries to infinity: "
-      "away from them it grows more certain the further an input is from everything it knows.");
+      "The DNN has never seen anything but the data, and its uncertainty follows the class boundaries as far as the "
+      "eye reaches: away from them it grows more certain the further an input is from everything it knows.");
   if (options.divergence == Divergence::kForward)
     page.paragraph(
         "The mutual information of this DPN fails where classes overlap, and that is no accident. The forward "

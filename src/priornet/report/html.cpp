@@ -62,8 +62,12 @@ void HtmlPage::figure(const HtmlFigure& figure) {
 }
 
 void HtmlPage::table(const Table& table) {
-  body_ += "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table, scrolls sideways\">\n<table>\n";
-  if (!table.title.empty()) body_ += fmt::format("<caption>{}</caption>\n", escape_html(table.title));
+  // The title stands outside what scrolls, so that a narrow page shows all of it.
+  const auto id = fmt::format("table{}", ++tables_);
+  body_ += fmt::format(
+      "<div class=\"card\">\n<p class=\"title\" id=\"{}\">{}</p>\n"
+      "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"{}\">\n<table aria-labelledby=\"{}\">\n",
+      id, escape_html(table.title), id, id);
   body_ += "<thead><tr>";
   const auto numeric = numeric_columns(table);
   const auto align = [&](size_t c) { return numeric[c] ? " class=\"number\"" : ""; };
@@ -75,7 +79,7 @@ void HtmlPage::table(const Table& table) {
     for (size_t c = 0; c < row.size(); ++c) body_ += fmt::format("<td{}>{}</td>", align(c), escape_html(row[c].text()));
     body_ += "</tr>\n";
   }
-  body_ += "</tbody>\n</table>\n</div>\n";
+  body_ += "</tbody>\n</table>\n</div>\n</div>\n";
   for (const auto& note : table.notes) body_ += fmt::format("<p class=\"note\">{}</p>\n", escape_html(note));
 }
 

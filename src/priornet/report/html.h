@@ -47,6 +47,7 @@ class HtmlPage {
   std::string title_;
   std::string body_;
   int figures_ = 0;
+  int tables_ = 0;
 };
 
 }  // namespace priornet

@@ -31,7 +31,7 @@ li { margin: .25rem 0; }
 }
 .highlights dt { color: var(--soft); font-size: .875rem; line-height: 1.4; }
 .highlights dd { margin: 0; font-size: 1.75rem; font-weight: 650; line-height: 1.3; font-variant-numeric: tabular-nums; }
-figure, .scroll:has(table) {
+figure, .card {
   margin: 1.25rem 0 .75rem; background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
 }
 figure { padding: 1rem; }
@@ -40,7 +40,7 @@ figcaption { color: var(--soft); font-size: .9rem; max-width: 52rem; padding-top
 .scroll:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .scroll svg { display: block; width: 100%; height: auto; margin: 0 auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding: .9rem 1rem .5rem; }
+.title { font-weight: 600; margin: 0; padding: .9rem 1rem .6rem; max-width: none; line-height: 1.4; }
 th, td { padding: .5rem 1rem; border-top: 1px solid var(--line); text-align: left; white-space: nowrap; }
 th { color: var(--soft); font-weight: 600; font-size: .875rem; }
 .number { text-align: right; }
@@ -52,6 +52,8 @@ tbody tr:hover { background: color-mix(in srgb, var(--accent) 8%, transparent); 
 @media (max-width: 40rem) {
   main { padding-top: 1.5rem; }
   figure { padding: .75rem; }
+  th, td { padding: .5rem .7rem; }
+  .title { padding: .8rem .7rem .5rem; }
   .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd { margin-bottom: .5rem; }
   .highlights { grid-template-columns: repeat(2, 1fr); }

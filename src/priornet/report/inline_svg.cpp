@@ -4,6 +4,7 @@
 #include <priornet/core/errors.h>
 
 #include <array>
+#include <cstdlib>
 
 namespace priornet {
 namespace {
@@ -14,6 +15,13 @@ void remove_element(std::string& svg, std::string_view name) {
   const auto end_tag = fmt::format("</{}>", name);
   const auto end = svg.find(end_tag, start);
   if (end != std::string::npos) svg.erase(start, end + end_tag.size() - start);
+}
+
+/// From viewBox="0 0 WIDTH HEIGHT".
+double width_of(std::string_view svg) {
+  constexpr std::string_view kMark = "viewBox=\"0 0 ";
+  const auto at = svg.find(kMark);
+  return at == std::string_view::npos ? 0.0 : std::strtod(svg.data() + at + kMark.size(), nullptr);
 }
 
 }  // namespace
@@ -39,7 +47,11 @@ std::string inline_svg(std::string_view svg, std::string_view prefix, std::strin
     }
     if (!marked) result += text[at++];
   }
-  result.insert(4, fmt::format(" role=\"img\" aria-label=\"{}\"", label));
+  auto attributes = fmt::format(" role=\"img\" aria-label=\"{}\"", label);
+  // Not larger than drawn, and not so small that its text cannot be read: a narrow page scrolls it instead.
+  if (const double width = width_of(result); width > 0)
+    attributes += fmt::format(" style=\"max-width:{:.0f}px;min-width:{:.0f}px\"", width, 0.55 * width);
+  result.insert(4, attributes);
   return result;
 }
 

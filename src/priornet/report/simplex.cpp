@@ -73,7 +73,7 @@ void draw_panel(Figure& figure, size_t index, const SimplexPanel& panel) {
   const double left = static_cast<double>(index) * (kSide + 2 * kMargin) + kMargin;
   place(figure, left, kTitle + kMargin, kSide, kHeight * kSide);
   figure.script += fmt::format(
-      "set label 1 {} at 0.5,{} center noenhanced font size(14)\nset label 2 'ω_1' at 0.5,{} center font size(15)\n"
+      "set label 1 {} at 0.5,{} center noenhanced font size(15)\nset label 2 'ω_1' at 0.5,{} center font size(15)\n"
       "set label 3 'ω_2' at -0.02,-0.07 center font size(15)\nset label 4 'ω_3' at 1.02,-0.07 center font size(15)\n"
       "set xrange [0:1]\nset yrange [0:{}]\nplot ",
       gnuplot_string(panel.title), kHeight + 42.0 / kSide, kHeight + 14.0 / kSide, kHeight);
@@ -85,7 +85,7 @@ void draw_panel(Figure& figure, size_t index, const SimplexPanel& panel) {
         fmt::format("'{}.rgba' binary array=({},{}) format='%uchar' dx={} dy={} origin=({},{}) with rgbalpha, ", index,
                     image.size(1), image.size(0), cell, cell, cell / 2, cell / 2);
   }
-  figure.script += "'triangle' with lines lw 1.6 lc rgb 'black'";
+  figure.script += "'triangle' with lines lw 1.6 lc black";
   if (panel.points.defined()) {
     const auto file = fmt::format("{}.txt", index);
     figure.files.emplace_back(file, text_of(to_plane(panel.points)));
@@ -105,7 +105,7 @@ void draw_bar(Figure& figure, double left) {
   figure.files.emplace_back("bar", bytes_of(colours(ramp.expand({kSteps, 2}), kMap, kRootDensity)));
   place(figure, left, kTitle + kMargin, kBarWidth, kHeight * kSide);
   figure.script += fmt::format(
-      "set border 31 lw 0.8 lc rgb 'black'\nset xrange [0:2]\nset yrange [{}:{}]\nset y2range [{}:{}]\n"
+      "set border 31 lw 0.8\nset xrange [0:2]\nset yrange [{}:{}]\nset y2range [{}:{}]\n"
       "set y2tics ('0' 0, '1' 1, '10' 10**(1/3.0), '50' 50**(1/3.0), '125' 5) out scale 0.5 nomirror offset -0.6,0\n"
       "set label 1 'p(μ)' at graph 0.5,1.07 center\n"
       "plot 'bar' binary array=(2,{}) format='%uchar' dx=1 dy={} origin=(0.5,{}) with rgbimage\n",
