@@ -89,10 +89,7 @@ void draw_panel(Figure& figure, size_t index, const SimplexPanel& panel) {
   if (panel.points.defined()) {
     const auto file = fmt::format("{}.txt", index);
     figure.files.emplace_back(file, text_of(to_plane(panel.points)));
-    figure.script += fmt::format(
-        ", '{}' with points pt 7 ps 0.72 lc rgb '#ffffff', '{}' with points pt 7 ps 0.55 "
-        "lc rgb '#bd0026'",
-        file, file);
+    figure.script += fmt::format(", '{}' with points pt 7 ps 0.6 lc rgb '#d6293e'", file);
   }
   figure.script += "\nunset label\n";
 }
