@@ -19,6 +19,9 @@ int fail(int status, std::string_view message, std::string_view hint = "") {
 
 int misuse(const CLI::App& tool, const CLI::ParseError& error) {
   const auto chosen = tool.get_subcommands();
+  // CLI11 would only say that a subcommand is missing.
+  if (const auto rest = tool.remaining(); chosen.empty() && !rest.empty())
+    return fail(2, "there is no subcommand " + rest.front(), " (see priornet --help)");
   const auto command = chosen.empty() ? std::string() : chosen.front()->get_name() + " ";
   return fail(2, error.what(), fmt::format(" (see priornet {}--help)", command));
 }

@@ -15,7 +15,8 @@ TEST(CheckLogits, SaysWhatWasWantedAndFound) {
                 "f: logits should be [N, K] with at least 2 classes, found shape [5, 1]");
   EXPECT_THROWS(ArgumentError, check_logits("f", "logits", torch::zeros({5, 2}, torch::kInt64)),
                 "f: logits should be float32 or float64, found Long");
-  EXPECT_THROWS(ArgumentError, check_logits("f", "logits", torch::Tensor()), "f: logits should be a tensor, found none");
+  EXPECT_THROWS(ArgumentError, check_logits("f", "logits", torch::Tensor()),
+                "f: logits should be a tensor, found none");
 }
 
 TEST(CheckEnsemble, WantsThreeDimensions) {

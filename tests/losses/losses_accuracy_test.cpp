@@ -61,8 +61,7 @@ class LossAccuracy : public testing::TestWithParam<std::tuple<bool, int64_t, Sha
       const auto values = (forward ? forward_kl : reverse_kl)(logits, target).to(torch::kFloat64);
       WorstError worst{relative, absolute};
       for (int64_t n = 0; n < logits.size(0); ++n)
-        worst.add(values[n].item<double>(),
-                  exact_loss(forward, exact_row(logits, n), exact_target(target, logits, n)),
+        worst.add(values[n].item<double>(), exact_loss(forward, exact_row(logits, n), exact_target(target, logits, n)),
                   name + ", row " + std::to_string(n));
       EXPECT_TRUE(within(worst)) << name;
     }

@@ -30,8 +30,7 @@ void check_rank(std::string_view function, std::string_view name, const torch::T
 
 void check_logits(std::string_view function, std::string_view name, const torch::Tensor& logits) {
   check_floating(function, name, logits);
-  if (logits.dim() != 2 || logits.size(1) < 2)
-    fail(function, name, "[N, K] with at least 2 classes", shape_of(logits));
+  if (logits.dim() != 2 || logits.size(1) < 2) fail(function, name, "[N, K] with at least 2 classes", shape_of(logits));
 }
 
 void check_ensemble(std::string_view function, std::string_view name, const torch::Tensor& logits) {

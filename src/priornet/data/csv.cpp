@@ -69,11 +69,11 @@ class Reader {
     if (names_.empty()) read_row(first);
     while (!left_.empty()) read_row(next_line());
 
+    if (rows_ == 0) return {std::move(names_), torch::empty({0, columns_}, torch::kFloat64)};
     // The tensor takes the numbers over; a copy would double the memory.
     auto* owner = numbers_.release();
-    return {std::move(names_),
-            torch::from_blob(
-                owner->data(), {rows_, columns_}, [owner](void*) { delete owner; }, torch::kFloat64)};
+    const auto release = [owner](void*) { delete owner; };
+    return {std::move(names_), torch::from_blob(owner->data(), {rows_, columns_}, release, torch::kFloat64)};
   }
 
  private:

@@ -6,12 +6,12 @@
 
 namespace priornet {
 
-/// ln Dir(mu; exp logits) of each row, from log_mu = ln mu [N, K], so that a mu near a corner is no problem.
-/// Differentiable in both (once).
+/// ln Dir(mu; exp logits) of each row, [N] for log_mu = ln mu [N, K], or [S, N] for S points a row [S, N, K]: taking
+/// logarithms, a mu near a corner is no problem. Differentiable in both (once).
 torch::Tensor log_density(const torch::Tensor& logits, const torch::Tensor& log_mu);
 
 /// The categorical of the highest density, (alpha - 1) / (alpha0 - K), [N, K]. Where some alpha <= 1 there is no
 /// mode inside the simplex: the row is NaN.
-torch::Tensor mode(const torch::Tensor& logits);
+torch::Tensor dirichlet_mode(const torch::Tensor& logits);
 
 }  // namespace priornet

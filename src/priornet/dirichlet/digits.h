@@ -1,12 +1,8 @@
 #pragma once
 
-// Polynomials behind the special functions, at two accuracies. Each interpolates its function at Chebyshev nodes.
+#include <priornet/core/device_code.h>
 
-#if defined(__CUDACC__)
-#define PRIORNET_DEVICE __host__ __device__
-#else
-#define PRIORNET_DEVICE
-#endif
+// Polynomials behind the special functions, at two accuracies. Each interpolates its function at Chebyshev nodes.
 
 namespace priornet {
 
@@ -31,24 +27,23 @@ struct DoubleDigits {
   static constexpr double kL[] = {0.0833333333333333,     -0.0027777777776807643, 0.0007936507373369848,
                                   -0.0005952257418022643, 0.0008404447851602169,  -0.0018449995052567591,
                                   0.004298394281325464};
-  static constexpr double kT[] = {0.16666666666666088,  -0.0333333333128563, 0.023809511899145683,
-                                  -0.03333071001528275, 0.0754782180124743,  -0.23739189872995023,
-                                  0.6958913740129348};
+  static constexpr double kT[] = {0.16666666666666088, -0.0333333333128563,  0.023809511899145683, -0.03333071001528275,
+                                  0.0754782180124743,  -0.23739189872995023, 0.6958913740129348};
 };
 
 /// Relative errors of at most 6e-13: for float32 results, where even sums over many classes hide it.
 struct FloatDigits {
-  static constexpr double kExp[] = {0.16666666666666666,    0.04166666671901226,    0.008333333338090857,
-                                    0.001388885403566671,   0.00019841238163731054, 2.4859589834589056e-05,
+  static constexpr double kExp[] = {0.16666666666666666,  0.04166666671901226,    0.008333333338090857,
+                                    0.001388885403566671, 0.00019841238163731054, 2.4859589834589056e-05,
                                     2.761003956932406e-06};
-  static constexpr double kAtanh[] = {0.33333333333687726, 0.19999999398424337, 0.1428587731786638,
-                                      0.11095697246587528, 0.09681388418373767};
+  static constexpr double kAtanh[] = {0.33333333333687726, 0.19999999398424337, 0.1428587731786638, 0.11095697246587528,
+                                      0.09681388418373767};
   static constexpr double kD[] = {0.08333333333280307, -0.008333332376929561, 0.0039679755928443295,
                                   -0.004137939274382973, 0.006329791558153004};
   static constexpr double kL[] = {0.08333333333328333, -0.0027777776876074405, 0.0007936245896518834,
                                   -0.0005925434018205845, 0.0007257935751502971};
-  static constexpr double kT[] = {0.16666666666054805, -0.033333322293923835, 0.023806305166301747,
-                                  -0.0329999247944221, 0.061173994506865656};
+  static constexpr double kT[] = {0.16666666666054805, -0.033333322293923835, 0.023806305166301747, -0.0329999247944221,
+                                  0.061173994506865656};
 };
 
 /// The digits that results of type T deserve.

@@ -108,4 +108,13 @@ PRIORNET_DEVICE inline TrigammaPieces<Real> trigamma_pieces(const GammaPieces<Re
   return pieces;
 }
 
+/// e^-s - 1 + s, which a sum of logarithms leaves of a divergence: never negative.
+PRIORNET_DEVICE inline double surplus(double s) {
+  if (s > 0.1 || s < -0.1) return ::expm1(-s) + s;
+  double term = 0.5 * s * s;
+  double sum = term;
+  for (int k = 3; k <= 12; ++k) sum += term *= -s / k;
+  return sum;
+}
+
 }  // namespace priornet

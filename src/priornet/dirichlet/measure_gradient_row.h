@@ -63,8 +63,7 @@ PRIORNET_DEVICE inline void measure_gradient_row(const Load& load, int64_t class
     const Real d_differential_entropy =
         (trigamma.first - trigamma.second) - p * (K * total_trigamma.first - total_trigamma.second);
     store(c, weights.max_prob * d_max_prob + weights.entropy * d_entropy +
-                 weights.expected_entropy * d_expected_entropy +
-                 weights.mutual_information * d_mutual_information +
+                 weights.expected_entropy * d_expected_entropy + weights.mutual_information * d_mutual_information +
                  weights.differential_entropy * d_differential_entropy + weights.precision * alpha);
   }
 }

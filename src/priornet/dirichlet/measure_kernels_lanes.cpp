@@ -35,15 +35,16 @@ void measure_gradient_rows_in_lanes(const MeasureGradientRows<T>& work, int64_t 
                                                 weight(work.differential_entropy),
                                                 weight(work.precision)};
     T* gradient = work.gradient + row * work.classes;
-    measure_gradient_row<Digits, Lanes<kLanes>>(
-        block, work.classes, weights,
-        [&](int64_t c, Lanes<kLanes> value) { scatter<kLanes>(value, gradient + c, work.classes, count); });
+    measure_gradient_row<Digits, Lanes<kLanes>>(block, work.classes, weights, [&](int64_t c, Lanes<kLanes> value) {
+      scatter<kLanes>(value, gradient + c, work.classes, count);
+    });
   });
 }
 
 template void measure_rows_in_lanes<PRIORNET_LANES, float>(const MeasureRows<float>&, int64_t, int64_t);
 template void measure_rows_in_lanes<PRIORNET_LANES, double>(const MeasureRows<double>&, int64_t, int64_t);
-template void measure_gradient_rows_in_lanes<PRIORNET_LANES, float>(const MeasureGradientRows<float>&, int64_t, int64_t);
+template void measure_gradient_rows_in_lanes<PRIORNET_LANES, float>(const MeasureGradientRows<float>&, int64_t,
+                                                                    int64_t);
 template void measure_gradient_rows_in_lanes<PRIORNET_LANES, double>(const MeasureGradientRows<double>&, int64_t,
                                                                      int64_t);
 

@@ -69,7 +69,8 @@ PRIORNET_DEVICE inline RowMeasures<Real> measure_row(const Load& load, int64_t c
 template <class Digits, class Real, class Load>
 PRIORNET_DEVICE inline RowMeasures<Real> measure_row(const Load& load, int64_t classes) {
   const auto extent = row_extent<Real>(load, classes);
-  return is_wide(extent) ? measure_row<Digits, true>(load, classes, extent) : measure_row<Digits, false>(load, classes, extent);
+  return is_wide(extent) ? measure_row<Digits, true>(load, classes, extent)
+                         : measure_row<Digits, false>(load, classes, extent);
 }
 
 }  // namespace priornet

@@ -26,9 +26,16 @@ class MeasuresFunction : public torch::autograd::Function<MeasuresFunction> {
     const bool on_cuda = is_on_cuda("dirichlet_measures", logits);
     AT_DISPATCH_FLOATING_TYPES(logits.scalar_type(), "dirichlet_measures", [&] {
       const auto at = [&](int64_t i) { return measures[i].data_ptr<scalar_t>(); };
-      const MeasureRows<scalar_t> work{
-          logits.data_ptr<scalar_t>(), rows,  logits.size(1), prediction.data_ptr<int64_t>(), at(0), at(1), at(2),
-          at(3),                       at(4), at(5)};
+      const MeasureRows<scalar_t> work{logits.data_ptr<scalar_t>(),
+                                       rows,
+                                       logits.size(1),
+                                       prediction.data_ptr<int64_t>(),
+                                       at(0),
+                                       at(1),
+                                       at(2),
+                                       at(3),
+                                       at(4),
+                                       at(5)};
       run(work, on_cuda);
     });
     context->save_for_backward({logits});
@@ -44,16 +51,9 @@ class MeasuresFunction : public torch::autograd::Function<MeasuresFunction> {
       output = output.defined() ? output.contiguous() : torch::zeros({logits.size(0)}, logits.options());
     AT_DISPATCH_FLOATING_TYPES(logits.scalar_type(), "dirichlet_measures", [&] {
       const auto at = [&](int64_t i) { return outputs[i].data_ptr<scalar_t>(); };
-      const MeasureGradientRows<scalar_t> work{logits.data_ptr<scalar_t>(),
-                                               logits.size(0),
-                                               logits.size(1),
-                                               at(0),
-                                               at(1),
-                                               at(2),
-                                               at(3),
-                                               at(4),
-                                               at(5),
-                                               gradient.data_ptr<scalar_t>()};
+      const MeasureGradientRows<scalar_t> work{
+          logits.data_ptr<scalar_t>(),  logits.size(0), logits.size(1), at(0), at(1), at(2), at(3), at(4), at(5),
+          gradient.data_ptr<scalar_t>()};
       run(work, logits.is_cuda());
     });
     return {gradient};

@@ -13,8 +13,8 @@ constexpr double kWideLogit = 100.0;
 constexpr double kLargestLogit = 600.0;
 
 template <class Real>
-PRIORNET_DEVICE inline Real clamp_logit(Real z) {
-  const Real bound = Real{} + kLargestLogit;
+PRIORNET_DEVICE inline Real clamp_logit(Real z, double largest = kLargestLogit) {
+  const Real bound = Real{} + largest;
   return z > bound ? bound : (z < -bound ? -bound : z);
 }
 
@@ -46,7 +46,9 @@ struct RowExponentials {
   PRIORNET_DEVICE explicit RowExponentials(Real row_top) : top(row_top), scale(exp_of<Digits>(clamp_logit(row_top))) {}
 
   PRIORNET_DEVICE Real relative(Real t) const { return exp_of<Digits>(kWide ? clamp_logit(t) : t); }
-  PRIORNET_DEVICE Real alpha(Real z, Real exp_t) const { return kWide ? exp_of<Digits>(clamp_logit(z)) : exp_t * scale; }
+  PRIORNET_DEVICE Real alpha(Real z, Real exp_t) const {
+    return kWide ? exp_of<Digits>(clamp_logit(z)) : exp_t * scale;
+  }
 };
 
 /// The logarithm of a product of many factors in [1, 6e4], taken only when it would grow too large.

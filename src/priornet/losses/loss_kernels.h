@@ -13,14 +13,14 @@ struct LossRows {
   int64_t rows;
   int64_t classes;
   RowDivergence divergence;
-  const int64_t* labels;   ///< [rows], or null where the rows have none
-  const T* probabilities;  ///< of a teacher, [rows, classes], or null
+  const int64_t* labels;       ///< [rows], or null where the rows have none
+  const T* probabilities;      ///< of a teacher, [rows, classes], or null
   LabelTarget<double> target;  ///< unless there is a teacher; its label is not used
-  double alpha0;           ///< of the teacher's target
-  RowWeights weights;      ///< of the two parts in the gradient
-  T* divergences;          ///< [rows], or null
-  T* cross_entropies;      ///< [rows], or null
-  T* gradient;             ///< [rows, classes], or null
+  double alpha0;               ///< of the teacher's target
+  RowWeights weights;          ///< of the two parts in the gradient
+  T* divergences;              ///< [rows], or null
+  T* cross_entropies;          ///< [rows], or null
+  T* gradient;                 ///< [rows, classes], or null
 };
 
 /// Rows [begin, end) on the CPU, with the given instructions.

@@ -23,7 +23,8 @@ class BlockLoss {
     if (work_.labels != nullptr)
       for (int i = 0; i < count; ++i) label[i] = static_cast<double>(work_.labels[row + i]);
     if (work_.probabilities == nullptr)
-      return run(row, count, block, label, LabelTarget<Real>{work_.target.on, work_.target.off, work_.target.sum, label});
+      return run(row, count, block, label,
+                 LabelTarget<Real>{work_.target.on, work_.target.off, work_.target.sum, label});
     const Block teacher(work_.probabilities + row * work_.classes, work_.classes, count);
     run(row, count, block, label, TeacherTarget<Digits, Real, Block>(teacher, work_.classes, work_.alpha0));
   }

@@ -82,8 +82,14 @@ class RowLossFunction : public torch::autograd::Function<RowLossFunction> {
     const auto values = torch::empty({logits.size(0)}, logits.options());
     const auto gradient = gradient_for(input);
     const bool is_divergence = spec.divergence != RowDivergence::kNone;
-    compute({logits, spec.divergence, spec.target, spec.labels, {is_divergence ? 1.0 : 0.0, is_divergence ? 0.0 : 1.0},
-             is_divergence ? values : torch::Tensor(), is_divergence ? torch::Tensor() : values, gradient});
+    compute({logits,
+             spec.divergence,
+             spec.target,
+             spec.labels,
+             {is_divergence ? 1.0 : 0.0, is_divergence ? 0.0 : 1.0},
+             is_divergence ? values : torch::Tensor(),
+             is_divergence ? torch::Tensor() : values,
+             gradient});
     if (gradient.defined()) context->save_for_backward({gradient});
     return values;
   }
@@ -111,19 +117,30 @@ class PriorNetworkLossFunction : public torch::autograd::Function<PriorNetworkLo
     };
     const double in_share = in > 0 ? 1.0 / static_cast<double>(in) : 0.0;
     const double out_share = rows > in ? 1.0 / static_cast<double>(rows - in) : 0.0;
-    compute({slice(logits, 0, in), divergence, DirichletTarget::smoothed_labels(labels, options.target), labels,
-             {options.in_weight * in_share, options.cross_entropy_weight * in_share}, slice(divergences, 0, in),
-             cross_entropies, slice(gradient, 0, in)});
-    compute({slice(logits, in, rows), divergence, DirichletTarget::flat(), {}, {options.out_weight * out_share, 0.0},
-             slice(divergences, in, rows), {}, slice(gradient, in, rows)});
+    compute({slice(logits, 0, in),
+             divergence,
+             DirichletTarget::smoothed_labels(labels, options.target),
+             labels,
+             {options.in_weight * in_share, options.cross_entropy_weight * in_share},
+             slice(divergences, 0, in),
+             cross_entropies,
+             slice(gradient, 0, in)});
+    compute({slice(logits, in, rows),
+             divergence,
+             DirichletTarget::flat(),
+             {},
+             {options.out_weight * out_share, 0.0},
+             slice(divergences, in, rows),
+             {},
+             slice(gradient, in, rows)});
     const auto mean_in = slice(divergences, 0, in).sum() * in_share;
     const auto mean_out = slice(divergences, in, rows).sum() * out_share;
     const auto mean_cross_entropy = cross_entropies.sum() * in_share;
     if (gradient.defined()) context->save_for_backward({gradient});
     context->mark_non_differentiable({mean_in, mean_out, mean_cross_entropy});
-    return {options.in_weight * mean_in + options.out_weight * mean_out +
-                options.cross_entropy_weight * mean_cross_entropy,
-            mean_in, mean_out, mean_cross_entropy};
+    return {
+        options.in_weight * mean_in + options.out_weight * mean_out + options.cross_entropy_weight * mean_cross_entropy,
+        mean_in, mean_out, mean_cross_entropy};
   }
 
   static tensor_list backward(AutogradContext* context, const tensor_list& outputs) {

@@ -50,8 +50,7 @@ torch::Tensor DirichletTarget::concentrations(const torch::Tensor& logits) const
   check("concentrations", logits);
   if (kind_ == Kind::kTeacher) return values_ * options_.alpha0;
   auto alpha = torch::full_like(logits.detach(), concentration_elsewhere());
-  if (kind_ == Kind::kSmoothedLabels)
-    alpha.scatter_(1, values_.unsqueeze(1), concentration_on_label(logits.size(1)));
+  if (kind_ == Kind::kSmoothedLabels) alpha.scatter_(1, values_.unsqueeze(1), concentration_on_label(logits.size(1)));
   return alpha;
 }
 

@@ -1,0 +1,39 @@
+#include <priornet/dirichlet/measures.h>
+
+#include "timing.h"
+
+namespace priornet::bench {
+namespace {
+
+/// The textbook formulas, as one would write them with LibTorch.
+DirichletMeasures plain_measures(const torch::Tensor& logits) {
+  const auto alpha = logits.exp();
+  const auto alpha0 = alpha.sum(1, true);
+  const auto p = alpha / alpha0;
+  const auto [max_prob, prediction] = p.max(1);
+  const auto entropy = -(p * p.log()).sum(1);
+  const auto expected_entropy = -(p * (torch::digamma(alpha + 1) - torch::digamma(alpha0 + 1))).sum(1);
+  const auto differential_entropy = torch::lgamma(alpha).sum(1) - torch::lgamma(alpha0).squeeze(1) -
+                                    ((alpha - 1) * (torch::digamma(alpha) - torch::digamma(alpha0))).sum(1);
+  return {prediction,           max_prob, entropy, expected_entropy, entropy - expected_entropy,
+          differential_entropy, alpha0.squeeze(1)};
+}
+
+}  // namespace
+
+std::vector<Comparison> compare_measures(const Options& options) {
+  std::vector<Comparison> lines;
+  const torch::NoGradGuard no_grad;
+  for (const auto& [dtype, name] : {std::pair{torch::kFloat32, "float32"}, {torch::kFloat64, "float64"}}) {
+    for (const int64_t classes : options.classes) {
+      const auto logits = example_logits(classes, dtype, options.device);
+      with_thread_counts([&, name = name](int threads) {
+        lines.push_back(compare({"all measures", name, classes, threads, 0, 0}, logits.size(0), options,
+                                [&] { dirichlet_measures(logits); }, [&] { plain_measures(logits); }));
+      });
+    }
+  }
+  return lines;
+}
+
+}  // namespace priornet::bench

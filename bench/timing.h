@@ -1,0 +1,46 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace priornet::bench {
+
+/// One line of the result: the same work done by us and by plain LibTorch.
+struct Comparison {
+  std::string work;
+  std::string dtype;
+  int64_t classes;
+  int threads;
+  double rows_per_second;
+  double plain_rows_per_second;
+
+  double ratio() const { return rows_per_second / plain_rows_per_second; }
+};
+
+struct Options {
+  torch::Device device = torch::kCPU;
+  double seconds = 1.0;                       ///< spent on each line
+  std::vector<int64_t> classes{10, 100, 1000};
+};
+
+/// Runs both in turn for about the given time and keeps the fastest of each: on a busy machine the least disturbed.
+Comparison compare(Comparison line, int64_t rows, const Options& options, const std::function<void()>& ours,
+                   const std::function<void()>& plain);
+
+/// Calls run(threads) with one thread and then with all of them.
+void with_thread_counts(const std::function<void(int threads)>& run);
+
+/// float32 or float64 logits in [-5, 10], as trained networks give them; about 4 million elements.
+torch::Tensor example_logits(int64_t classes, torch::Dtype dtype, const torch::Device& device);
+
+/// All measures of float32 and float64 logits.
+std::vector<Comparison> compare_measures(const Options& options);
+
+/// The multi-task loss with its gradient, half of the rows in-distribution.
+std::vector<Comparison> compare_losses(const Options& options);
+
+}  // namespace priornet::bench

@@ -1,0 +1,85 @@
+#include <priornet/dirichlet/density.h>
+
+#include <ATen/Dispatch.h>
+#include <fmt/format.h>
+#include <priornet/core/checks.h>
+#include <priornet/core/errors.h>
+#include <priornet/core/rows.h>
+#include <priornet/dirichlet/row_works.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace priornet {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::tensor_list;
+
+constexpr int64_t kCost = 16;  // of an element, next to one of a vectorised kernel
+
+/// Of logits [N, K] at log_mu [S, N, K].
+class DensityFunction : public torch::autograd::Function<DensityFunction> {
+ public:
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& logits_input,
+                               const torch::Tensor& log_mu_input) {
+    const auto logits = logits_input.detach().contiguous();
+    const auto log_mu = log_mu_input.detach().contiguous();
+    const auto values = torch::empty({log_mu.size(0), log_mu.size(1)}, logits.options());
+    AT_DISPATCH_FLOATING_TYPES(logits.scalar_type(), "log_density", [&] {
+      const DensityWork<scalar_t> work{
+          logits.data_ptr<scalar_t>(), log_mu.data_ptr<scalar_t>(), logits.size(0), logits.size(1), log_mu.size(0),
+          values.data_ptr<scalar_t>()};
+      for_each_row(work, logits.size(0), kCost * log_mu.size(0) * logits.size(1), logits.is_cuda());
+    });
+    context->save_for_backward({logits, log_mu});
+    return values;
+  }
+
+  static tensor_list backward(AutogradContext* context, const tensor_list& outputs) {
+    const auto saved = context->get_saved_variables();
+    const auto& logits = saved[0];
+    const auto& log_mu = saved[1];
+    const auto weights = outputs[0].contiguous();
+    const auto gradient = torch::empty_like(logits);
+    const auto log_mu_gradient = torch::empty_like(log_mu);
+    AT_DISPATCH_FLOATING_TYPES(logits.scalar_type(), "log_density", [&] {
+      const DensityGradientWork<scalar_t> work{logits.data_ptr<scalar_t>(),
+                                               log_mu.data_ptr<scalar_t>(),
+                                               logits.size(0),
+                                               logits.size(1),
+                                               log_mu.size(0),
+                                               weights.data_ptr<scalar_t>(),
+                                               gradient.data_ptr<scalar_t>(),
+                                               log_mu_gradient.data_ptr<scalar_t>()};
+      for_each_row(work, logits.size(0), kCost * log_mu.size(0) * logits.size(1), logits.is_cuda());
+    });
+    return {gradient, log_mu_gradient};
+  }
+};
+
+}  // namespace
+
+torch::Tensor log_density(const torch::Tensor& logits, const torch::Tensor& log_mu) {
+  constexpr auto kFunction = "log_density";
+  check_logits(kFunction, "logits", logits);
+  check_floating(kFunction, "log_mu", log_mu);
+  check_same_dtype(kFunction, "log_mu", log_mu, "logits", logits);
+  is_on_cuda(kFunction, logits);
+  if (log_mu.dim() == 3) {
+    if (log_mu.size(0) > 0) check_same_shape(kFunction, "log_mu[0]", log_mu[0], "logits", logits);
+    return DensityFunction::apply(logits, log_mu);
+  }
+  check_same_shape(kFunction, "log_mu", log_mu, "logits", logits);
+  return DensityFunction::apply(logits, log_mu.unsqueeze(0)).squeeze(0);
+}
+
+torch::Tensor dirichlet_mode(const torch::Tensor& logits) {
+  check_logits("dirichlet_mode", "logits", logits);
+  // alpha - 1 without cancellation near alpha = 1, and without overflow far above it.
+  const auto top = logits.detach().amax(1, true);
+  const auto excess =
+      torch::where(top < 1, torch::expm1(logits.clamp_max(1)), torch::exp(logits - top) - torch::exp(-top));
+  const auto inside = (logits.detach() > 0).all(1, true);
+  return torch::where(inside, excess / excess.sum(1, true), torch::full({}, NAN, logits.options()));
+}
+
+}  // namespace priornet

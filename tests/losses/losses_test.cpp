@@ -1,0 +1,168 @@
+#include <priornet/core/errors.h>
+#include <priornet/dirichlet/divergence.h>
+#include <priornet/losses/loss_kernels.h>
+#include <priornet/losses/losses.h>
+#include <testing/logits.h>
+#include <testing/tensors.h>
+#include <testing/throws.h>
+
+#include <torch/csrc/autograd/autograd.h>
+
+namespace priornet {
+namespace {
+
+torch::Tensor labels_for(int64_t rows, int64_t classes) {
+  return torch::arange(rows, torch::kInt64).remainder(classes);
+}
+
+torch::Tensor gradient_of(const torch::Tensor& value, const torch::Tensor& logits) {
+  return torch::autograd::grad({value.sum()}, {logits})[0];
+}
+
+// The paper's target with alpha0 = 1e3, epsilon = 1e-2 and ten classes is 910 on the label and 10 elsewhere.
+TEST(DirichletTarget, IsThePapers) {
+  const auto alpha = DirichletTarget::smoothed_labels(torch::tensor({2, 0}, torch::kInt64))
+                         .concentrations(torch::zeros({2, 10}, torch::kFloat64));
+  auto wanted = torch::full({2, 10}, 10.0, torch::kFloat64);
+  wanted[0][2] = wanted[1][0] = 910;
+  EXPECT_TRUE(near(alpha, wanted));
+  EXPECT_TRUE(near(DirichletTarget::flat().concentrations(torch::zeros({2, 3})), torch::ones({2, 3})));
+  const auto teacher = rows({{0.2, 0.8}});
+  EXPECT_TRUE(near(DirichletTarget::teacher(teacher, 50).concentrations(teacher), rows({{10, 40}})));
+}
+
+TEST(Divergences, AreThoseOfTheTarget) {
+  const auto logits = make_logits(Shape::kRandom, 9, 4, torch::kFloat64, 1, -3, 8);
+  for (const auto& target : {DirichletTarget::smoothed_labels(labels_for(9, 4)), DirichletTarget::flat(),
+                             DirichletTarget::teacher(torch::softmax(logits.flip({1}), 1), 30)}) {
+    const auto wanted = target.concentrations(logits).log();
+    EXPECT_TRUE(near(forward_kl(logits, target), kl_divergence(wanted, logits), 1e-11));
+    EXPECT_TRUE(near(reverse_kl(logits, target), kl_divergence(logits, wanted), 1e-11));
+  }
+}
+
+TEST(Divergences, VanishWithTheirGradientAtTheTarget) {
+  const auto target = DirichletTarget::smoothed_labels(labels_for(5, 3), {100, 0.05});
+  const auto logits = target.concentrations(torch::zeros({5, 3}, torch::kFloat64)).log().requires_grad_();
+  for (const auto& loss : {forward_kl(logits, target), reverse_kl(logits, target)}) {
+    EXPECT_TRUE(near(loss, torch::zeros({5}, torch::kFloat64), 1e-12));
+    EXPECT_TRUE(near(gradient_of(loss, logits), torch::zeros({5, 3}, torch::kFloat64), 1e-11));
+  }
+}
+
+TEST(Divergences, StayFiniteForAnyLogit) {
+  const auto values = vector({-3.4e38, -1000, -88, 0, 80, 1000, 3.4e38}).to(torch::kFloat32);
+  const auto logits = torch::cartesian_prod({values, values}).requires_grad_();
+  const auto labels = labels_for(logits.size(0), 2);
+  for (const auto& target : {DirichletTarget::smoothed_labels(labels), DirichletTarget::flat()}) {
+    for (const auto& loss : {forward_kl(logits, target), reverse_kl(logits, target)}) {
+      EXPECT_TRUE(loss.isfinite().all().item<bool>()) << loss;
+      EXPECT_TRUE(gradient_of(loss, logits).isfinite().all().item<bool>());
+    }
+  }
+}
+
+TEST(CrossEntropy, IsLibTorchs) {
+  const auto logits = make_logits(Shape::kRandom, 11, 5, torch::kFloat64, 2).requires_grad_();
+  const auto labels = labels_for(11, 5);
+  const auto wanted = -torch::log_softmax(logits, 1).gather(1, labels.unsqueeze(1)).squeeze(1);
+  const auto found = cross_entropy(logits, labels);
+  EXPECT_TRUE(near(found, wanted));
+  EXPECT_TRUE(near(gradient_of(found, logits), gradient_of(wanted, logits)));
+}
+
+class PriorNetworkLossTest : public testing::TestWithParam<Divergence> {};
+
+TEST_P(PriorNetworkLossTest, IsTheWeightedSumOfItsParts) {
+  const auto logits = make_logits(Shape::kRandom, 10, 6, torch::kFloat64, 3, -3, 6).requires_grad_();
+  const auto labels = labels_for(7, 6);
+  PriorNetworkLossOptions options;
+  options.divergence = GetParam();
+  options.target = {100, 0.02};
+  options.in_weight = 0.5;
+  options.out_weight = 2;
+  options.cross_entropy_weight = 3;
+  const auto divergence = GetParam() == Divergence::kForward ? forward_kl : reverse_kl;
+  const auto in = divergence(logits.slice(0, 0, 7), DirichletTarget::smoothed_labels(labels, options.target)).mean();
+  const auto out = divergence(logits.slice(0, 7), DirichletTarget::flat()).mean();
+  const auto entropy = cross_entropy(logits.slice(0, 0, 7), labels).mean();
+  const auto wanted = 0.5 * in + 2 * out + 3 * entropy;
+
+  const auto loss = prior_network_loss(logits, labels, options);
+  EXPECT_TRUE(near(loss.total, wanted));
+  EXPECT_TRUE(near(loss.in, in));
+  EXPECT_TRUE(near(loss.out, out));
+  EXPECT_TRUE(near(loss.cross_entropy, entropy));
+  EXPECT_TRUE(near(gradient_of(loss.total * 3, logits), gradient_of(wanted * 3, logits)));
+  EXPECT_FALSE(loss.in.requires_grad());
+}
+
+TEST_P(PriorNetworkLossTest, TakesABatchOfEitherPartAlone) {
+  const auto logits = make_logits(Shape::kRandom, 4, 3, torch::kFloat64, 4, -3, 6).requires_grad_();
+  PriorNetworkLossOptions options;
+  options.divergence = GetParam();
+  const auto only_in = prior_network_loss(logits, labels_for(4, 3), options);
+  EXPECT_EQ(only_in.out.item<double>(), 0);
+  const auto only_out = prior_network_loss(logits, torch::empty({0}, torch::kInt64), options);
+  EXPECT_EQ(only_out.in.item<double>(), 0);
+  EXPECT_TRUE(only_out.total.isfinite().item<bool>());
+  EXPECT_TRUE(gradient_of(only_out.total, logits).isfinite().all().item<bool>());
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, PriorNetworkLossTest, testing::Values(Divergence::kForward, Divergence::kReverse));
+
+TEST(Losses, RejectWhatDoesNotFit) {
+  const auto logits = torch::zeros({4, 3});
+  EXPECT_THROWS(ArgumentError, forward_kl(logits, DirichletTarget::smoothed_labels(torch::tensor({0, 1, 2, 3}))),
+                "forward_kl: labels should be in [0, 3), found 3");
+  EXPECT_THROWS(ArgumentError, reverse_kl(logits, DirichletTarget::smoothed_labels(labels_for(3, 3))),
+                "reverse_kl: labels should be of shape [4], found shape [3]");
+  EXPECT_THROWS(ArgumentError, forward_kl(logits, DirichletTarget::smoothed_labels(labels_for(4, 3), {1e3, 0.5})),
+                "forward_kl: epsilon should be less than 1 / (classes - 1), found 0.5");
+  EXPECT_THROWS(ArgumentError, DirichletTarget::smoothed_labels(labels_for(4, 3), {-1, 0.01}),
+                "DirichletTarget: alpha0 should be positive, found -1");
+  EXPECT_THROWS(ArgumentError, forward_kl(logits, DirichletTarget::teacher(torch::ones({4, 2}), 10)),
+                "forward_kl: probabilities should be shaped like logits (shape [4, 3]), found shape [4, 2]");
+  EXPECT_THROWS(ArgumentError, prior_network_loss(logits, labels_for(5, 3)),
+                "prior_network_loss: labels should be of shape [4], found shape [5]");
+  EXPECT_THROWS(ArgumentError, cross_entropy(logits, torch::Tensor()),
+                "cross_entropy: labels should be a tensor, found none");
+}
+
+// Vectorised equals looped, for every instruction set, at sizes that leave lanes over.
+TEST(LossKernels, AgreeAcrossInstructionSets) {
+  const int64_t rows = 11;
+  for (const auto divergence : {RowDivergence::kForward, RowDivergence::kReverse}) {
+    for (const int64_t classes : {2, 10, 70}) {
+      const auto logits = make_logits(Shape::kRandom, rows, classes, torch::kFloat64, 5).requires_grad_();
+      const auto target = DirichletTarget::smoothed_labels(labels_for(rows, classes), {500, 1e-3});
+      const auto whole = (divergence == RowDivergence::kForward ? forward_kl : reverse_kl)(logits, target);
+      const auto whole_gradient = gradient_of(whole, logits);
+      for (const auto set : {InstructionSet::kPortable, InstructionSet::kAvx2, InstructionSet::kAvx512}) {
+        if (!is_supported(set)) continue;
+        auto values = torch::full({rows}, NAN, torch::kFloat64);
+        auto gradient = torch::full({rows, classes}, NAN, torch::kFloat64);
+        const double on = target.concentration_on_label(classes), off = target.concentration_elsewhere();
+        const double beta0 = on + static_cast<double>(classes - 1) * off;
+        const LossRows<double> work{logits.data_ptr<double>(),
+                                    rows,
+                                    classes,
+                                    divergence,
+                                    target.labels().data_ptr<int64_t>(),
+                                    nullptr,
+                                    {target_class(on, beta0), target_class(off, beta0), target_total(beta0), -1.0},
+                                    500,
+                                    {1, 0},
+                                    values.data_ptr<double>(),
+                                    nullptr,
+                                    gradient.data_ptr<double>()};
+        for (int64_t n = 0; n < rows; n += 4) loss_rows(work, n, std::min(n + 4, rows), set);
+        EXPECT_TRUE(near(values, whole)) << name_of(set);
+        EXPECT_TRUE(near(gradient, whole_gradient)) << name_of(set);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace priornet

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <priornet/data/npy.h>
+#include <testing/process.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace priornet {
+
+/// Runs the priornet tool.
+inline Outcome run_tool(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{PRIORNET_TOOL_PATH};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run_process(std::move(command));
+}
+
+/// Exit status 1, exactly this line on standard error, and nothing on standard output.
+inline void expect_failure(const Outcome& outcome, const std::string& message) {
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err, "priornet: " + message + "\n");
+}
+
+/// A folder of files to run the tool on; each function writes one and returns its path.
+struct InputFiles : TemporaryFolder {
+  std::string text(std::string_view name, std::string_view bytes) const { return file(name, bytes).string(); }
+  std::string npy(std::string_view name, const torch::Tensor& values) const {
+    write_npy(*this / name, values);
+    return (*this / name).string();
+  }
+};
+
+}  // namespace priornet

@@ -1,0 +1,174 @@
+#include <priornet/data/columns.h>
+#include <priornet/dirichlet/ensembles.h>
+#include <priornet/dirichlet/measures.h>
+#include <testing/fixtures.h>
+#include <testing/tool.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace priornet {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const torch::Tensor kLogits =
+    torch::tensor({{1.0, 2.0, -1.0}, {0.5, 0.25, 3.0}, {4.0, 4.0, 4.0}, {-2.0, 0.0, 2.0}}, torch::kFloat64);
+
+Names names_of(const std::vector<NamedTensor>& columns) {
+  Names names;
+  for (const auto& column : columns) names.push_back(column.name);
+  return names;
+}
+
+// Runs measure with --out and reads the columns back.
+std::vector<NamedTensor> measured(const InputFiles& files, Names arguments, const std::string& out = "out.csv") {
+  arguments.insert(arguments.begin(), "measure");
+  arguments.insert(arguments.end(), {"--out", (files / out).string()});
+  const auto [status, text, err] = run_tool(arguments);
+  EXPECT_EQ(status, 0) << err;
+  return read_columns(files / out);
+}
+
+TEST(Measure, PrintsEveryMeasureOfADirichlet) {
+  const InputFiles files;
+  const auto [status, out, err] = run_tool({"measure", files.npy("a.npy", kLogits)});
+  ASSERT_EQ(status, 0) << err;
+  EXPECT_EQ(err, "");
+  const auto columns = read_columns(files.file("out.csv", out));
+  EXPECT_EQ(names_of(columns), Names({"prediction", "max_prob", "entropy", "expected_entropy", "mutual_information",
+                                      "differential_entropy", "precision"}));
+  const auto wanted = dirichlet_measures(kLogits);
+  EXPECT_TRUE(columns[0].values.to(torch::kInt64).equal(wanted.prediction));
+  EXPECT_TRUE(columns[1].values.equal(wanted.max_prob));
+  EXPECT_TRUE(columns[2].values.equal(wanted.entropy));
+  EXPECT_TRUE(columns[3].values.equal(wanted.expected_entropy));
+  EXPECT_TRUE(columns[4].values.equal(wanted.mutual_information));
+  EXPECT_TRUE(columns[5].values.equal(wanted.differential_entropy));
+  EXPECT_TRUE(columns[6].values.equal(wanted.precision));
+}
+
+TEST(Measure, PrintsJson) {
+  const InputFiles files;
+  const auto [status, out, err] = run_tool({"measure", files.npy("a.npy", kLogits), "--json"});
+  ASSERT_EQ(status, 0) << err;
+  const auto json = nlohmann::json::parse(out);
+  EXPECT_EQ(json.size(), 7u);
+  EXPECT_EQ(json["prediction"], nlohmann::json({1, 2, 0, 2}));
+  EXPECT_EQ(json["precision"][0], dirichlet_measures(kLogits).precision[0].item<double>());
+}
+
+TEST(Measure, SummarisesWhatItWrites) {
+  const InputFiles files;
+  const auto logits = files.npy("a.npy", kLogits);
+  const auto out_file = (files / "out.json").string();
+  const auto table = run_tool({"measure", logits, "--out", out_file});
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_TRUE(table.out.starts_with("measure  ")) << table.out;
+  EXPECT_NE(table.out.find("4 rows written to " + out_file), std::string::npos) << table.out;
+  EXPECT_EQ(nlohmann::json::parse(bytes_of(out_file))["prediction"], nlohmann::json({1, 2, 0, 2}));
+
+  const auto json = run_tool({"measure", logits, "--out", out_file, "--json"});
+  const auto entropy = nlohmann::json::parse(json.out)["measures"]["entropy"];
+  const auto sorted = std::get<0>(dirichlet_measures(kLogits).entropy.sort());
+  EXPECT_NEAR(entropy["mean"].get<double>(), sorted.mean().item<double>(), 1e-15);
+  EXPECT_EQ(entropy["min"], sorted[0].item<double>());
+  EXPECT_EQ(entropy["max"], sorted[3].item<double>());
+  EXPECT_NEAR(entropy["median"].get<double>(), (sorted[1] + sorted[2]).item<double>() / 2, 1e-15);
+}
+
+TEST(Measure, MeasuresSoftmaxModels) {
+  const InputFiles files;
+  const auto columns = measured(files, {files.npy("a.npy", kLogits), "--kind", "softmax"});
+  EXPECT_EQ(names_of(columns), Names({"prediction", "max_prob", "entropy"}));
+  EXPECT_TRUE(columns[2].values.equal(softmax_measures(kLogits).entropy));
+}
+
+TEST(Measure, MeasuresEnsemblesFromOneFileOrSeveral) {
+  const InputFiles files;
+  const auto both = torch::stack({kLogits, -kLogits});
+  const auto one = measured(files, {files.npy("both.npy", both), "--kind", "ensemble"});
+  const auto several =
+      measured(files, {files.npy("a.npy", kLogits), files.npy("b.npy", -kLogits), "--kind", "ensemble"});
+  EXPECT_EQ(names_of(one), Names({"prediction", "max_prob", "entropy", "expected_entropy", "mutual_information"}));
+  EXPECT_TRUE(one[4].values.equal(ensemble_measures(both).mutual_information));
+  for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(one[i].values.equal(several[i].values)) << one[i].name;
+}
+
+TEST(Measure, MeasuresEnsemblesOfDirichlets) {
+  const InputFiles files;
+  const auto both = torch::stack({kLogits, -kLogits});
+  const auto columns = measured(files, {files.npy("both.npy", both), "--samples", "16", "--seed", "3"});
+  EXPECT_EQ(names_of(columns), Names({"prediction", "max_prob", "entropy", "expected_entropy", "mutual_information",
+                                      "mutual_information_y_theta", "differential_entropy", "precision", "epkl",
+                                      "mutual_information_mu_theta", "mutual_information_mu_theta_std_err"}));
+  const auto wanted = dirichlet_ensemble_measures(both, {.samples = 16, .seed = 3});
+  EXPECT_TRUE(columns[8].values.equal(wanted.epkl));
+  EXPECT_TRUE(columns[9].values.equal(wanted.mutual_information_mu_theta));
+}
+
+TEST(Measure, RefusesLogitsThatAreNotOfTheKind) {
+  const InputFiles files;
+  const auto one = files.npy("one.npy", kLogits);
+  const auto both = files.npy("both.npy", torch::stack({kLogits, -kLogits}));
+  expect_failure(run_tool({"measure", one, "--kind", "ensemble"}),
+                 one + ": --kind ensemble wants [M, N, K], or a file [N, K] for each member, found shape [4, 3]");
+  expect_failure(run_tool({"measure", both, "--kind", "softmax"}),
+                 both +
+                     ": --kind softmax wants [N, K] of one model (for [M, N, K] there is --kind ensemble), found "
+                     "shape [2, 4, 3]");
+}
+
+TEST(Measure, RefusesBadLogitsInOneLine) {
+  const InputFiles files;
+  auto logits = kLogits.clone();
+  logits[2][1] = std::numeric_limits<double>::quiet_NaN();
+  const auto nan = files.npy("nan.npy", logits);
+  expect_failure(run_tool({"measure", nan}), nan + ": logits[2, 1] is nan: row 2, column 1 (from 0) should be finite");
+  logits[2][1] = std::numeric_limits<double>::infinity();
+  const auto infinite = files.npy("inf.npy", logits);
+  expect_failure(run_tool({"measure", infinite}),
+                 infinite + ": logits[2, 1] is inf: row 2, column 1 (from 0) should be finite");
+  const auto vector = files.npy("vector.npy", torch::zeros(4));
+  expect_failure(run_tool({"measure", vector}),
+                 vector + ": logits should be [N, K], or [M, N, K] for an ensemble, found shape [4]");
+  const auto single = files.npy("single.npy", torch::zeros({4, 1}));
+  expect_failure(run_tool({"measure", single}), single + ": logits should have at least 2 classes, found shape [4, 1]");
+}
+
+TEST(Measure, RefusesBadFilesInOneLine) {
+  const InputFiles files;
+  for (const auto* name : {"empty.npy", "empty.csv"}) {
+    const auto empty = files.text(name, "");
+    expect_failure(run_tool({"measure", empty}), empty + ": is empty");
+  }
+  const auto ragged = files.text("ragged.csv", "1,2,3\n1,2,3\n1,2\n");
+  expect_failure(run_tool({"measure", ragged}), ragged + ": line 3 has 2 values, line 1 has 3");
+  const auto whole = bytes_of(files.npy("whole.npy", kLogits));
+  const auto cut = files.text("cut.npy", std::string_view(whole).substr(0, whole.size() - 10));
+  expect_failure(run_tool({"measure", cut}), cut + ": shape [4, 3] of <f8 takes 96 bytes, found 86");
+  const auto fortran = fixture("fortran.npy").string();
+  expect_failure(run_tool({"measure", fortran}),
+                 fortran + ": is in Fortran order: wanted C order (numpy.ascontiguousarray)");
+  const auto big_endian = fixture("big_endian.npy").string();
+  expect_failure(run_tool({"measure", big_endian}),
+                 big_endian + ": dtype '>f8' is not supported: wanted <f4, <f8, <i4 or <i8");
+}
+
+TEST(Measure, LeavesNothingBehindWhenItFails) {
+  const InputFiles files;
+  const auto logits = files.npy("a.npy", kLogits);
+  for (const auto* extension : {"csv", "json", "npz"}) {
+    const auto missing = (files / (std::string("no/such/folder.") + extension)).string();
+    expect_failure(run_tool({"measure", logits, "--out", missing}),
+                   missing + ": cannot be written: No such file or directory");
+  }
+  const auto bad = files.text("bad.csv", "1,2\nnan,2\n");
+  const auto out = files.text("older.csv", "older");
+  EXPECT_EQ(run_tool({"measure", bad, "--out", out}).status, 1);
+  EXPECT_EQ(bytes_of(out), "older");
+  EXPECT_EQ(files.names(), Names({"a.npy", "bad.csv", "older.csv"}));
+}
+
+}  // namespace
+}  // namespace priornet
