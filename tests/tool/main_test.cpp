@@ -7,7 +7,7 @@ TEST(Tool, ListsItsSubcommands) {
   const auto [status, out, err] = run_tool({"--help"});
   EXPECT_EQ(status, 0);
   EXPECT_EQ(err, "");
-  for (const auto* command : {"measure", "detect"}) EXPECT_NE(out.find(command), std::string::npos) << command;
+  for (const auto* command : {"measure", "detect", "reproduce"}) EXPECT_NE(out.find(command), std::string::npos) << command;
 }
 
 TEST(Tool, SaysItsVersion) {
@@ -17,7 +17,7 @@ TEST(Tool, SaysItsVersion) {
 }
 
 TEST(Tool, GivesEverySubcommandADescriptionAndAnExample) {
-  for (const auto* command : {"measure", "detect"}) {
+  for (const auto* command : {"measure", "detect", "reproduce"}) {
     const auto [status, out, err] = run_tool({command, "--help"});
     EXPECT_EQ(status, 0);
     EXPECT_FALSE(out.starts_with("Usage")) << "no description:\n" << out;

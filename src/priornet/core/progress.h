@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace priornet {
+
+/// Where long work says how far it is. The library never prints: the tool shows a bar or lines, a test or a caller
+/// that does not care passes NoProgress. Calls come from one thread.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+
+  /// `done` of `total` units of `task` are finished; done == total ends the task.
+  virtual void report(std::string_view task, int64_t done, int64_t total) = 0;
+};
+
+class NoProgress final : public Progress {
+ public:
+  void report(std::string_view, int64_t, int64_t) override {}
+};
+
+}  // namespace priornet

@@ -1,0 +1,28 @@
+#include <priornet/experiments/experiment.h>
+
+#include <fmt/format.h>
+#include <priornet/core/errors.h>
+#include <priornet/experiments/synthetic_run.h>
+
+namespace priornet {
+namespace {
+
+constexpr Experiment kExperiments[] = {
+    {"synthetic", "three Gaussian classes in the plane, apart and overlapping (section 5.1, figure 3)",
+     reproduce_synthetic},
+};
+
+}  // namespace
+
+std::span<const Experiment> experiments() { return kExperiments; }
+
+const Experiment& find_experiment(std::string_view name) {
+  std::string known;
+  for (const auto& experiment : kExperiments) {
+    if (experiment.name == name) return experiment;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", experiment.name);
+  }
+  throw ConfigError(fmt::format("unknown experiment '{}'; known: {}", name, known));
+}
+
+}  // namespace priornet

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <priornet/core/progress.h>
+#include <priornet/report/table.h>
+#include <torch/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The paper's experiments by name. Each trains, measures, and leaves its results in a folder.
+
+namespace priornet {
+
+enum class Profile {
+  kQuick,   ///< shortened: shows the effect, not the numbers
+  kPaper,   ///< as the paper describes it
+  kModern,  ///< the same question with today's recipe
+};
+
+struct ExperimentOptions {
+  Profile profile = Profile::kPaper;
+  std::optional<torch::Device> device;  ///< none: the experiment takes what suits it
+  uint64_t seed = 1;
+  int64_t seeds = 1;          ///< runs with seed, seed + 1, ...; tables then give means and standard deviations
+  std::filesystem::path out;  ///< made if it is not there
+  std::string command;        ///< as the user gave it, for the record
+};
+
+struct ExperimentSummary {
+  std::vector<Table> tables;
+  std::vector<std::filesystem::path> files;  ///< what was written
+  std::vector<std::string> remarks;          ///< what the user should know, such as figures left out
+};
+
+struct Experiment {
+  std::string_view name;
+  std::string_view description;
+  ExperimentSummary (*run)(const ExperimentOptions& options, Progress& progress);
+};
+
+/// Every experiment, in the paper's order.
+std::span<const Experiment> experiments();
+
+/// Throws ConfigError, listing the known names, for any other.
+const Experiment& find_experiment(std::string_view name);
+
+}  // namespace priornet

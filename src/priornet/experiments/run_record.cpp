@@ -1,0 +1,49 @@
+#include <priornet/experiments/run_record.h>
+
+#include <ATen/Parallel.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include <chrono>
+#include <ctime>
+#include <fstream>
+
+namespace priornet {
+namespace {
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+}  // namespace
+
+RunRecord describe_run() {
+  RunRecord record;
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  record.finished = fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(now));
+  record.priornet = PRIORNET_VERSION;
+  record.libtorch = TORCH_VERSION;
+#ifdef __clang__
+  record.compiler = __VERSION__;
+#else
+  record.compiler = fmt::format("g++ {}", __VERSION__);
+#endif
+  record.processor = processor_name();
+  record.threads = at::get_num_threads();
+  return record;
+}
+
+std::vector<std::pair<std::string, std::string>> facts(const RunRecord& record) {
+  return {{"Command", record.command},
+          {"Duration", fmt::format("{:.1f} s", record.seconds)},
+          {"Device", fmt::format("{}, {} thread{}", record.device, record.threads, record.threads == 1 ? "" : "s")},
+          {"Processor", record.processor},
+          {"Versions", fmt::format("priornet {}, LibTorch {}, {}", record.priornet, record.libtorch, record.compiler)},
+          {"Finished", record.finished}};
+}
+
+}  // namespace priornet

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace priornet {
+
+/// How a result came about, for results.json and the report: enough to make it again.
+struct RunRecord {
+  std::string command;
+  std::string finished;  ///< local time, ISO 8601
+  std::string priornet;  ///< version
+  std::string libtorch;  ///< version
+  std::string compiler;
+  std::string processor;
+  std::string device;
+  int threads = 0;
+  double seconds = 0.0;
+};
+
+/// Everything but `command`, `device` and `seconds`, as it is now.
+RunRecord describe_run();
+
+/// Names and values in reading order.
+std::vector<std::pair<std::string, std::string>> facts(const RunRecord& record);
+
+}  // namespace priornet

@@ -1,0 +1,146 @@
+#include <priornet/experiments/synthetic_tables.h>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace priornet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Spread {
+  double mean = 0.0;
+  double deviation = 0.0;
+};
+
+template <typename Value>
+Spread spread_of(const std::vector<SyntheticResult>& results, size_t index, Value&& value) {
+  const auto count = static_cast<double>(results.size());
+  Spread spread;
+  for (const auto& result : results) spread.mean += value(result.cases[index]) / count;
+  for (const auto& result : results)
+    spread.deviation += std::pow(value(result.cases[index]) - spread.mean, 2) / std::max(1.0, count - 1);
+  spread.deviation = std::sqrt(spread.deviation);
+  return spread;
+}
+
+using ModelOf = SyntheticModel SyntheticCase::*;
+using MeasureOf = Separation SyntheticModel::*;
+
+Cell separation_cell(const std::vector<SyntheticResult>& results, size_t index, ModelOf model, MeasureOf measure) {
+  const auto [mean, deviation] =
+      spread_of(results, index, [&](const SyntheticCase& entry) { return (entry.*model.*measure).auroc; });
+  const auto& only = results.front().cases[index].*model.*measure;
+  const double margin = results.size() == 1 ? (only.high - only.low) / 2 : deviation;
+  // The precision of a plain network is whatever training left: see the note.
+  const bool flagged = model == &SyntheticCase::dnn && measure != &SyntheticModel::entropy;
+  return Cell::number(mean, fmt::format("{}{:.4f} ± {:.4f}", flagged ? "* " : "", mean, margin));
+}
+
+Json to_json(const Separation& separation) {
+  return {{"auroc", separation.auroc}, {"low", separation.low}, {"high", separation.high}};
+}
+
+Json to_json(const SyntheticModel& model) {
+  return {{"accuracy", model.accuracy},
+          {"final_loss", model.loss},
+          {"entropy", to_json(model.entropy)},
+          {"mutual_information", to_json(model.mutual_information)},
+          {"differential_entropy", to_json(model.differential_entropy)}};
+}
+
+Json to_json(const SyntheticOptions& options) {
+  return {{"sigmas", options.sigmas},
+          {"hidden", options.hidden},
+          {"points", options.points},
+          {"batch", options.batch},
+          {"epochs", options.epochs},
+          {"learning_rate", options.learning_rate},
+          {"input_scale", options.input_scale},
+          {"divergence", options.divergence == Divergence::kForward ? "forward" : "reverse"},
+          {"alpha0", options.alpha0},
+          {"epsilon", 1.0 / options.alpha0},
+          {"test_points", options.test_points},
+          {"grid", options.grid}};
+}
+
+Json to_json(const SyntheticResult& result) {
+  Json cases = Json::array();
+  for (const auto& entry : result.cases)
+    cases.push_back({{"sigma", entry.classes.sigma},
+                     {"bayes_accuracy", entry.bayes_accuracy},
+                     {"bayes_test_accuracy", entry.bayes_test_accuracy},
+                     {"test_points_outside_region", entry.outside_share},
+                     {"dnn", to_json(entry.dnn)},
+                     {"dpn", to_json(entry.dpn)}});
+  return {{"seed", result.options.seed}, {"cases", cases}};
+}
+
+}  // namespace
+
+Table detection_table(const std::vector<SyntheticResult>& results) {
+  Table table{"AUROC: in-distribution test points against points outside the data region",
+              {"sigma", "model", "Entropy", "M.I.", "Diff. entropy"},
+              {},
+              {}};
+  for (size_t i = 0; i < results.front().cases.size(); ++i) {
+    for (const auto model : {&SyntheticCase::dnn, &SyntheticCase::dpn}) {
+      const auto& entry = results.front().cases[i];
+      table.add({Cell(fmt::format("{:g}", entry.classes.sigma)), Cell((entry.*model).name),
+                 separation_cell(results, i, model, &SyntheticModel::entropy),
+                 separation_cell(results, i, model, &SyntheticModel::mutual_information),
+                 separation_cell(results, i, model, &SyntheticModel::differential_entropy)});
+    }
+  }
+  const auto points = results.front().options.test_points;
+  table.notes.push_back(results.size() == 1
+                            ? fmt::format("± half a 95 % interval (DeLong); {} test points of each kind.", points)
+                            : fmt::format("Mean ± standard deviation over {} seeds; {} test points of each kind.",
+                                          results.size(), points));
+  table.notes.emplace_back(
+      "* The DNN's logits read as a Dirichlet's. Its precision is arbitrary: a constant added to the logits leaves "
+      "every prediction as it is and changes these numbers.");
+  return table;
+}
+
+Table accuracy_table(const std::vector<SyntheticResult>& results) {
+  Table table{"Accuracy on in-distribution test points, in %",
+              {"sigma", "Bayes-optimal", "Bayes, same points", "DNN", "DPN"},
+              {},
+              {}};
+  for (size_t i = 0; i < results.front().cases.size(); ++i) {
+    const auto percent = [&](auto&& value) { return Cell::number(100 * spread_of(results, i, value).mean, 2); };
+    table.add({Cell(fmt::format("{:g}", results.front().cases[i].classes.sigma)),
+               percent([](const SyntheticCase& entry) { return entry.bayes_accuracy; }),
+               percent([](const SyntheticCase& entry) { return entry.bayes_test_accuracy; }),
+               percent([](const SyntheticCase& entry) { return entry.dnn.accuracy; }),
+               percent([](const SyntheticCase& entry) { return entry.dpn.accuracy; })});
+  }
+  table.notes.emplace_back(
+      "Bayes-optimal: of the best possible classifier, exactly; beside it, what that classifier scores on the very "
+      "points the networks are tested on.");
+  return table;
+}
+
+std::string to_json(const std::vector<SyntheticResult>& results, const RunRecord& record) {
+  Json seeds = Json::array();
+  for (const auto& result : results) seeds.push_back(to_json(result));
+  const Json json{{"experiment", "synthetic"},
+                  {"options", to_json(results.front().options)},
+                  {"seeds", seeds},
+                  {"run",
+                   {{"command", record.command},
+                    {"seconds", record.seconds},
+                    {"device", record.device},
+                    {"threads", record.threads},
+                    {"processor", record.processor},
+                    {"priornet", record.priornet},
+                    {"libtorch", record.libtorch},
+                    {"compiler", record.compiler},
+                    {"finished", record.finished}}}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace priornet

@@ -1,0 +1,35 @@
+#include <priornet/core/errors.h>
+#include <priornet/experiments/experiment.h>
+#include <priornet/experiments/output_folder.h>
+#include <testing/temporary_folder.h>
+#include <testing/throws.h>
+
+namespace priornet {
+namespace {
+
+TEST(Experiments, AreFoundByName) {
+  for (const auto& experiment : experiments()) EXPECT_EQ(&find_experiment(experiment.name), &experiment);
+}
+
+TEST(Experiments, ListTheKnownNames) {
+  EXPECT_THROWS(ConfigError, find_experiment("syntetic"), "unknown experiment 'syntetic'; known: synthetic");
+}
+
+TEST(OutputFolder, IsMadeAndHoldsWhatIsWritten) {
+  const TemporaryFolder folder;
+  OutputFolder out(folder / "a" / "b");
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "a" / "b"));
+  out.write("x.txt", "text");
+  EXPECT_EQ(bytes_of(folder / "a" / "b" / "x.txt"), "text");
+  EXPECT_EQ(out.files(), std::vector{folder / "a" / "b" / "x.txt"});
+}
+
+TEST(OutputFolder, RefusesAFileInItsPlace) {
+  const TemporaryFolder folder;
+  const auto file = folder.file("taken", "");
+  EXPECT_THROW(OutputFolder{file}, DataError);
+  EXPECT_THROW(OutputFolder{file / "below"}, DataError);
+}
+
+}  // namespace
+}  // namespace priornet

@@ -1,0 +1,70 @@
+#include <priornet/core/errors.h>
+#include <priornet/report/table.h>
+#include <testing/throws.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace priornet {
+namespace {
+
+Table small() {
+  Table table{"Scores", {"σ", "model", "AUROC"}, {}, {"A note."}};
+  table.add({Cell::number(1, 0), "DNN", Cell::number(2.0 / 3.0, 3)});
+  table.add({Cell::number(10, 0), "a|b", "-"});
+  return table;
+}
+
+// Widths count letters, not bytes: the Greek one takes two.
+TEST(Table, AlignsItsColumnsAsText) {
+  EXPECT_EQ(to_text(small()),
+            "Scores\n"
+            "\n"
+            " σ  model  AUROC\n"
+            "──  ─────  ─────\n"
+            " 1  DNN    0.667\n"
+            "10  a|b        -\n"
+            "\n"
+            "A note.\n");
+}
+
+TEST(Table, EscapesBarsInMarkdown) {
+  EXPECT_EQ(to_markdown(small()),
+            "**Scores**\n"
+            "\n"
+            "| σ | model | AUROC |\n"
+            "|---:|---|---:|\n"
+            "| 1 | DNN | 0.667 |\n"
+            "| 10 | a\\|b | - |\n"
+            "\n"
+            "A note.\n");
+}
+
+TEST(Table, WritesCsvWithFullPrecisionAndQuotes) {
+  auto table = small();
+  table.add({Cell::number(2, 0), "say \"hi\", twice", Cell::number(0.5, "a half")});
+  EXPECT_EQ(to_csv(table),
+            "σ,model,AUROC\n"
+            "1,DNN,0.6666666666666666\n"
+            "10,a|b,-\n"
+            "2,\"say \"\"hi\"\", twice\",0.5\n");
+}
+
+TEST(Table, WritesNumbersAsNumbersInJson) {
+  auto table = small();
+  table.add({Cell::number(3, 0), "NaN", Cell::number(std::numeric_limits<double>::quiet_NaN(), 3)});
+  const auto json = nlohmann::json::parse(to_json(table));
+  EXPECT_EQ(json["title"], "Scores");
+  EXPECT_EQ(json["rows"][0]["AUROC"], 2.0 / 3.0);
+  EXPECT_EQ(json["rows"][1]["AUROC"], "-");
+  EXPECT_TRUE(json["rows"][2]["AUROC"].is_null());
+  EXPECT_EQ(json["notes"][0], "A note.");
+}
+
+TEST(Table, WantsACellAColumn) {
+  auto table = small();
+  EXPECT_THROWS(ArgumentError, table.add({"alone"}), "Table::add: row should be of 3 cells, found 1");
+}
+
+}  // namespace
+}  // namespace priornet

@@ -1,0 +1,54 @@
+#include <priornet/report/figure.h>
+#include <testing/tool.h>
+
+#include <nlohmann/json.hpp>
+
+namespace priornet {
+namespace {
+
+TEST(Reproduce, WritesTablesFiguresAndReport) {
+  const TemporaryFolder folder;
+  const auto out = folder / "out";
+  const auto done = run_tool({"reproduce", "synthetic", "--profile", "quick", "--out", out.string()});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_NE(done.out.find("Diff. entropy"), std::string::npos);
+  EXPECT_NE(done.out.find((out / "report.html").string()), std::string::npos);
+  EXPECT_NE(done.err.find("DPN, sigma 4"), std::string::npos);
+  EXPECT_EQ(done.err.find('\r'), std::string::npos) << "a progress bar where there is no terminal";
+  for (const auto* name : {"results.json", "table.md", "table.csv", "report.html"})
+    EXPECT_GT(bytes_of(out / name).size(), 100u) << name;
+  if (can_render()) {
+    for (const auto* name : {"figure1", "figure2", "figure3", "comparison"})
+      for (const auto* ending : {".svg", ".png"})
+        EXPECT_GT(bytes_of(out / (std::string(name) + ending)).size(), 1000u) << name << ending;
+  }
+  const auto results = nlohmann::json::parse(bytes_of(out / "results.json"));
+  EXPECT_EQ(results["run"]["command"], "priornet reproduce synthetic --profile quick --out " + out.string());
+  for (const auto& entry : results["seeds"][0]["cases"])
+    EXPECT_GT(entry["dpn"]["differential_entropy"]["auroc"], 0.97) << "sigma " << entry["sigma"];
+}
+
+TEST(Reproduce, ListsTheExperimentsItKnows) {
+  const auto done = run_tool({"reproduce", "synthetic", "imagenet"});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_NE(done.err.find("unknown experiment 'imagenet'; known: synthetic"), std::string::npos) << done.err;
+}
+
+TEST(Reproduce, ChecksTheFolderBeforeItTrains) {
+  const TemporaryFolder folder;
+  const auto taken = folder.file("taken", "").string();
+  const auto done = run_tool({"reproduce", "synthetic", "--out", taken});
+  EXPECT_EQ(done.status, 1);
+  EXPECT_EQ(done.err.find("DNN"), std::string::npos) << "training had begun: " << done.err;
+  EXPECT_EQ(done.err.find("priornet: " + taken + ": cannot be "), 0u) << done.err;
+}
+
+TEST(Reproduce, RejectsUnknownProfilesDevicesAndNoSeeds) {
+  EXPECT_EQ(run_tool({"reproduce", "synthetic", "--profile", "fast"}).status, 2);
+  EXPECT_EQ(run_tool({"reproduce", "synthetic", "--device", "tpu"}).status, 2);
+  EXPECT_EQ(run_tool({"reproduce", "synthetic", "--seeds", "0"}).status, 2);
+  EXPECT_EQ(run_tool({"reproduce"}).status, 2);
+}
+
+}  // namespace
+}  // namespace priornet
