@@ -28,26 +28,23 @@ torch::Tensor plain_loss(const torch::Tensor& logits, const torch::Tensor& label
 
 }  // namespace
 
-std::vector<Comparison> compare_losses(const Options& options) {
-  std::vector<Comparison> lines;
+void compare_losses(const Options& options, const Report& report) {
   for (const auto& [divergence, name] :
        {std::pair{Divergence::kForward, "forward KL + gradient"}, {Divergence::kReverse, "reverse KL + gradient"}}) {
     for (const int64_t classes : options.classes) {
       const auto logits = example_logits(classes, torch::kFloat32, options.device).requires_grad_();
-      const auto labels =
-          torch::randint(classes, {logits.size(0) / 2}, torch::kInt64).to(options.device);
+      const auto labels = torch::randint(classes, {logits.size(0) / 2}, torch::kInt64).to(options.device);
       PriorNetworkLossOptions loss;
       loss.divergence = divergence;
       loss.target.epsilon = 0.1 / static_cast<double>(classes);
       with_thread_counts([&, name = name](int threads) {
-        lines.push_back(
-            compare({name, "float32", classes, threads, 0, 0}, logits.size(0), options,
-                    [&] { torch::autograd::grad({prior_network_loss(logits, labels, loss).total}, {logits}); },
-                    [&] { torch::autograd::grad({plain_loss(logits, labels, loss)}, {logits}); }));
+        report(compare(
+            {name, "float32", classes, threads, 0, 0}, logits.size(0), options,
+            [&] { torch::autograd::grad({prior_network_loss(logits, labels, loss).total}, {logits}); },
+            [&] { torch::autograd::grad({plain_loss(logits, labels, loss)}, {logits}); }));
       });
     }
   }
-  return lines;
 }
 
 }  // namespace priornet::bench

@@ -15,25 +15,24 @@ DirichletMeasures plain_measures(const torch::Tensor& logits) {
   const auto expected_entropy = -(p * (torch::digamma(alpha + 1) - torch::digamma(alpha0 + 1))).sum(1);
   const auto differential_entropy = torch::lgamma(alpha).sum(1) - torch::lgamma(alpha0).squeeze(1) -
                                     ((alpha - 1) * (torch::digamma(alpha) - torch::digamma(alpha0))).sum(1);
-  return {prediction,           max_prob, entropy, expected_entropy, entropy - expected_entropy,
+  return {prediction,           max_prob,         entropy, expected_entropy, entropy - expected_entropy,
           differential_entropy, alpha0.squeeze(1)};
 }
 
 }  // namespace
 
-std::vector<Comparison> compare_measures(const Options& options) {
-  std::vector<Comparison> lines;
+void compare_measures(const Options& options, const Report& report) {
   const torch::NoGradGuard no_grad;
   for (const auto& [dtype, name] : {std::pair{torch::kFloat32, "float32"}, {torch::kFloat64, "float64"}}) {
     for (const int64_t classes : options.classes) {
       const auto logits = example_logits(classes, dtype, options.device);
       with_thread_counts([&, name = name](int threads) {
-        lines.push_back(compare({"all measures", name, classes, threads, 0, 0}, logits.size(0), options,
-                                [&] { dirichlet_measures(logits); }, [&] { plain_measures(logits); }));
+        report(compare(
+            {"all measures", name, classes, threads, 0, 0}, logits.size(0), options,
+            [&] { dirichlet_measures(logits); }, [&] { plain_measures(logits); }));
       });
     }
   }
-  return lines;
 }
 
 }  // namespace priornet::bench

@@ -23,7 +23,7 @@ struct Comparison {
 
 struct Options {
   torch::Device device = torch::kCPU;
-  double seconds = 1.0;                       ///< spent on each line
+  double seconds = 1.0;  ///< spent on each line
   std::vector<int64_t> classes{10, 100, 1000};
 };
 
@@ -37,10 +37,13 @@ void with_thread_counts(const std::function<void(int threads)>& run);
 /// float32 or float64 logits in [-5, 10], as trained networks give them; about 4 million elements.
 torch::Tensor example_logits(int64_t classes, torch::Dtype dtype, const torch::Device& device);
 
+/// Takes a line as soon as it is measured.
+using Report = std::function<void(const Comparison& line)>;
+
 /// All measures of float32 and float64 logits.
-std::vector<Comparison> compare_measures(const Options& options);
+void compare_measures(const Options& options, const Report& report);
 
 /// The multi-task loss with its gradient, half of the rows in-distribution.
-std::vector<Comparison> compare_losses(const Options& options);
+void compare_losses(const Options& options, const Report& report);
 
 }  // namespace priornet::bench

@@ -41,12 +41,12 @@ void run(const BenchOptions& options) {
                "plain rows/s", "ratio");
   }
   std::vector<bench::Comparison> all;
-  for (const auto compare : {bench::compare_measures, bench::compare_losses}) {
-    for (const auto& line : compare(options.work)) {
-      if (!options.json) print(line);
-      all.push_back(line);
-    }
-  }
+  const auto report = [&](const bench::Comparison& line) {
+    if (!options.json) print(line);
+    all.push_back(line);
+  };
+  bench::compare_measures(options.work, report);
+  bench::compare_losses(options.work, report);
   if (options.json) fmt::print("{}\n", to_json(all).dump(2));
 }
 
@@ -55,7 +55,9 @@ void run(const BenchOptions& options) {
 void add_bench(CLI::App& tool) {
   const auto options = std::make_shared<BenchOptions>();
   auto* command = tool.add_subcommand("bench", "Measure the fused kernels beside plain LibTorch formulas.");
-  command->add_option("--classes", options->work.classes, "Numbers of classes K")->delimiter(',')->capture_default_str();
+  command->add_option("--classes", options->work.classes, "Numbers of classes K")
+      ->delimiter(',')
+      ->capture_default_str();
   command->add_option("--seconds", options->work.seconds, "Time spent on each line")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

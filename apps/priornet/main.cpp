@@ -32,9 +32,13 @@ int main(int argc, char** argv) {
   CLI::App tool("priornet tells how sure a classifier is and why.", "priornet");
   tool.set_version_flag("--version", "priornet " PRIORNET_VERSION, "Print the version and exit");
   tool.require_subcommand(1);
-  priornet::tool::add_measure(tool);
-  priornet::tool::add_detect(tool);
-  priornet::tool::add_reproduce(tool);
+  for (const auto add : {
+           priornet::tool::add_measure,
+           priornet::tool::add_detect,
+            priornet::tool::add_reproduce,
+           priornet::tool::add_bench,
+       })
+    add(tool);
   try {
     tool.parse(argc, argv);
     return 0;

@@ -6,44 +6,72 @@
 
 namespace priornet {
 
-// In the names below, y = 1 / x^2 with x >= 6, and each tail is what follows the leading terms:
-//   kExp    (e^r - 1 - r - r^2 / 2) / r^3 for |r| <= ln 2 / 2
-//   kAtanh  (atanh(s) / s - 1) / s^2 as a function of s^2, |s| <= (sqrt 2 - 1) / (sqrt 2 + 1)
-//   kD      (ln x - psi(x) - 1 / (2x)) / y
-//   kL      x [ln Gamma(x) - (x - 1/2) ln x + x - ln(2 pi) / 2]
-//   kT      x^3 [psi'(x) - 1 / x - 1 / (2 x^2)]
+/// A polynomial by its coefficients, the constant first.
+template <int kSize>
+struct Polynomial {
+  double coefficients[kSize];
+
+  template <class Real>
+  PRIORNET_DEVICE constexpr Real operator()(Real x) const {
+    Real value = x * coefficients[kSize - 1] + coefficients[kSize - 2];
+    for (int i = kSize - 3; i >= 0; --i) value = value * x + coefficients[i];
+    return value;
+  }
+};
+
+// In the comments below, y = 1 / x^2 with x >= 6, and each tail is what follows the leading terms:
+//   exp()   (e^r - 1 - r - r^2 / 2) / r^3 for |r| <= ln 2 / 2
+//   atanh() (atanh(s) / s - 1) / s^2 as a function of s^2, |s| <= (sqrt 2 - 1) / (sqrt 2 + 1)
+//   d()     (ln x - psi(x) - 1 / (2x)) / y
+//   l()     x [ln Gamma(x) - (x - 1/2) ln x + x - ln(2 pi) / 2]
+//   t()     x^3 [psi'(x) - 1 / x - 1 / (2 x^2)]
 
 /// Relative errors of at most 4e-16: for float64 results.
 struct DoubleDigits {
-  static constexpr double kExp[] = {0.16666666666666666,   0.04166666666665136,   0.008333333333332155,
-                                    0.0013888888905881542, 0.0001984126985433861, 2.4801536388690766e-05,
-                                    2.755728006701698e-06, 2.761380686153829e-07, 2.5095554677111112e-08};
-  static constexpr double kAtanh[] = {0.3333333333333335,  0.19999999999949722, 0.14285714313001635,
-                                      0.11111105565129939, 0.09091444727837474, 0.07665855309105386,
-                                      0.07308292712444311};
-  static constexpr double kD[] = {0.08333333333333294,  -0.00833333333196673, 0.003968253174196778,
-                                  -0.00416649213380119, 0.007557240349829397, -0.02005781319935496,
-                                  0.0527835788020277};
-  static constexpr double kL[] = {0.0833333333333333,     -0.0027777777776807643, 0.0007936507373369848,
-                                  -0.0005952257418022643, 0.0008404447851602169,  -0.0018449995052567591,
-                                  0.004298394281325464};
-  static constexpr double kT[] = {0.16666666666666088, -0.0333333333128563,  0.023809511899145683, -0.03333071001528275,
-                                  0.0754782180124743,  -0.23739189872995023, 0.6958913740129348};
+  PRIORNET_DEVICE static consteval Polynomial<9> exp() {
+    return {{0.16666666666666666, 0.04166666666665136, 0.008333333333332155, 0.0013888888905881542,
+             0.0001984126985433861, 2.4801536388690766e-05, 2.755728006701698e-06, 2.761380686153829e-07,
+             2.5095554677111112e-08}};
+  }
+  PRIORNET_DEVICE static consteval Polynomial<7> atanh() {
+    return {{0.3333333333333335, 0.19999999999949722, 0.14285714313001635, 0.11111105565129939, 0.09091444727837474,
+             0.07665855309105386, 0.07308292712444311}};
+  }
+  PRIORNET_DEVICE static consteval Polynomial<7> d() {
+    return {{0.08333333333333294, -0.00833333333196673, 0.003968253174196778, -0.00416649213380119,
+             0.007557240349829397, -0.02005781319935496, 0.0527835788020277}};
+  }
+  PRIORNET_DEVICE static consteval Polynomial<7> l() {
+    return {{0.0833333333333333, -0.0027777777776807643, 0.0007936507373369848, -0.0005952257418022643,
+             0.0008404447851602169, -0.0018449995052567591, 0.004298394281325464}};
+  }
+  PRIORNET_DEVICE static consteval Polynomial<7> t() {
+    return {{0.16666666666666088, -0.0333333333128563, 0.023809511899145683, -0.03333071001528275, 0.0754782180124743,
+             -0.23739189872995023, 0.6958913740129348}};
+  }
 };
 
 /// Relative errors of at most 6e-13: for float32 results, where even sums over many classes hide it.
 struct FloatDigits {
-  static constexpr double kExp[] = {0.16666666666666666,  0.04166666671901226,    0.008333333338090857,
-                                    0.001388885403566671, 0.00019841238163731054, 2.4859589834589056e-05,
-                                    2.761003956932406e-06};
-  static constexpr double kAtanh[] = {0.33333333333687726, 0.19999999398424337, 0.1428587731786638, 0.11095697246587528,
-                                      0.09681388418373767};
-  static constexpr double kD[] = {0.08333333333280307, -0.008333332376929561, 0.0039679755928443295,
-                                  -0.004137939274382973, 0.006329791558153004};
-  static constexpr double kL[] = {0.08333333333328333, -0.0027777776876074405, 0.0007936245896518834,
-                                  -0.0005925434018205845, 0.0007257935751502971};
-  static constexpr double kT[] = {0.16666666666054805, -0.033333322293923835, 0.023806305166301747, -0.0329999247944221,
-                                  0.061173994506865656};
+  PRIORNET_DEVICE static consteval Polynomial<7> exp() {
+    return {{0.16666666666666666, 0.04166666671901226, 0.008333333338090857, 0.001388885403566671,
+             0.00019841238163731054, 2.4859589834589056e-05, 2.761003956932406e-06}};
+  }
+  PRIORNET_DEVICE static consteval Polynomial<5> atanh() {
+    return {{0.33333333333687726, 0.19999999398424337, 0.1428587731786638, 0.11095697246587528, 0.09681388418373767}};
+  }
+  PRIORNET_DEVICE static consteval Polynomial<5> d() {
+    return {{0.08333333333280307, -0.008333332376929561, 0.0039679755928443295, -0.004137939274382973,
+             0.006329791558153004}};
+  }
+  PRIORNET_DEVICE static consteval Polynomial<5> l() {
+    return {{0.08333333333328333, -0.0027777776876074405, 0.0007936245896518834, -0.0005925434018205845,
+             0.0007257935751502971}};
+  }
+  PRIORNET_DEVICE static consteval Polynomial<5> t() {
+    return {
+        {0.16666666666054805, -0.033333322293923835, 0.023806305166301747, -0.0329999247944221, 0.061173994506865656}};
+  }
 };
 
 /// The digits that results of type T deserve.
@@ -58,20 +86,12 @@ struct DigitsOf<float> {
   using Type = FloatDigits;
 };
 
-/// A polynomial from its coefficients, the constant first.
-template <class Real, int kSize>
-PRIORNET_DEVICE inline Real polynomial(Real x, const double (&coefficients)[kSize]) {
-  Real value = x * coefficients[kSize - 1] + coefficients[kSize - 2];
-  for (int i = kSize - 3; i >= 0; --i) value = value * x + coefficients[i];
-  return value;
-}
-
 /// 2 atanh(s), that is ln((1 + s) / (1 - s)) over a factor of two.
 template <class Digits, class Real>
 PRIORNET_DEVICE inline Real twice_atanh(Real s) {
   const Real s2 = s * s;
   const Real twice = s + s;
-  return twice + twice * (s2 * polynomial(s2, Digits::kAtanh));
+  return twice + twice * (s2 * Digits::atanh()(s2));
 }
 
 }  // namespace priornet

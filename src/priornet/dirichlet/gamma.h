@@ -72,8 +72,8 @@ PRIORNET_DEVICE inline GammaPieces<Real> gamma_pieces(Real alpha, Real log_alpha
   pieces.log_first = small ? log_alpha : zero;
 
   const Real y = inverse_x * inverse_x;
-  pieces.d = inverse_x * 0.5 + y * polynomial(y, Digits::kD);
-  pieces.l = inverse_x * polynomial(y, Digits::kL);
+  pieces.d = inverse_x * 0.5 + y * Digits::d()(y);
+  pieces.l = inverse_x * Digits::l()(y);
   return pieces;
 }
 
@@ -92,7 +92,7 @@ PRIORNET_DEVICE inline TrigammaPieces<Real> trigamma_pieces(const GammaPieces<Re
   const auto small = gamma.steps > 0.0;
   const Real inverse_x = 1.0 / (alpha + gamma.steps);
   const Real y = inverse_x * inverse_x;
-  const Real tail = polynomial(y, Digits::kT);
+  const Real tail = Digits::t()(y);
   const Real remainder = 0.5 * inverse_x + y * tail;  // x psi'(x) - 1
 
   // The sum of 1/(a + j)^2, 1 <= j <= 5, is (P'/P)^2 - P''/P for the product P in gamma_pieces.
@@ -104,7 +104,7 @@ PRIORNET_DEVICE inline TrigammaPieces<Real> trigamma_pieces(const GammaPieces<Re
   pieces.next = small ? shifted : 1.0 + remainder - inverse_x;
   pieces.first = small ? shifted + gamma.inverse_small : 1.0 + remainder;
   pieces.second = small ? alpha * (shifted - 1.0) + 1.0 : alpha * remainder;
-  pieces.growth = small ? gamma.psi_next(log_alpha) + (shifted - 1.0) : y * (tail - polynomial(y, Digits::kD));
+  pieces.growth = small ? gamma.psi_next(log_alpha) + (shifted - 1.0) : y * (tail - Digits::d()(y));
   return pieces;
 }
 

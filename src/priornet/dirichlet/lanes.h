@@ -64,7 +64,7 @@ inline Real exp_of(Real x) {
   const Real n = rounded - kRound;
   const Real r = (x - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;  // ln 2 in two parts
   const Real r2 = r * r;
-  const Real value = 1.0 + (r + r2 * (r * polynomial(r, Digits::kExp) + 0.5));
+  const Real value = 1.0 + (r + r2 * (r * Digits::exp()(r) + 0.5));
   return (Real)((Int)value + ((Int)rounded << 52));
 }
 

@@ -49,12 +49,4 @@ void measure_rows_in_lanes(const MeasureRows<T>& work, int64_t begin, int64_t en
 template <int kLanes, class T>
 void measure_gradient_rows_in_lanes(const MeasureGradientRows<T>& work, int64_t begin, int64_t end);
 
-#if defined(PRIORNET_CUDA)
-/// All rows on the GPU; `stream` is a cudaStream_t.
-template <class T>
-void measure_rows_cuda(const MeasureRows<T>& work, void* stream);
-template <class T>
-void measure_gradient_rows_cuda(const MeasureGradientRows<T>& work, void* stream);
-#endif
-
 }  // namespace priornet

@@ -2,9 +2,8 @@
 
 #include <ATen/Dispatch.h>
 #include <priornet/core/checks.h>
-#include <priornet/core/device.h>
-#include <priornet/core/parallel.h>
-#include <priornet/dirichlet/measure_kernels.h>
+#include <priornet/core/rows.h>
+#include <priornet/dirichlet/measure_works.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace priornet {
@@ -63,7 +62,7 @@ class MeasuresFunction : public torch::autograd::Function<MeasuresFunction> {
   template <class T>
   static void run(const MeasureRows<T>& work, bool on_cuda) {
 #if defined(PRIORNET_CUDA)
-    if (on_cuda) return measure_rows_cuda(work, current_cuda_stream());
+    if (on_cuda) return launch_rows(MeasureWork<T>{work}, work.rows, current_cuda_stream());
 #endif
     static_cast<void>(on_cuda);
     parallel_rows(work.rows, work.classes,
@@ -73,7 +72,7 @@ class MeasuresFunction : public torch::autograd::Function<MeasuresFunction> {
   template <class T>
   static void run(const MeasureGradientRows<T>& work, bool on_cuda) {
 #if defined(PRIORNET_CUDA)
-    if (on_cuda) return measure_gradient_rows_cuda(work, current_cuda_stream());
+    if (on_cuda) return launch_rows(MeasureGradientWork<T>{work}, work.rows, current_cuda_stream());
 #endif
     static_cast<void>(on_cuda);
     parallel_rows(work.rows, work.classes,

@@ -36,7 +36,8 @@ BootstrapIntervals bootstrap_intervals(const Ranking& ranking, const BootstrapOp
   std::vector<double> fpr95(size);
 
   const Resampler resampler(ranking, options.seed);
-#pragma omp parallel for schedule(dynamic)
+  const bool worth_threads = size * ranking.order().size() > 100000;
+#pragma omp parallel for schedule(dynamic) if (worth_threads)
   for (int64_t i = 0; i < count; ++i) {
     Resampler::Replicate replicate(resampler, i);
     CurveWalk walk(ranking, replicate.totals());

@@ -11,7 +11,8 @@ Ranking::Ranking(const ScoreSets& scores)
   check_scores("Ranking", scores);
   std::vector<double> positive(scores.positive.begin(), scores.positive.end());
   std::vector<double> negative(scores.negative.begin(), scores.negative.end());
-#pragma omp parallel sections num_threads(2)
+  const bool worth_a_thread = positives_ + negatives_ > 100000;
+#pragma omp parallel sections num_threads(2) if (worth_a_thread)
   {
 #pragma omp section
     std::sort(positive.begin(), positive.end(), std::greater<>());

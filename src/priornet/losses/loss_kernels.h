@@ -31,10 +31,4 @@ void loss_rows(const LossRows<T>& work, int64_t begin, int64_t end, InstructionS
 template <int kLanes, class T>
 void loss_rows_in_lanes(const LossRows<T>& work, int64_t begin, int64_t end);
 
-#if defined(PRIORNET_CUDA)
-/// All rows on the GPU; `stream` is a cudaStream_t.
-template <class T>
-void loss_rows_cuda(const LossRows<T>& work, void* stream);
-#endif
-
 }  // namespace priornet

@@ -2,9 +2,8 @@
 
 #include <ATen/Dispatch.h>
 #include <priornet/core/checks.h>
-#include <priornet/core/device.h>
-#include <priornet/core/parallel.h>
-#include <priornet/losses/loss_kernels.h>
+#include <priornet/core/rows.h>
+#include <priornet/losses/loss_works.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace priornet {
@@ -57,7 +56,12 @@ void compute(const Part& part) {
                                   pointer<scalar_t>(part.cross_entropies),
                                   pointer<scalar_t>(part.gradient)};
 #if defined(PRIORNET_CUDA)
-    if (part.logits.is_cuda()) return loss_rows_cuda(work, current_cuda_stream());
+    if (part.logits.is_cuda()) {
+      static_assert(sizeof(KeptClass<double>) == 2 * sizeof(double));
+      const auto kept = torch::empty({work.rows, classes, 2}, part.logits.options().dtype(torch::kFloat64));
+      const LossWork<scalar_t> rows{work, reinterpret_cast<KeptClass<double>*>(kept.data_ptr<double>())};
+      return launch_rows(rows, work.rows, current_cuda_stream());
+    }
 #endif
     parallel_rows(work.rows, classes,
                   [&](int64_t begin, int64_t end) { loss_rows(work, begin, end, best_instruction_set()); });

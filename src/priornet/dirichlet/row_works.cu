@@ -1,0 +1,19 @@
+#include <priornet/dirichlet/measure_works.h>
+#include <priornet/dirichlet/row_works.h>
+#include <priornet/core/rows.cuh>
+
+namespace priornet {
+
+#define PRIORNET_LAUNCH(Work)                                                 \
+  template void launch_rows<Work<float>>(const Work<float>&, int64_t, void*); \
+  template void launch_rows<Work<double>>(const Work<double>&, int64_t, void*)
+
+PRIORNET_LAUNCH(MeasureWork);
+PRIORNET_LAUNCH(MeasureGradientWork);
+PRIORNET_LAUNCH(KlWork);
+PRIORNET_LAUNCH(KlGradientWork);
+PRIORNET_LAUNCH(DensityWork);
+PRIORNET_LAUNCH(DensityGradientWork);
+PRIORNET_LAUNCH(SampleWork);
+
+}  // namespace priornet

@@ -1,0 +1,97 @@
+#include <priornet/dirichlet/density.h>
+#include <priornet/dirichlet/divergence.h>
+#include <priornet/dirichlet/ensembles.h>
+#include <priornet/dirichlet/measures.h>
+#include <priornet/dirichlet/sampling.h>
+#include <priornet/losses/losses.h>
+#include <testing/logits.h>
+#include <testing/tensors.h>
+
+#include <torch/csrc/autograd/autograd.h>
+
+#include <functional>
+
+// Everything that takes CUDA tensors gives there what it gives on the CPU, which the other tests hold to the truth.
+
+namespace priornet {
+namespace {
+
+const torch::Device kCuda(torch::kCUDA);
+
+using Function = std::function<torch::Tensor(const torch::Tensor&)>;
+
+/// Values, and gradients of a weighted sum, at sizes that fill no block.
+void expect_same(const std::string& name, const Function& function) {
+  for (const auto dtype : {torch::kFloat32, torch::kFloat64}) {
+    const double tolerance = dtype == torch::kFloat32 ? 1e-6 : 1e-11;
+    for (const auto shape : {Shape::kRandom, Shape::kEqual, Shape::kDominated}) {
+      for (const int64_t classes : {2, 10, 131}) {
+        const auto here = make_logits(shape, 137, classes, dtype, 31).requires_grad_();
+        const auto there = here.detach().to(kCuda).requires_grad_();
+        const auto value = function(here), other = function(there);
+        EXPECT_TRUE(other.is_cuda());
+        EXPECT_TRUE(near(other.cpu(), value, tolerance)) << name << ", " << classes << ", " << name_of(shape);
+        if (!value.requires_grad()) continue;
+        const auto gradient = torch::autograd::grad({value}, {here}, {torch::ones_like(value)})[0];
+        const auto gradient_there = torch::autograd::grad({other}, {there}, {torch::ones_like(other)})[0];
+        EXPECT_TRUE(near(gradient_there.cpu(), gradient, tolerance)) << name << " gradient, " << name_of(shape);
+      }
+    }
+  }
+}
+
+torch::Tensor labels_for(const torch::Tensor& logits) {
+  return torch::arange(logits.size(0), torch::kInt64).remainder(logits.size(1)).to(logits.device());
+}
+
+TEST(Cuda, MeasuresAreTheCpus) {
+  expect_same("max_probability", [](const torch::Tensor& z) { return max_probability(z); });
+  expect_same("entropy", entropy);
+  expect_same("expected_entropy", expected_entropy);
+  expect_same("mutual_information", mutual_information);
+  expect_same("differential_entropy", differential_entropy);
+  expect_same("precision", precision);
+  expect_same("prediction", [](const torch::Tensor& z) { return dirichlet_measures(z).prediction; });
+}
+
+TEST(Cuda, DivergencesAndDensitiesAreTheCpus) {
+  expect_same("kl_divergence", [](const torch::Tensor& z) { return kl_divergence(z, z.flip({1})); });
+  expect_same("log_density",
+              [](const torch::Tensor& z) { return log_density(z, torch::log_softmax(z.detach() / 9, 1)); });
+}
+
+TEST(Cuda, LossesAreTheCpus) {
+  for (const auto loss : {forward_kl, reverse_kl}) {
+    expect_same("labels", [&](const torch::Tensor& z) {
+      return loss(z, DirichletTarget::smoothed_labels(labels_for(z), {1e3, 1e-3}));
+    });
+    expect_same("flat", [&](const torch::Tensor& z) { return loss(z, DirichletTarget::flat()); });
+    expect_same("teacher", [&](const torch::Tensor& z) {
+      return loss(z, DirichletTarget::teacher(torch::softmax(z.detach() / 9, 1), 30));
+    });
+  }
+  expect_same("cross_entropy", [](const torch::Tensor& z) { return cross_entropy(z, labels_for(z)); });
+  expect_same("prior_network_loss", [](const torch::Tensor& z) {
+    PriorNetworkLossOptions options;
+    options.target.epsilon = 1e-3;
+    options.cross_entropy_weight = 0.5;
+    return prior_network_loss(z, labels_for(z).slice(0, 0, z.size(0) / 2), options).total.unsqueeze(0);
+  });
+}
+
+TEST(Cuda, DrawsAreTheCpus) {
+  expect_same("sample_log", [](const torch::Tensor& z) { return sample_log(z / 9, {3, 5}).exp(); });
+}
+
+TEST(Cuda, EnsemblesAreTheCpus) {
+  const auto here = make_logits(Shape::kRandom, 4 * 50, 10, torch::kFloat64, 5, -3, 8).view({4, 50, 10});
+  const auto m = dirichlet_ensemble_measures(here), other = dirichlet_ensemble_measures(here.to(kCuda));
+  EXPECT_TRUE(near(other.mutual_information.cpu(), m.mutual_information));
+  EXPECT_TRUE(near(other.epkl.cpu(), m.epkl, 1e-10));
+  EXPECT_TRUE(near(other.mutual_information_mu_theta.cpu(), m.mutual_information_mu_theta, 1e-8));
+  EXPECT_TRUE(
+      near(ensemble_measures(here.to(kCuda)).mutual_information.cpu(), ensemble_measures(here).mutual_information));
+}
+
+}  // namespace
+}  // namespace priornet
