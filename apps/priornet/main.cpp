@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   for (const auto add : {
            priornet::tool::add_measure,
            priornet::tool::add_detect,
-            priornet::tool::add_reproduce,
+           priornet::tool::add_reproduce,
            priornet::tool::add_bench,
        })
     add(tool);
