@@ -13,7 +13,7 @@ Figure line() {
   figure.width = 320;
   figure.height = 200;
   figure.files = {{"line.txt", "0 0\n1 1\n"}};
-  figure.script = "set title 'A title' font size(15)\nplot 'line.txt' with lines notitle\n";
+  figure.script = "set title 'A title' font ',15'\nplot 'line.txt' with lines notitle\n";
   return figure;
 }
 

@@ -7,7 +7,8 @@ TEST(Tool, ListsItsSubcommands) {
   const auto [status, out, err] = run_tool({"--help"});
   EXPECT_EQ(status, 0);
   EXPECT_EQ(err, "");
-  for (const auto* command : {"measure", "detect", "reproduce"}) EXPECT_NE(out.find(command), std::string::npos) << command;
+  for (const auto* command : {"measure", "detect", "reproduce"})
+    EXPECT_NE(out.find(command), std::string::npos) << command;
 }
 
 TEST(Tool, SaysItsVersion) {

@@ -24,7 +24,7 @@ std::string processor_name() {
 RunRecord describe_run() {
   RunRecord record;
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  record.finished = fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(now));
+  record.finished = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", *std::gmtime(&now));
   record.priornet = PRIORNET_VERSION;
   record.libtorch = TORCH_VERSION;
 #ifdef __clang__

@@ -10,8 +10,7 @@
 namespace priornet {
 
 /// A picture as a gnuplot script and the data files it names, by bare file name. The script holds everything but the
-/// terminal and the output, so that one description gives every format. In it size(n) is the font string of n CSS
-/// pixels.
+/// terminal and the output, so that one description gives every format. Its font sizes are CSS pixels.
 struct Figure {
   int width = 800;  ///< in CSS pixels
   int height = 600;

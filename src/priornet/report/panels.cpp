@@ -53,7 +53,7 @@ class Layout {
 
   void row_title(int64_t row, const std::string& title) {
     const double y = 1.0 - (top_of(row) + kPanel / 2.0) / figure_.height;
-    figure_.script += fmt::format("set label 1 {} at screen {:.5f},{:.5f} center rotate by 90 font size(16)\n",
+    figure_.script += fmt::format("set label 1 {} at screen {:.5f},{:.5f} center rotate by 90 font ',16'\n",
                                   gnuplot_string(title), 20.0 / figure_.width, y);
   }
 
@@ -91,7 +91,7 @@ class Layout {
     figure_.files.emplace_back(name + ".rgb", bytes_of(colours(panel.values, panel.scale.map, panel.scale.range)));
     place(box);
     figure_.script += fmt::format(
-        "set title {} noenhanced font size(15)\nset xrange [{}:{}]\nset yrange [{}:{}]\nset xtics 10 out scale 0.5 "
+        "set title {} noenhanced font ',15'\nset xrange [{}:{}]\nset yrange [{}:{}]\nset xtics 10 out scale 0.5 "
         "nomirror offset "
         "0,0.3\nset ytics 10 out scale 0.5 nomirror offset 0.4,0\n"
         "plot '{}.rgb' binary array=({},{}) format='%uchar' dx={} dy={} origin=({},{}) with rgbimage",
@@ -117,7 +117,7 @@ class Layout {
     figure_.files.emplace_back(name + ".bar", bytes_of(colours(ramp.expand({kSteps, 2}), scale.map, scale.range)));
     place(box);
     figure_.script += fmt::format(
-        "set title {} noenhanced offset 1.2,-0.4 font size(13)\nunset xtics\nunset ytics\nset xrange [0:2]\nset yrange "
+        "set title {} noenhanced offset 1.2,-0.4 font ',13'\nunset xtics\nunset ytics\nset xrange [0:2]\nset yrange "
         "[{}:{}]\n"
         "set y2range [{}:{}]\nset y2tics {} out scale 0.5 nomirror offset -0.6,0\n"
         "plot '{}.bar' binary array=(2,{}) format='%uchar' dx=1 dy={} origin=(0.5,{}) with rgbimage\n"

@@ -73,8 +73,8 @@ void draw_panel(Figure& figure, size_t index, const SimplexPanel& panel) {
   const double left = static_cast<double>(index) * (kSide + 2 * kMargin) + kMargin;
   place(figure, left, kTitle + kMargin, kSide, kHeight * kSide);
   figure.script += fmt::format(
-      "set label 1 {} at 0.5,{} center noenhanced font size(15)\nset label 2 'ω_1' at 0.5,{} center font size(15)\n"
-      "set label 3 'ω_2' at -0.02,-0.07 center font size(15)\nset label 4 'ω_3' at 1.02,-0.07 center font size(15)\n"
+      "set label 1 {} at 0.5,{} center noenhanced font ',15'\nset label 2 'ω_1' at 0.5,{} center font ',15'\n"
+      "set label 3 'ω_2' at -0.02,-0.07 center font ',15'\nset label 4 'ω_3' at 1.02,-0.07 center font ',15'\n"
       "set xrange [0:1]\nset yrange [0:{}]\nplot ",
       gnuplot_string(panel.title), kHeight + 42.0 / kSide, kHeight + 14.0 / kSide, kHeight);
   if (panel.logits.defined()) {
