@@ -1,6 +1,13 @@
 find_package(Torch REQUIRED)
 find_package(OpenMP REQUIRED)
 find_package(fmt REQUIRED)
+# Newer LibTorches bring fmt's headers along, of a version of their own: then no library of another may be linked.
+set(PRIORNET_FMT fmt::fmt)
+foreach(folder IN LISTS TORCH_INCLUDE_DIRS)
+  if(EXISTS ${folder}/fmt/format.h AND NOT folder STREQUAL "/usr/include")
+    set(PRIORNET_FMT fmt::fmt-header-only)
+  endif()
+endforeach()
 find_package(nlohmann_json REQUIRED)
 # A reader's library is found, not required: without it the reader says so at run time.
 find_package(LibArchive)
