@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 namespace priornet::bench {
 namespace {
@@ -24,7 +23,7 @@ Comparison compare(Comparison line, int64_t rows, const Options& options, const 
   double spent = 0;
   double best = seconds_of(ours);
   double best_plain = seconds_of(plain);
-  for (int round = 0; round < 3 || spent < options.seconds; ++round) {
+  for (int round = 0; round < 5 || spent < options.seconds; ++round) {
     const double time = seconds_of(ours);
     const double plain_time = seconds_of(plain);
     best = std::min(best, time);
@@ -37,14 +36,11 @@ Comparison compare(Comparison line, int64_t rows, const Options& options, const 
 }
 
 void with_thread_counts(const std::function<void(int threads)>& run) {
-  const int all = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const int before = at::get_num_threads();
-  for (const int threads : {1, all}) {
-    at::set_num_threads(threads);
-    run(threads);
-    if (all == 1) break;
-  }
-  at::set_num_threads(before);
+  const int all = at::get_num_threads();
+  at::set_num_threads(1);
+  run(1);
+  at::set_num_threads(all);
+  if (all > 1) run(all);
 }
 
 torch::Tensor example_logits(int64_t classes, torch::Dtype dtype, const torch::Device& device) {

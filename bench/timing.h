@@ -31,7 +31,7 @@ struct Options {
 Comparison compare(Comparison line, int64_t rows, const Options& options, const std::function<void()>& ours,
                    const std::function<void()>& plain);
 
-/// Calls run(threads) with one thread and then with all of them.
+/// Calls run(threads) with one thread and then with as many as LibTorch is set to.
 void with_thread_counts(const std::function<void(int threads)>& run);
 
 /// float32 or float64 logits in [-5, 10], as trained networks give them; about 4 million elements.

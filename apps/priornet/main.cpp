@@ -1,11 +1,15 @@
+#include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string_view>
+#include <thread>
 
 #include "command.h"
 
@@ -26,12 +30,21 @@ int misuse(const CLI::App& tool, const CLI::ParseError& error) {
   return fail(2, error.what(), fmt::format(" (see priornet {}--help)", command));
 }
 
+// LibTorch counts the cores of some virtual machines as one. OMP_NUM_THREADS in the environment is left alone.
+void use_all_cores() {
+  if (std::getenv("OMP_NUM_THREADS") == nullptr)
+    at::set_num_threads(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App tool("priornet tells how sure a classifier is and why.", "priornet");
   tool.set_version_flag("--version", "priornet " PRIORNET_VERSION, "Print the version and exit");
   tool.require_subcommand(1);
+  use_all_cores();
+  tool.add_option_function<int>("--threads", at::set_num_threads, "CPU threads; by default all cores")
+      ->check(CLI::Range(1, 4096));
   priornet::tool::add_reproduce(tool);
   priornet::tool::add_measure(tool);
   priornet::tool::add_detect(tool);

@@ -158,8 +158,11 @@ TEST(Measure, RefusesBadFilesInOneLine) {
 TEST(Measure, LeavesNothingBehindWhenItFails) {
   const InputFiles files;
   const auto logits = files.npy("a.npy", kLogits);
-  for (const auto* extension : {"csv", "json", "npz"}) {
-    const auto missing = (files / (std::string("no/such/folder.") + extension)).string();
+  for (const std::string extension : {"csv", "json", "npz"}) {
+#ifndef PRIORNET_HAVE_LIBARCHIVE
+    if (extension == "npz") continue;
+#endif
+    const auto missing = (files / ("no/such/folder." + extension)).string();
     expect_failure(run_tool({"measure", logits, "--out", missing}),
                    missing + ": cannot be written: No such file or directory");
   }
