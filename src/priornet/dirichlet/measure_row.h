@@ -19,8 +19,8 @@ PRIORNET_DEVICE inline RowMeasures<Real> measure_row(const Load& load, int64_t c
   const double K = static_cast<double>(classes);
   Real sum_exp = zero;      // of e^t, t = z - top
   Real sum_exp_t = zero;    // of e^t t
-  Real sum_exp_psi = zero;  // of e^t (psi(alpha + 1) - z); if wide, of e^t (psi(alpha + 1) - max(z, 0))
-  Real sum_exp_neg = zero;  // if wide, of e^t max(-z, 0)
+  Real sum_exp_psi = zero;  // of e^t (psi(alpha + 1) - max(z, 0))
+  Real sum_exp_neg = zero;  // of e^t max(-z, 0)
   Real sum_entropy = zero;  // of the terms of the differential entropy
   LogProduct<Real> product;
   for (int64_t c = 0; c < classes; ++c) {
@@ -32,8 +32,9 @@ PRIORNET_DEVICE inline RowMeasures<Real> measure_row(const Load& load, int64_t c
     const auto pieces = gamma_pieces<Digits>(alpha, log_alpha);
     sum_exp = sum_exp + exp_t;
     sum_exp_t = sum_exp_t + exp_t * (kWide ? clamp_logit(t) : t);
-    sum_exp_psi = sum_exp_psi + exp_t * pieces.psi_next(kWide ? larger(log_alpha, zero) : log_alpha);
-    if constexpr (kWide) sum_exp_neg = sum_exp_neg - exp_t * smaller(log_alpha, zero);
+    const Real positive = larger(log_alpha, zero);
+    sum_exp_psi = sum_exp_psi + exp_t * pieces.psi_next(positive);
+    sum_exp_neg = sum_exp_neg + exp_t * (positive - log_alpha);
     sum_entropy = sum_entropy + pieces.m_without_log_alpha() + pieces.log_x + (alpha - 1.0) * pieces.remainder();
     product.multiply(pieces.product);
   }
@@ -50,14 +51,11 @@ PRIORNET_DEVICE inline RowMeasures<Real> measure_row(const Load& load, int64_t c
   row.entropy = log_sum - sum_exp_t * inverse_sum;
   row.precision = alpha0;
 
-  const Real mean_psi = sum_exp_psi * inverse_sum - total.psi_next(kWide ? larger(z0, zero) : z0);
-  Real information = mean_psi;
-  Real data = row.entropy - information;
-  if constexpr (kWide) {  // below alpha0 = 1 the logarithms that were left out make up the entropy
-    const auto low = z0 < 0.0;
-    information = mean_psi + (low ? row.entropy : sum_exp_neg * inverse_sum);
-    data = low ? -mean_psi : row.entropy - information;
-  }
+  // Below alpha0 = 1 the logarithms left out of the psi make up the entropy: nothing of the order of z0 cancels.
+  const auto low = z0 < 0.0;
+  const Real mean_psi = sum_exp_psi * inverse_sum - total.psi_next(larger(z0, zero));
+  const Real information = mean_psi + (low ? row.entropy : sum_exp_neg * inverse_sum);
+  const Real data = low ? -mean_psi : row.entropy - information;
   row.mutual_information = information < 0.0 ? zero : information;
   row.expected_entropy = data < 0.0 ? zero : data;
 

@@ -7,7 +7,7 @@
 namespace priornet {
 
 /// Rows with a logit beyond it, either way, are wide: they take a path of their own, where nothing leaves the range
-/// of a double and sums of the order of z do not cancel.
+/// of a double.
 constexpr double kWideLogit = 100.0;
 /// Where e^z is clamped: what depends on it has reached its limit long before.
 constexpr double kLargestLogit = 600.0;
