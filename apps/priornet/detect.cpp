@@ -7,6 +7,7 @@
 #include <priornet/data/file_format.h>
 #include <priornet/eval/detection.h>
 #include <priornet/eval/score_names.h>
+#include <priornet/report/table.h>
 
 #include <algorithm>
 #include <memory>
@@ -14,7 +15,6 @@
 
 #include "command.h"
 #include "standard_output.h"
-#include "text_table.h"
 
 namespace priornet::tool {
 namespace {
@@ -101,16 +101,18 @@ Result detected(const Pair& pair, const Options& options) {
   return {pair.name, negated, detect({span_of(positive), span_of(negative)}, options.bootstrap)};
 }
 
-std::string shown(const Estimate& estimate) {
-  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", 100 * estimate.value, 100 * estimate.low, 100 * estimate.high);
+Cell shown(const Estimate& estimate) {
+  return Cell::number(estimate.value, fmt::format("{:.2f} [{:.2f}, {:.2f}]", 100 * estimate.value, 100 * estimate.low,
+                                                  100 * estimate.high));
 }
 
 std::string as_text(const std::vector<Result>& results, const Options& options) {
-  std::vector<std::vector<std::string>> rows = {{"score", "AUROC %", "AUPR %", "average precision %", "FPR95 %"}};
+  Table table;
+  table.columns = {"score", "AUROC %", "AUPR %", "average precision %", "FPR95 %"};
   std::string notes;
   for (const auto& [name, negated, d] : results) {
     const auto label = name.empty() ? std::string("score") : name;
-    rows.push_back({label, shown(d.auroc), shown(d.aupr), shown(d.average_precision), shown(d.fpr95)});
+    table.add({label, shown(d.auroc), shown(d.aupr), shown(d.average_precision), shown(d.fpr95)});
     if (is_confidence(name) && negated) notes += fmt::format("{} is a confidence: negated\n", label);
     if (is_confidence(name) && !negated) notes += fmt::format("{} is a confidence: as it is (--negate)\n", label);
     if (!is_confidence(name) && negated) notes += fmt::format("{}: negated (--negate)\n", label);
@@ -119,7 +121,7 @@ std::string as_text(const std::vector<Result>& results, const Options& options) 
   return fmt::format(
       "{}\n{} positives, {} negatives: prevalence {:.2f} %\n"
       "95 % intervals: DeLong for AUROC; bootstrap, {} replicates, seed {}, for the others\n{}",
-      text_table(rows), first.positives, first.negatives, 100 * first.prevalence, first.replicates,
+      to_text(table), first.positives, first.negatives, 100 * first.prevalence, first.replicates,
       options.bootstrap.seed, notes);
 }
 

@@ -7,6 +7,7 @@
 #include <priornet/dirichlet/ensembles.h>
 #include <priornet/dirichlet/measures.h>
 #include <priornet/eval/score_names.h>
+#include <priornet/report/table.h>
 
 #include <algorithm>
 #include <memory>
@@ -14,7 +15,6 @@
 
 #include "command.h"
 #include "standard_output.h"
-#include "text_table.h"
 
 namespace priornet::tool {
 namespace {
@@ -96,14 +96,17 @@ Summary summary_of(const torch::Tensor& column) {
 }
 
 std::string summary_text(const Columns& columns, const Options& options) {
-  std::vector<std::vector<std::string>> rows = {{"measure", "mean", "min", "median", "max"}};
+  Table table;
+  table.columns = {"measure", "mean", "min", "median", "max"};
   for (const auto& [name, values] : columns) {
     if (!is_score(name)) continue;
-    rows.push_back({name});
     const auto [mean, min, median, max] = summary_of(values);
-    for (const double value : {mean, min, median, max}) rows.back().push_back(fmt::format("{:.5g}", value));
+    std::vector<Cell> row{name};
+    for (const double value : {mean, min, median, max})
+      row.push_back(Cell::number(value, fmt::format("{:.5g}", value)));
+    table.add(std::move(row));
   }
-  return fmt::format("{}\n{} rows written to {}\n", text_table(rows), columns.front().values.size(0), options.out);
+  return fmt::format("{}\n{} rows written to {}\n", to_text(table), columns.front().values.size(0), options.out);
 }
 
 std::string summary_json(const Columns& columns, const Options& options) {

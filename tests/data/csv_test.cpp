@@ -11,7 +11,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-Table read(const std::string& text) {
+NumberTable read(const std::string& text) {
   const TemporaryFolder folder;
   return read_csv(folder.file("a.csv", text));
 }

@@ -57,7 +57,7 @@ class Reader {
  public:
   explicit Reader(const std::filesystem::path& path) : name_(path.string()), text_(InputFile(path).read_rest()) {}
 
-  Table read() {
+  NumberTable read() {
     left_ = text_;
     if (left_.starts_with("\xEF\xBB\xBF")) left_.remove_prefix(3);
     const auto last = left_.find_last_not_of(" \t\r\n");
@@ -147,7 +147,7 @@ class Reader {
 
 }  // namespace
 
-Table read_csv(const std::filesystem::path& path) { return Reader(path).read(); }
+NumberTable read_csv(const std::filesystem::path& path) { return Reader(path).read(); }
 
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);

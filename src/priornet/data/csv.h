@@ -10,7 +10,7 @@
 namespace priornet {
 
 /// Numbers in rows and named columns.
-struct Table {
+struct NumberTable {
   std::vector<std::string> names;  ///< one a column; empty if the file has no header
   torch::Tensor values;            ///< float64 [rows, columns]
 };
@@ -19,7 +19,7 @@ struct Table {
 /// around a name or a number, spaces around a value, CRLF, a byte-order mark, blank lines at the end, nan and inf.
 /// DataError that names the file, and the line (from 1): an empty file, a row longer or shorter than the first line,
 /// a blank line between others, a value that is not a number or is beyond float64.
-Table read_csv(const std::filesystem::path& path);
+NumberTable read_csv(const std::filesystem::path& path);
 
 /// A field of a CSV file: the text as it is, or in quotes where a comma, a quote or a line break demands it.
 std::string csv_field(std::string_view text);
