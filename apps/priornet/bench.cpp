@@ -54,7 +54,8 @@ void run(const BenchOptions& options) {
 
 void add_bench(CLI::App& tool) {
   const auto options = std::make_shared<BenchOptions>();
-  auto* command = tool.add_subcommand("bench", "Measure the fused kernels beside plain LibTorch formulas.");
+  auto* command =
+      tool.add_subcommand("bench", "Speed of the fused kernels beside the plain LibTorch formulas of the same work");
   command->add_option("--classes", options->work.classes, "Numbers of classes K")
       ->delimiter(',')
       ->capture_default_str();
@@ -62,7 +63,7 @@ void add_bench(CLI::App& tool) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print the results as JSON");
-  command->footer("Example: priornet bench --classes 10,1000");
+  command->footer("Example:\n  priornet bench --classes 10,1000");
   command->callback([options] { run(*options); });
 }
 

@@ -32,7 +32,7 @@ struct GammaPieces {
 
   PRIORNET_DEVICE Real psi() const { return log_x - remainder(); }
 
-  /// psi(a + 1) - reference, for a reference of ln a, or smaller where a < 6. With ln a it shrinks like 1/(2a).
+  /// psi(a + 1) - reference: with ln a it shrinks like 1/(2a), with 0 it is psi(a + 1) itself.
   PRIORNET_DEVICE Real psi_next(Real reference) const { return (log_x - reference) - d - sum + inverse_large; }
 
   /// M(a) = ln Gamma(a) - a ln a + a - ln(2 pi) / 2, but for ln(product), which a caller may gather over many a;

@@ -19,7 +19,6 @@ PRIORNET_DEVICE inline void measure_gradient_row(const Load& load, int64_t class
   const double K = static_cast<double>(classes);
   const Real zero{};
   const auto extent = row_extent<Real>(load, classes);
-  const RowExponentials<Digits, true, Real> exponentials(extent.top);
 
   Real sum_exp = zero;
   Real sum_exp_t = zero;
@@ -33,7 +32,7 @@ PRIORNET_DEVICE inline void measure_gradient_row(const Load& load, int64_t class
     const auto pieces = gamma_pieces<Digits>(exp_of<Digits>(log_alpha), log_alpha);
     sum_exp = sum_exp + exp_t;
     sum_exp_t = sum_exp_t + exp_t * t;
-    sum_exp_psi = sum_exp_psi + exp_t * (pieces.psi() + pieces.inverse_small + pieces.inverse_large);
+    sum_exp_psi = sum_exp_psi + exp_t * pieces.psi_next(zero);
     sum_exp_next = sum_exp_next + exp_t * pieces.psi_next(log_alpha);
   }
   const Real inverse_sum = 1.0 / sum_exp;
@@ -53,7 +52,7 @@ PRIORNET_DEVICE inline void measure_gradient_row(const Load& load, int64_t class
     const Real p = exp_of<Digits>(t) * inverse_sum;
     const auto pieces = gamma_pieces<Digits>(alpha, log_alpha);
     const auto trigamma = trigamma_pieces<Digits>(pieces, log_alpha);
-    const Real psi_above = pieces.psi() + pieces.inverse_small + pieces.inverse_large;
+    const Real psi_above = pieces.psi_next(zero);
     const Real is_top = extent.top_index == static_cast<double>(c) ? zero + 1.0 : zero;
 
     const Real d_max_prob = inverse_sum * (is_top - p);
