@@ -7,7 +7,7 @@
 
 namespace priornet {
 
-MLPImpl::MLPImpl(const MLPOptions& options, at::Generator generator) : options_(options) {
+MLPImpl::MLPImpl(const MLPOptions& options, const at::Generator& generator) : options_(options) {
   check_range("MLP", "inputs", options.inputs >= 1, "at least 1", static_cast<double>(options.inputs));
   check_range("MLP", "classes", options.classes >= 2, "at least 2", static_cast<double>(options.classes));
   for (const auto units : options.hidden)

@@ -21,7 +21,7 @@ struct MLPOptions {
 /// Weights and biases start uniform on +-1 / sqrt(fan in), drawn from the generator alone.
 class MLPImpl : public torch::nn::Module {
  public:
-  MLPImpl(const MLPOptions& options, at::Generator generator);
+  MLPImpl(const MLPOptions& options, const at::Generator& generator);
 
   torch::Tensor forward(const torch::Tensor& points);
 

@@ -34,7 +34,7 @@ std::string bytes_of(const torch::Tensor& tensor) {
 
 /// Red, green, blue and opacity [H, W, 4] of the triangle's bounding box; row 0 is the lowest.
 torch::Tensor shade(const torch::Tensor& logits) {
-  const int64_t width = kSide * kPixels;
+  const auto width = int64_t{kSide} * kPixels;
   const auto height = static_cast<int64_t>(std::ceil(kHeight * static_cast<double>(width)));
   const double cell = 1.0 / static_cast<double>(width);
   const auto x = (torch::arange(width, torch::kFloat64) + 0.5) * cell;
