@@ -10,6 +10,7 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # A precompiled header is a hit only if ccache overlooks its time stamp.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+  # A precompiled header is a hit only if ccache overlooks its time stamp; another clone's objects are hits too.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
 endif()

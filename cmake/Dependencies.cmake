@@ -9,5 +9,5 @@ foreach(folder IN LISTS TORCH_INCLUDE_DIRS)
   endif()
 endforeach()
 find_package(nlohmann_json REQUIRED)
-# A reader's library is found, not required: without it the reader says so at run time.
-find_package(LibArchive)
+find_package(ZLIB REQUIRED)
+include(ReaderLibraries)

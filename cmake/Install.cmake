@@ -7,4 +7,5 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/priornetConfig.cmake.i
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/priornet)
 write_basic_package_version_file(priornetConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/priornetConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/priornetConfigVersion.cmake
+        ${PROJECT_SOURCE_DIR}/cmake/ReaderLibraries.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/priornet)

@@ -2,9 +2,9 @@
 #include <fmt/ranges.h>
 #include <priornet/core/atomic_file.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/columns.h>
-#include <priornet/data/csv.h>
-#include <priornet/data/file_format.h>
+#include <priornet/data/arrays/columns.h>
+#include <priornet/data/arrays/csv.h>
+#include <priornet/data/arrays/file_format.h>
 #include <priornet/eval/detection.h>
 #include <priornet/eval/score_names.h>
 #include <priornet/report/table.h>

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/columns.h>
-#include <priornet/data/file_format.h>
-#include <priornet/data/logits.h>
+#include <priornet/data/arrays/columns.h>
+#include <priornet/data/arrays/file_format.h>
+#include <priornet/data/arrays/logits.h>
 #include <priornet/dirichlet/ensembles.h>
 #include <priornet/dirichlet/measures.h>
 #include <priornet/eval/score_names.h>

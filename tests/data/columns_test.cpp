@@ -1,7 +1,7 @@
 #include <priornet/core/errors.h>
-#include <priornet/data/columns.h>
-#include <priornet/data/npy.h>
-#include <priornet/data/npz.h>
+#include <priornet/data/arrays/columns.h>
+#include <priornet/data/arrays/npy.h>
+#include <priornet/data/arrays/npz.h>
 #include <testing/fixtures.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>

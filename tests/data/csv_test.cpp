@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/csv.h>
+#include <priornet/data/arrays/csv.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <priornet/data/npy.h>
+#include <priornet/data/arrays/npy.h>
 #include <testing/process.h>
 
 #include <string>

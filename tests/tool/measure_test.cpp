@@ -1,4 +1,4 @@
-#include <priornet/data/columns.h>
+#include <priornet/data/arrays/columns.h>
 #include <priornet/dirichlet/ensembles.h>
 #include <priornet/dirichlet/measures.h>
 #include <testing/fixtures.h>

@@ -5,8 +5,8 @@
 #include <priornet/core/atomic_file.h>
 #include <priornet/core/errors.h>
 #include <priornet/core/input_file.h>
-#include <priornet/data/npy.h>
-#include <priornet/data/npz.h>
+#include <priornet/data/arrays/npy.h>
+#include <priornet/data/arrays/npz.h>
 
 #include <exception>
 #include <functional>

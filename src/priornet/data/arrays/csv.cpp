@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
 #include <priornet/core/input_file.h>
-#include <priornet/data/csv.h>
+#include <priornet/data/arrays/csv.h>
 
 #include <charconv>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/data/named_tensor.h>
+#include <priornet/data/arrays/named_tensor.h>
 
 #include <filesystem>
 #include <string>

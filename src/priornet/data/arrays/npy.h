@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/data/npy_header.h>
+#include <priornet/data/arrays/npy_header.h>
 
 #include <filesystem>
 

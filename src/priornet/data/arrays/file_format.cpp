@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/file_format.h>
+#include <priornet/data/arrays/file_format.h>
 
 #include <algorithm>
 #include <cctype>

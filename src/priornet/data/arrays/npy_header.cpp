@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/npy_header.h>
+#include <priornet/data/arrays/npy_header.h>
 
 #include <array>
 #include <bit>

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <priornet/core/atomic_file.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/columns.h>
-#include <priornet/data/csv.h>
-#include <priornet/data/file_format.h>
-#include <priornet/data/npz.h>
+#include <priornet/data/arrays/columns.h>
+#include <priornet/data/arrays/csv.h>
+#include <priornet/data/arrays/file_format.h>
+#include <priornet/data/arrays/npz.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>

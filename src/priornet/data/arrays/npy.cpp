@@ -2,7 +2,7 @@
 #include <priornet/core/atomic_file.h>
 #include <priornet/core/errors.h>
 #include <priornet/core/input_file.h>
-#include <priornet/data/npy.h>
+#include <priornet/data/arrays/npy.h>
 
 namespace priornet {
 namespace {

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/columns.h>
-#include <priornet/data/csv.h>
-#include <priornet/data/file_format.h>
-#include <priornet/data/npy.h>
-#include <priornet/data/npz.h>
+#include <priornet/data/arrays/columns.h>
+#include <priornet/data/arrays/csv.h>
+#include <priornet/data/arrays/file_format.h>
+#include <priornet/data/arrays/npy.h>
+#include <priornet/data/arrays/npz.h>
 
 #include <algorithm>
 #include <unordered_set>

@@ -1,0 +1,25 @@
+# The libraries of the readers and of the download, as targets; each is found, not required. Installed beside
+# priornetConfig.cmake: a consumer of the static library links what it was built with.
+find_package(LibArchive QUIET)
+find_package(PNG QUIET)
+find_package(JPEG QUIET)
+find_package(CURL QUIET)
+find_package(OpenSSL QUIET)
+
+# Those that bring no CMake module: a header and a library.
+function(priornet_find_plain name header library)
+  if(TARGET priornet_reader::${name})
+    return()
+  endif()
+  find_path(PRIORNET_${name}_INCLUDE ${header})
+  find_library(PRIORNET_${name}_LIBRARY ${library})
+  mark_as_advanced(PRIORNET_${name}_INCLUDE PRIORNET_${name}_LIBRARY)
+  if(PRIORNET_${name}_INCLUDE AND PRIORNET_${name}_LIBRARY)
+    add_library(priornet_reader::${name} UNKNOWN IMPORTED)
+    set_target_properties(priornet_reader::${name} PROPERTIES
+      IMPORTED_LOCATION ${PRIORNET_${name}_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${PRIORNET_${name}_INCLUDE})
+  endif()
+endfunction()
+priornet_find_plain(matio matio.h matio)
+priornet_find_plain(webp webp/decode.h webp)
+priornet_find_plain(lmdb lmdb.h lmdb)

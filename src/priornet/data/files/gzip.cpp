@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+#include <priornet/core/errors.h>
+#include <priornet/data/files/gzip.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace priornet {
+namespace {
+
+class GzipStream final : public ByteStream {
+ public:
+  GzipStream(ByteStream& compressed, std::unique_ptr<ByteStream> owned)
+      : ByteStream(compressed.name()), compressed_(compressed), owned_(std::move(owned)), buffer_(kBuffer) {
+    constexpr int kGzipOnly = 16;
+    if (inflateInit2(&state_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
+  }
+  ~GzipStream() override { inflateEnd(&state_); }
+
+  int64_t at_most() const override {
+    const auto left = compressed_.at_most() + state_.avail_in;
+    return left > std::numeric_limits<int64_t>::max() / kLargestDeflateRatio ? left : left * kLargestDeflateRatio;
+  }
+
+ private:
+  static constexpr size_t kBuffer = size_t{1} << 18;
+
+  size_t read_some(void* to, size_t size) override {
+    state_.next_out = static_cast<Bytef*>(to);
+    state_.avail_out = static_cast<uInt>(std::min<size_t>(size, size_t{1} << 30));
+    const auto wanted = state_.avail_out;
+    while (state_.avail_out == wanted) {
+      if (state_.avail_in == 0) {
+        state_.next_in = buffer_.data();
+        state_.avail_in = static_cast<uInt>(compressed_.read(buffer_.data(), buffer_.size()));
+      }
+      if (state_.avail_in == 0) {
+        if (between_members_) return 0;
+        throw DataError(fmt::format("{}: ends at byte {}, within gzip data", name(), compressed_.offset()));
+      }
+      if (between_members_) inflateReset(&state_);
+      between_members_ = false;
+      const int status = inflate(&state_, Z_NO_FLUSH);
+      if (status == Z_STREAM_END) {
+        between_members_ = true;
+      } else if (status != Z_OK && status != Z_BUF_ERROR) {
+        throw DataError(fmt::format("{}: damaged gzip data near byte {}: {}", name(),
+                                    compressed_.offset() - state_.avail_in,
+                                    state_.msg == nullptr ? "not gzip" : state_.msg));
+      }
+    }
+    return wanted - state_.avail_out;
+  }
+
+  ByteStream& compressed_;
+  std::unique_ptr<ByteStream> owned_;
+  std::vector<unsigned char> buffer_;
+  z_stream state_{};
+  bool between_members_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteStream> gunzip(std::unique_ptr<ByteStream> compressed) {
+  auto& stream = *compressed;
+  return std::make_unique<GzipStream>(stream, std::move(compressed));
+}
+
+std::unique_ptr<ByteStream> gunzip(ByteStream& compressed) { return std::make_unique<GzipStream>(compressed, nullptr); }
+
+}  // namespace priornet

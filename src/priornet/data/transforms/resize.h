@@ -1,0 +1,24 @@
+#pragma once
+
+#include <torch/types.h>
+
+namespace priornet {
+
+enum class Resampling { kNearest, kBilinear, kBicubic };
+
+struct ResizeOptions {
+  int64_t height = 0;
+  int64_t width = 0;
+  Resampling resampling = Resampling::kBilinear;
+  /// With it the filter widens as an image shrinks, as Pillow's Image.resize has it; without it each pixel is
+  /// interpolated at one point, as Pillow's Image.transform has it, and fine detail aliases. Nearest has none either
+  /// way.
+  bool antialias = true;
+};
+
+/// Images uint8 [N, C, H, W] or [C, H, W] at another size; within 1 grey level of Pillow.
+/// A size below 1 or another dtype or rank throws ArgumentError. An image that has the size already comes back as it
+/// is.
+torch::Tensor resize(const torch::Tensor& images, const ResizeOptions& options);
+
+}  // namespace priornet
