@@ -40,10 +40,10 @@ TEST(MLP, RejectsWhatItCannotTake) {
   EXPECT_THROWS(ArgumentError, MLP(MLPOptions{.inputs = 2, .hidden = {0}, .classes = 3}, make_generator(1)),
                 "MLP: hidden should be at least 1 unit a layer, found 0");
   EXPECT_THROWS(ArgumentError, MLP(MLPOptions{.inputs = 2, .hidden = {}, .classes = 1}, make_generator(1)),
-                "MLP: classes should be at least 2, found 1");
+                "network: classes should be at least 2, found 1");
   MLP network(small(), make_generator(1));
   EXPECT_THROWS(ArgumentError, network->forward(torch::zeros({4, 3})),
-                "MLP: the second size of points should be 2, found 3");
+                "network: inputs should be [N, 2], found [4, 3]");
 }
 
 }  // namespace

@@ -1,41 +1,45 @@
-#include <priornet/models/mlp.h>
-
 #include <fmt/format.h>
 #include <priornet/core/checks.h>
+#include <priornet/models/mlp.h>
+#include <torch/nn/modules/dropout.h>
+#include <torch/nn/modules/linear.h>
 
 #include <cmath>
 
 namespace priornet {
 
-MLPImpl::MLPImpl(const MLPOptions& options, const at::Generator& generator) : options_(options) {
-  check_range("MLP", "inputs", options.inputs >= 1, "at least 1", static_cast<double>(options.inputs));
-  check_range("MLP", "classes", options.classes >= 2, "at least 2", static_cast<double>(options.classes));
+MLPImpl::MLPImpl(const MLPOptions& options, const at::Generator& generator)
+    : Network({options.inputs}, options.classes) {
   for (const auto units : options.hidden)
     check_range("MLP", "hidden", units >= 1, "at least 1 unit a layer", static_cast<double>(units));
+  check_range("MLP", "keep", options.keep > 0.0 && options.keep <= 1.0, "in (0, 1]", options.keep);
+  if (const auto scale = options.input_scale; scale != 1.0)
+    add_stage(fmt::format("times {:g}", scale), [scale](const auto& x) { return x * scale; });
   auto sizes = options.hidden;
   sizes.push_back(options.classes);
   int64_t fan_in = options.inputs;
-  torch::NoGradGuard no_grad;
-  for (const auto units : sizes) {
-    torch::nn::Linear layer(fan_in, units);
+  const torch::NoGradGuard no_gradient;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    torch::nn::Linear layer(fan_in, sizes[i]);
     const double bound = 1.0 / std::sqrt(static_cast<double>(fan_in));
     layer->weight.uniform_(-bound, bound, generator);
     layer->bias.uniform_(-bound, bound, generator);
-    layers_.push_back(register_module(fmt::format("layer{}", layers_.size()), std::move(layer)));
-    fan_in = units;
+    const bool last = i + 1 == sizes.size();
+    add_stage(fmt::format("{}, {}", last ? "logits" : "dense", sizes[i]),
+              [layer, last, slope = options.slope](const auto& x) mutable {
+                const auto values = layer->forward(x);
+                if (last) return values;
+                return slope == 0.0 ? torch::relu(values) : torch::leaky_relu(values, slope);
+              },
+              {{fmt::format("layer{}", i), layer.ptr()}});
+    if (!last && options.keep < 1.0) {
+      torch::nn::Dropout dropout(1.0 - options.keep);
+      add_stage(fmt::format("keep {:g}", options.keep),
+                [dropout](const auto& x) mutable { return dropout->forward(x); },
+                {{fmt::format("dropout{}", i), dropout.ptr()}});
+    }
+    fan_in = sizes[i];
   }
-}
-
-torch::Tensor MLPImpl::forward(const torch::Tensor& points) {
-  check_rank("MLP", "points", points, 2);
-  check_range("MLP", "the second size of points", points.size(1) == options_.inputs, std::to_string(options_.inputs),
-              static_cast<double>(points.size(1)));
-  auto values = options_.input_scale == 1.0 ? points : points * options_.input_scale;
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    if (i > 0) values = values.relu();
-    values = layers_[i]->forward(values);
-  }
-  return values;
 }
 
 }  // namespace priornet

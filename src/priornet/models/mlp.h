@@ -1,8 +1,7 @@
 #pragma once
 
 #include <ATen/core/Generator.h>
-#include <torch/nn/module.h>
-#include <torch/nn/modules/linear.h>
+#include <priornet/models/network.h>
 #include <torch/nn/pimpl.h>
 
 #include <cstdint>
@@ -15,21 +14,15 @@ struct MLPOptions {
   std::vector<int64_t> hidden = {};  ///< units of each hidden layer, >= 1 each; none gives a linear model
   int64_t classes = 2;               ///< logits, >= 2
   double input_scale = 1.0;          ///< every feature is multiplied by it: brings raw inputs near unit size
+  double slope = 0.0;                ///< of the activation below 0: 0 is ReLU
+  double keep = 1.0;                 ///< probability of keeping a value after each hidden layer, in (0, 1]
 };
 
-/// A perceptron with ReLU between its layers: points [N, inputs] to logits [N, classes].
+/// A perceptron: points [N, inputs] to logits [N, classes].
 /// Weights and biases start uniform on +-1 / sqrt(fan in), drawn from the generator alone.
-class MLPImpl : public torch::nn::Module {
+class MLPImpl : public Network {
  public:
   MLPImpl(const MLPOptions& options, const at::Generator& generator);
-
-  torch::Tensor forward(const torch::Tensor& points);
-
-  const MLPOptions& options() const { return options_; }
-
- private:
-  MLPOptions options_;
-  std::vector<torch::nn::Linear> layers_;
 };
 TORCH_MODULE(MLP);
 

@@ -1,0 +1,13 @@
+#include <priornet/models/initialise.h>
+
+#include <cmath>
+
+namespace priornet {
+
+void initialise_he(torch::Tensor weight, double slope, at::Generator generator) {
+  const torch::NoGradGuard no_gradient;
+  const auto fan_in = static_cast<double>(weight.numel() / weight.size(0));
+  weight.normal_(0.0, std::sqrt(2.0 / (1.0 + slope * slope) / fan_in), std::move(generator));
+}
+
+}  // namespace priornet

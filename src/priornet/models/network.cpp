@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/core/checks.h>
+#include <priornet/core/errors.h>
+#include <priornet/models/network.h>
+
+namespace priornet {
+
+Network::Network(std::vector<int64_t> input_shape, int64_t classes)
+    : input_shape_(std::move(input_shape)), classes_(classes) {
+  check_range("network", "classes", classes >= 2, "at least 2", static_cast<double>(classes));
+  for (const auto size : input_shape_)
+    check_range("network", "every size of an input", size >= 1, "at least 1", static_cast<double>(size));
+}
+
+void Network::add_stage(std::string name, Map map, const Parts& parts) {
+  Stage stage{std::move(name), std::move(map)};
+  for (const auto& [key, part] : parts) {
+    register_module(key, part);
+    stage.parameters += parameter_count(*part);
+  }
+  stages_.push_back(std::move(stage));
+}
+
+torch::Tensor Network::forward(const torch::Tensor& inputs) {
+  if (inputs.dim() == 0 || inputs.sizes().slice(1) != torch::IntArrayRef(input_shape_))
+    throw ArgumentError(fmt::format("network: inputs should be [N, {}], found [{}]", fmt::join(input_shape_, ", "),
+                                    fmt::join(inputs.sizes(), ", ")));
+  auto values = inputs;
+  for (const auto& stage : stages_) values = stage.map(values);
+  return values;
+}
+
+std::vector<Network::Layer> Network::describe() {
+  const torch::NoGradGuard no_gradient;
+  const bool training = is_training();
+  eval();  // batch norm cannot train on one input, and should not
+  std::vector<int64_t> shape = input_shape_;
+  shape.insert(shape.begin(), 1);
+  const auto all = parameters();
+  auto values = torch::zeros(shape, all.empty() ? torch::TensorOptions() : all[0].options().requires_grad(false));
+  std::vector<Layer> layers;
+  for (const auto& stage : stages_) {
+    values = stage.map(values);
+    layers.push_back({stage.name, values.sizes().slice(1).vec(), stage.parameters});
+  }
+  train(training);
+  return layers;
+}
+
+int64_t parameter_count(const torch::nn::Module& module) {
+  int64_t count = 0;
+  for (const auto& parameter : module.parameters()) count += parameter.numel();
+  return count;
+}
+
+}  // namespace priornet

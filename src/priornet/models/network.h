@@ -1,0 +1,53 @@
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/types.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace priornet {
+
+/// A classifier, inputs [N, ...] to logits [N, K], as a row of stages: each maps what the one before it gave.
+class Network : public torch::nn::Module {
+ public:
+  /// An input of another shape than the network was made for throws ArgumentError.
+  torch::Tensor forward(const torch::Tensor& inputs);
+
+  const std::vector<int64_t>& input_shape() const { return input_shape_; }  ///< of one input
+  int64_t classes() const { return classes_; }
+
+  struct Layer {
+    std::string name;             ///< "conv 3x3, 64"
+    std::vector<int64_t> output;  ///< of one input
+    int64_t parameters = 0;
+  };
+  /// A row a stage.
+  std::vector<Layer> describe();
+
+ protected:
+  using Map = std::function<torch::Tensor(const torch::Tensor&)>;
+  Network(std::vector<int64_t> input_shape, int64_t classes);
+
+  using Parts = std::vector<std::pair<std::string, std::shared_ptr<torch::nn::Module>>>;
+
+  /// `parts` are the modules that `map` calls, registered here under their names.
+  void add_stage(std::string name, Map map, const Parts& parts = {});
+
+ private:
+  struct Stage {
+    std::string name;
+    Map map;
+    int64_t parameters = 0;
+  };
+
+  std::vector<int64_t> input_shape_;
+  int64_t classes_;
+  std::vector<Stage> stages_;
+};
+
+/// How many trainable numbers a module has.
+int64_t parameter_count(const torch::nn::Module& module);
+
+}  // namespace priornet

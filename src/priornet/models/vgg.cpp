@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+#include <priornet/core/checks.h>
+#include <priornet/core/errors.h>
+#include <priornet/models/initialise.h>
+#include <priornet/models/vgg.h>
+#include <torch/nn/init.h>
+#include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/dropout.h>
+#include <torch/nn/modules/linear.h>
+
+#include <algorithm>
+
+namespace priornet {
+namespace {
+
+namespace nn = torch::nn;
+
+constexpr double kLast = 1.0;  // nothing follows the logits
+
+torch::Tensor activated(const torch::Tensor& values, double slope) {
+  return slope == 0.0 ? torch::relu(values) : torch::leaky_relu(values, slope);
+}
+
+void check(const VGGOptions& options) {
+  if (options.input.size() != 3)
+    throw ArgumentError(
+        fmt::format("VGG: input should be [channels, height, width], found {} sizes", options.input.size()));
+  int64_t side = std::min(options.input[1], options.input[2]);
+  for (const auto& block : options.blocks) {
+    check_range("VGG", "each block", !block.empty(), "at least one convolution", 0);
+    for (const auto channels : block)
+      check_range("VGG", "channels", channels >= 1, "at least 1", static_cast<double>(channels));
+    side /= 2;
+  }
+  check_range("VGG", "the image", side >= 1, fmt::format("large enough to be halved {} times", options.blocks.size()),
+              static_cast<double>(std::min(options.input[1], options.input[2])));
+  for (const auto units : options.dense)
+    check_range("VGG", "dense", units >= 1, "at least 1 unit a layer", static_cast<double>(units));
+  for (const auto keep : {options.keep_convolution, options.keep_dense})
+    check_range("VGG", "each keep probability", keep > 0.0 && keep <= 1.0, "in (0, 1]", keep);
+}
+
+}  // namespace
+
+VGGOptions vgg6() { return {}; }
+
+VGGOptions vgg16() {
+  VGGOptions options;
+  options.input = {3, 32, 32};
+  options.blocks = {{64, 64}, {128, 128}, {256, 256, 256}, {512, 512, 512}, {512, 512, 512}};
+  options.dense = {2048, 2048};
+  options.slope = 0.2;
+  return options;
+}
+
+VGGImpl::VGGImpl(const VGGOptions& options, const at::Generator& generator) : Network(options.input, options.classes) {
+  check(options);
+  const auto slope = options.slope;
+  const auto add_dropout = [&](const std::string& after, double keep) {
+    if (keep == 1.0) return;
+    nn::Dropout dropout(1.0 - keep);
+    add_stage(fmt::format("keep {:g}", keep), [=](const auto& x) mutable { return dropout->forward(x); },
+              {{after + "_dropout", dropout.ptr()}});
+  };
+  int64_t convolutions = 0;
+  int64_t dense = 0;
+  auto channels = options.input[0];
+  auto height = options.input[1];
+  auto width = options.input[2];
+  for (const auto& block : options.blocks) {
+    for (const auto next : block) {
+      const auto key = fmt::format("conv{}", ++convolutions);
+      nn::Conv2d convolution(nn::Conv2dOptions(channels, next, 3).padding(1).bias(!options.batch_norm));
+      initialise_he(convolution->weight, slope, generator);
+      if (options.batch_norm) {
+        nn::BatchNorm2d norm(next);
+        add_stage(fmt::format("conv 3x3, batch norm, {}", next),
+                  [=](const auto& x) mutable { return activated(norm->forward(convolution->forward(x)), slope); },
+                  {{key, convolution.ptr()}, {key + "_norm", norm.ptr()}});
+      } else {
+        nn::init::zeros_(convolution->bias);
+        add_stage(fmt::format("conv 3x3, {}", next),
+                  [=](const auto& x) mutable { return activated(convolution->forward(x), slope); },
+                  {{key, convolution.ptr()}});
+      }
+      add_dropout(key, options.keep_convolution);
+      channels = next;
+    }
+    add_stage("max pool 2x2", [](const auto& x) { return torch::max_pool2d(x, 2); });
+    height /= 2;
+    width /= 2;
+  }
+  add_stage("flatten", [](const auto& x) { return x.flatten(1); });
+  auto inputs = channels * height * width;
+  for (const auto units : options.dense) {
+    const auto key = fmt::format("dense{}", ++dense);
+    nn::Linear layer(inputs, units);
+    initialise_he(layer->weight, slope, generator);
+    nn::init::zeros_(layer->bias);
+    add_stage(fmt::format("dense, {}", units),
+              [=](const auto& x) mutable { return activated(layer->forward(x), slope); }, {{key, layer.ptr()}});
+    add_dropout(key, options.keep_dense);
+    inputs = units;
+  }
+  nn::Linear logits(inputs, options.classes);
+  initialise_he(logits->weight, kLast, generator);
+  nn::init::zeros_(logits->bias);
+  add_stage(fmt::format("logits, {}", options.classes), [=](const auto& x) mutable { return logits->forward(x); },
+            {{"logits", logits.ptr()}});
+}
+
+}  // namespace priornet
