@@ -1,0 +1,63 @@
+#pragma once
+
+#include <priornet/data/arrays/named_tensor.h>
+#include <priornet/train/flat_parameters.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// Updates of all parameters in one pass. What changes from step to step (learning rate, bias corrections) is a table on
+// the parameters' device, in which a counter on that device points at the current row: a step never waits for the host,
+// and can be captured in a CUDA graph.
+
+namespace priornet {
+
+struct OptimiserOptions {
+  enum class Kind {
+    kNAdam,  ///< Dozat (2016) with the momentum schedule mu_t = beta1 (1 - 0.96^(t momentum_decay) / 2), as PyTorch has
+             ///< it
+    kSgd     ///< with momentum, by Nesterov's rule where asked
+  };
+  Kind kind = Kind::kNAdam;
+  double beta1 = 0.9;            ///< of kNAdam
+  double beta2 = 0.999;          ///< of kNAdam
+  double epsilon = 1e-8;         ///< of kNAdam
+  double momentum_decay = 4e-3;  ///< of kNAdam
+  double momentum = 0.9;         ///< of kSgd
+  bool nesterov = true;          ///< of kSgd
+  double weight_decay = 0.0;     ///< times the parameter, added to its gradient
+  double clip = 0.0;             ///< the largest norm of the whole gradient; 0: any
+};
+
+class Optimiser {
+ public:
+  /// `rates`: the learning rate of every step of the run. `parameters` outlives the optimiser.
+  static std::unique_ptr<Optimiser> make(FlatParameters& parameters, const OptimiserOptions& options,
+                                         const std::vector<double>& rates);
+  virtual ~Optimiser() = default;
+
+  /// Clips the gradients and updates the values. The parameters' gradients are left scaled by the clipping.
+  void step();
+
+  /// The norm of the gradient before it was clipped, of the last step; a scalar on the parameters' device.
+  const torch::Tensor& gradient_norm() const { return norm_; }
+
+  /// What must be kept to go on later: moments, and the number of steps done. Tensors that share memory with it.
+  std::vector<NamedTensor> state() const;
+
+ protected:
+  Optimiser(FlatParameters& parameters, const OptimiserOptions& options, torch::Tensor table);
+  virtual void update(const torch::Tensor& row) = 0;
+
+  FlatParameters& parameters_;
+  OptimiserOptions options_;
+  std::vector<NamedTensor> moments_;  ///< named, [size] each
+
+ private:
+  torch::Tensor table_;    ///< [steps, coefficients], float64 on a CPU, float32 elsewhere
+  torch::Tensor counter_;  ///< int64 [1]
+  torch::Tensor norm_;
+};
+
+}  // namespace priornet
