@@ -2,6 +2,8 @@
 #include <priornet/data/arrays/npz.h>
 #include <priornet/data/files/archive.h>
 #include <priornet/data/files/checksum.h>
+#include <priornet/data/images/encode_png.h>
+#include <priornet/data/images/pixels.h>
 
 // What stands in for the readers whose library this build lacks.
 
@@ -49,6 +51,17 @@ std::string sha256_of(const std::filesystem::path& path, Progress&) {
 }
 std::string md5_of(const std::filesystem::path& path, Progress&) {
   missing(path.string(), "OpenSSL", "checksums cannot be computed");
+#ifndef PRIORNET_HAVE_LIBPNG
+Pixels decode_png(std::string_view, const std::string& name) { missing(name, "libpng", "PNG images cannot be read"); }
+std::string encode_png(const torch::Tensor&) { missing("encode_png", "libpng", "PNG images cannot be written"); }
+#endif
+
+#ifndef PRIORNET_HAVE_LIBJPEG
+Pixels decode_jpeg(std::string_view, const std::string& name) {
+  missing(name, "libjpeg", "JPEG images cannot be read");
+#ifndef PRIORNET_HAVE_LIBWEBP
+Pixels decode_webp(std::string_view, const std::string& name) {
+  missing(name, "libwebp", "WebP images cannot be read");
 }
 #endif
 

@@ -27,30 +27,43 @@ void transpose_square(const uint8_t* in, int64_t in_stride, uint8_t* out, int64_
   for (int i = 0; i < kSide; ++i) *reinterpret_cast<Bytes*>(out + i * out_stride) = rows[i];
 }
 
-// `width` is a constant where it counts, so that the sums stay in registers.
-inline __attribute__((always_inline)) void filter_block(const ColumnFilter& work, int64_t y, int64_t column,
-                                                        int64_t width) {
-  const uint8_t* in = work.in + work.first[y] * work.in_stride + column;
-  const int32_t* weight = work.weight + y * work.taps;
-  int32_t sum[kFilterBlock];
-  for (int64_t i = 0; i < kFilterBlock; ++i) sum[i] = 1 << (work.fraction_bits - 1);
-  for (int64_t tap = 0; tap < work.count[y]; ++tap, in += work.in_stride)
-    for (int64_t i = 0; i < kFilterBlock; ++i) sum[i] += weight[tap] * in[i];
-  uint8_t* out = work.out + y * work.out_stride + column;
-  for (int64_t i = 0; i < width; ++i) {
-    const int32_t value = sum[i] >> work.fraction_bits;
-    out[i] = static_cast<uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
+constexpr int kWidth = 2 * PRIORNET_LANES;  // 32-bit sums in a vector
+constexpr int kVectors = kFilterBlock / kWidth;
+using Sums = int32_t __attribute__((vector_size(4 * kWidth), aligned(4), may_alias));
+
+void filter_block(const ColumnFilter& work, const RowWeights& weights, int64_t y, int64_t column, uint8_t* out) {
+  const int32_t* in = work.wide + weights.first[y] * work.in_stride + column;
+  const int32_t* weight = weights.weight + y * weights.taps;
+  Sums sums[kVectors];
+  for (auto& sum : sums) sum = Sums{} + (1 << (weights.fraction_bits - 1));
+  for (int64_t tap = 0; tap < weights.count[y]; ++tap, in += work.in_stride) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kVectors; ++i) sums[i] += weight[tap] * *reinterpret_cast<const Sums*>(in + i * kWidth);
+  }
+  int32_t values[kFilterBlock];
+#pragma GCC unroll 16
+  for (int i = 0; i < kVectors; ++i) *reinterpret_cast<Sums*>(values + i * kWidth) = sums[i] >> weights.fraction_bits;
+  for (int i = 0; i < kFilterBlock; ++i) {
+    const int32_t value = values[i] < 0 ? 0 : values[i];
+    out[i] = static_cast<uint8_t>(value > 255 ? 255 : value);
   }
 }
 
 }  // namespace
 
 template <int kLanes>
-void filter_columns_in_lanes(const ColumnFilter& work) {
+void filter_columns_in_lanes(const ColumnFilter& work, const RowWeights& weights) {
+  // A byte is widened once, not once for every row it goes into.
+  for (int64_t i = 0; i < work.in_rows * work.in_stride; ++i) work.wide[i] = work.in[i];
   for (int64_t y = 0; y < work.out_rows; ++y) {
+    uint8_t* out = work.out + y * work.out_stride;
     int64_t column = 0;
-    for (; column + kFilterBlock <= work.columns; column += kFilterBlock) filter_block(work, y, column, kFilterBlock);
-    if (column < work.columns) filter_block(work, y, column, work.columns - column);
+    for (; column + kFilterBlock <= work.columns; column += kFilterBlock)
+      filter_block(work, weights, y, column, out + column);
+    if (column == work.columns) continue;
+    uint8_t rest[kFilterBlock];
+    filter_block(work, weights, y, column, rest);
+    for (int64_t i = 0; column + i < work.columns; ++i) out[column + i] = rest[i];
   }
 }
 
@@ -67,7 +80,7 @@ void transpose_in_lanes(const Transposition& work) {
       work.out[x * work.out_stride + y] = work.in[y * work.in_stride + x];
 }
 
-template void filter_columns_in_lanes<PRIORNET_LANES>(const ColumnFilter&);
+template void filter_columns_in_lanes<PRIORNET_LANES>(const ColumnFilter&, const RowWeights&);
 template void transpose_in_lanes<PRIORNET_LANES>(const Transposition&);
 
 }  // namespace priornet

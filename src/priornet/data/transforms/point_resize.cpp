@@ -15,18 +15,31 @@ double cubic(double a, double b, double c, double d, double t) {
   return b + t * (linear + t * (square + t * cube));
 }
 
-uint8_t to_byte(double value) { return value <= 0 ? 0 : value >= 255 ? 255 : static_cast<uint8_t>(value); }
+uint8_t to_byte(double value) { return static_cast<uint8_t>(static_cast<int>(std::clamp(value, 0.0, 255.0))); }
 
-// Every source row is interpolated along its length once, then the rows are interpolated between.
-template <class AlongRow>
-std::vector<double> all_rows(const uint8_t* in, PlaneSize in_size, const PointPlaces& columns,
-                             const AlongRow& along_row) {
-  const auto width = static_cast<int64_t>(columns.before.size());
-  std::vector<double> result(in_size.height * width);
-  for (int64_t y = 0; y < in_size.height; ++y)
-    for (int64_t x = 0; x < width; ++x)
-      result[y * width + x] = along_row(in + y * in_size.width, columns.before[x], columns.remainder[x]);
-  return result;
+// Source rows are interpolated along their length once each, then between rows. The two take four values, of which
+// bilinear uses the middle ones.
+template <class Between>
+void interpolate(const PointPlane& plane, const PointPlaces& rows, const PointPlaces& columns, const Between& between) {
+  const size_t width = columns.around.size();
+  std::vector<double> values(plane.in_height * width);
+  for (int64_t y = 0; y < plane.in_height; ++y) {
+    const uint8_t* in = plane.in + y * plane.in_width;
+    double* value = values.data() + y * width;
+    for (size_t x = 0; x < width; ++x) {
+      const auto& at = columns.around[x];
+      value[x] = between(in[at[0]], in[at[1]], in[at[2]], in[at[3]], columns.remainder[x]);
+    }
+  }
+  uint8_t* out = plane.out;
+  for (size_t y = 0; y < rows.around.size(); ++y, out += width) {
+    const auto row = [&](int i) { return values.data() + rows.around[y][i] * width; };
+    const double* const a = row(0);
+    const double* const b = row(1);
+    const double* const c = row(2);
+    const double* const d = row(3);
+    for (size_t x = 0; x < width; ++x) out[x] = to_byte(between(a[x], b[x], c[x], d[x], rows.remainder[y]));
+  }
 }
 
 }  // namespace
@@ -48,41 +61,22 @@ PointPlaces point_places(int64_t from, int64_t to) {
   for (int64_t i = 0; i < to; ++i) {
     const double place = scale * (static_cast<double>(i) + 0.5) - 0.5;
     const double before = std::floor(place);
-    result.before.push_back(static_cast<int64_t>(before));
+    std::array<int32_t, 4> around;
+    for (int k = 0; k < 4; ++k)
+      around[k] = static_cast<int32_t>(std::clamp<int64_t>(static_cast<int64_t>(before) - 1 + k, 0, from - 1));
+    result.around.push_back(around);
     result.remainder.push_back(place - before);
   }
   return result;
 }
 
-void bilinear_points(const uint8_t* in, PlaneSize in_size, uint8_t* out, const PointPlaces& rows,
-                     const PointPlaces& columns) {
-  const auto width = static_cast<int64_t>(columns.before.size());
-  const auto at_column = [&](int64_t x) { return std::clamp<int64_t>(x, 0, in_size.width - 1); };
-  const auto values = all_rows(in, in_size, columns, [&](const uint8_t* row, int64_t x, double t) {
-    return line(row[at_column(x)], row[at_column(x + 1)], t);
-  });
-  const auto row = [&](int64_t y) { return values.data() + std::clamp<int64_t>(y, 0, in_size.height - 1) * width; };
-  for (size_t y = 0; y < rows.before.size(); ++y, out += width) {
-    const double* above = row(rows.before[y]);
-    const double* below = row(rows.before[y] + 1);
-    for (int64_t x = 0; x < width; ++x) out[x] = to_byte(line(above[x], below[x], rows.remainder[y]));
-  }
+void bilinear_points(const PointPlane& plane, const PointPlaces& rows, const PointPlaces& columns) {
+  interpolate(plane, rows, columns, [](double, double b, double c, double, double t) { return line(b, c, t); });
 }
 
-void bicubic_points(const uint8_t* in, PlaneSize in_size, uint8_t* out, const PointPlaces& rows,
-                    const PointPlaces& columns) {
-  const auto width = static_cast<int64_t>(columns.before.size());
-  const auto at_column = [&](int64_t x) { return std::clamp<int64_t>(x, 0, in_size.width - 1); };
-  const auto values = all_rows(in, in_size, columns, [&](const uint8_t* row, int64_t x, double t) {
-    return cubic(row[at_column(x - 1)], row[at_column(x)], row[at_column(x + 1)], row[at_column(x + 2)], t);
-  });
-  const auto row = [&](int64_t y) { return values.data() + std::clamp<int64_t>(y, 0, in_size.height - 1) * width; };
-  for (size_t y = 0; y < rows.before.size(); ++y, out += width) {
-    const int64_t before = rows.before[y];
-    const double* four[] = {row(before - 1), row(before), row(before + 1), row(before + 2)};
-    for (int64_t x = 0; x < width; ++x)
-      out[x] = to_byte(cubic(four[0][x], four[1][x], four[2][x], four[3][x], rows.remainder[y]));
-  }
+void bicubic_points(const PointPlane& plane, const PointPlaces& rows, const PointPlaces& columns) {
+  interpolate(plane, rows, columns,
+              [](double a, double b, double c, double d, double t) { return cubic(a, b, c, d, t); });
 }
 
 }  // namespace priornet

@@ -13,6 +13,11 @@
 namespace priornet {
 namespace {
 
+struct PlaneSize {
+  int64_t height;
+  int64_t width;
+};
+
 int64_t padded(int64_t size) { return (size + kFilterBlock - 1) / kFilterBlock * kFilterBlock; }
 
 /// Shrinks or grows one plane through Pillow's two passes: along the rows, then down the columns, with 8 bits between.
@@ -27,11 +32,13 @@ class FilteredPlane {
   /// Room for what lies between the passes; one a thread.
   struct Workspace {
     std::vector<uint8_t> turned, narrowed, upright;
+    std::vector<int32_t> wide;
   };
   Workspace workspace() const {
     return {std::vector<uint8_t>(padded(from_.height) * from_.width),
             std::vector<uint8_t>(padded(from_.height) * to_.width),
-            std::vector<uint8_t>(padded(to_.width) * from_.height)};
+            std::vector<uint8_t>(padded(to_.width) * from_.height),
+            std::vector<int32_t>(std::max(padded(from_.height) * from_.width, padded(to_.width) * from_.height))};
   }
 
   void run(const uint8_t* in, uint8_t* out, Workspace& space) const {
@@ -39,35 +46,30 @@ class FilteredPlane {
     uint8_t* upright = is_last ? out : space.upright.data();
     const int64_t upright_stride = is_last ? to_.width : padded(to_.width);
     along_rows(in, upright, upright_stride, space);
-    if (!is_last) filter(rows_, to_.height, to_.width, {upright, upright_stride}, {out, to_.width});
+    if (!is_last)
+      filter({upright, upright_stride, from_.height, space.wide.data(), out, to_.width, to_.height, to_.width}, rows_);
   }
 
  private:
-  struct Input {
-    const uint8_t* data;
-    int64_t stride;
-  };
-  struct Output {
-    uint8_t* data;
-    int64_t stride;
-  };
-
   void along_rows(const uint8_t* in, uint8_t* upright, int64_t upright_stride, Workspace& space) const {
     if (from_.width == to_.width) {
       for (int64_t y = 0; y < from_.height; ++y)
         std::copy_n(in + y * from_.width, from_.width, upright + y * upright_stride);
       return;
     }
+    uint8_t* turned = space.turned.data();
+    uint8_t* narrowed = space.narrowed.data();
     const int64_t stride = padded(from_.height);
-    transpose({in, from_.width, space.turned.data(), stride, from_.height, from_.width}, instructions_);
-    filter(columns_, to_.width, from_.height, {space.turned.data(), stride}, {space.narrowed.data(), stride});
-    transpose({space.narrowed.data(), stride, upright, upright_stride, to_.width, from_.height}, instructions_);
+    transpose({in, from_.width, turned, stride, from_.height, from_.width}, instructions_);
+    filter({turned, stride, from_.width, space.wide.data(), narrowed, stride, to_.width, from_.height}, columns_);
+    transpose({narrowed, stride, upright, upright_stride, to_.width, from_.height}, instructions_);
   }
 
-  void filter(const FilterWeights& weights, int64_t rows, int64_t columns, Input in, Output out) const {
-    filter_columns({in.data, in.stride, out.data, out.stride, rows, columns, weights.taps, weights.first.data(),
-                    weights.count.data(), weights.weight.data(), FilterWeights::kFractionBits},
-                   instructions_);
+  void filter(const ColumnFilter& planes, const FilterWeights& weights) const {
+    filter_columns(
+        planes,
+        {weights.taps, weights.first.data(), weights.count.data(), weights.weight.data(), FilterWeights::kFractionBits},
+        instructions_);
   }
 
   PlaneSize from_, to_;
@@ -117,7 +119,7 @@ void resize_planes(const Planes& planes, const ResizeOptions& options) {
     const auto columns = point_places(from.width, to.width);
     const auto points = options.resampling == Resampling::kBilinear ? bilinear_points : bicubic_points;
     planes.each(nothing, [&, size = from](const uint8_t* source, uint8_t* target, int) {
-      points(source, size, target, rows, columns);
+      points({source, size.height, size.width, target}, rows, columns);
     });
   }
 }
