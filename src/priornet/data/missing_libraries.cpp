@@ -51,6 +51,9 @@ std::string sha256_of(const std::filesystem::path& path, Progress&) {
 }
 std::string md5_of(const std::filesystem::path& path, Progress&) {
   missing(path.string(), "OpenSSL", "checksums cannot be computed");
+}
+#endif
+
 #ifndef PRIORNET_HAVE_LIBPNG
 Pixels decode_png(std::string_view, const std::string& name) { missing(name, "libpng", "PNG images cannot be read"); }
 std::string encode_png(const torch::Tensor&) { missing("encode_png", "libpng", "PNG images cannot be written"); }
@@ -59,6 +62,9 @@ std::string encode_png(const torch::Tensor&) { missing("encode_png", "libpng", "
 #ifndef PRIORNET_HAVE_LIBJPEG
 Pixels decode_jpeg(std::string_view, const std::string& name) {
   missing(name, "libjpeg", "JPEG images cannot be read");
+}
+#endif
+
 #ifndef PRIORNET_HAVE_LIBWEBP
 Pixels decode_webp(std::string_view, const std::string& name) {
   missing(name, "libwebp", "WebP images cannot be read");

@@ -1,4 +1,5 @@
 #include <priornet/data/catalogue/families.h>
+#include <priornet/data/formats/cifar.h>
 
 namespace priornet {
 namespace {
@@ -34,6 +35,12 @@ std::vector<Location> locations_of(const std::string& name, const std::string& f
       {folder, contains}, {name + "/" + folder, contains}, {name, contains}, {archive, {}}, {name + "/" + archive, {}}};
 }
 
+SetPart part_of(const std::string& name, int64_t count, const CifarSet& set) {
+  return {name,         count,
+          set.files,    set.class_names,
+          std::nullopt, [set](const auto& location, const auto&) { return read_cifar(location, set); }};
+}
+
 CatalogueEntry cifar10() {
   CatalogueEntry entry;
   entry.name = "cifar10";
@@ -61,8 +68,8 @@ CatalogueEntry cifar10() {
   }
   entry.locations = locations_of("cifar10", "cifar-10-batches-bin", "cifar-10-binary.tar.gz", names);
   const std::vector<std::string> train(names.begin(), names.end() - 1);
-  entry.parts = {{"train", 50'000, train, cifar10_names(), std::nullopt, {}},
-                 {"test", 10'000, {"test_batch.bin"}, cifar10_names(), std::nullopt, {}}};
+  entry.parts = {part_of("train", 50'000, {train, 1, cifar10_names()}),
+                 part_of("test", 10'000, {{"test_batch.bin"}, 1, cifar10_names()})};
   entry.splits = {whole_part(entry.parts[0], "data batches 1 to 5"), whole_part(entry.parts[1], "the test batch")};
   return entry;
 }
@@ -90,8 +97,8 @@ CatalogueEntry cifar100() {
                   "",
                   {}}};
   entry.locations = locations_of("cifar100", "cifar-100-binary", "cifar-100-binary.tar.gz", {"train.bin", "test.bin"});
-  entry.parts = {{"train", 50'000, {"train.bin"}, cifar100_names(), std::nullopt, {}},
-                 {"test", 10'000, {"test.bin"}, cifar100_names(), std::nullopt, {}}};
+  entry.parts = {part_of("train", 50'000, {{"train.bin"}, 2, cifar100_names()}),
+                 part_of("test", 10'000, {{"test.bin"}, 2, cifar100_names()})};
   entry.splits = {whole_part(entry.parts[0], "the training file"), whole_part(entry.parts[1], "the test file")};
   return entry;
 }

@@ -1,4 +1,5 @@
 #include <priornet/data/catalogue/families.h>
+#include <priornet/data/formats/idx.h>
 
 // EMNIST: the NIST letters and digits in MNIST's format, several selections of them in one archive.
 
@@ -29,8 +30,16 @@ std::vector<std::string> letter_names() {
 
 SetPart part_of(const Selection& selection, const std::string& which, int64_t count) {
   const auto stem = "emnist-" + selection.name + "-" + which;
-  return {selection.name + "-" + which, count,        {stem + "-images-idx3-ubyte", stem + "-labels-idx1-ubyte"},
-          selection.class_names,        std::nullopt, {}};
+  // The images lie on their side.
+  const IdxSet idx{stem + "-images-idx3-ubyte", stem + "-labels-idx1-ubyte", selection.class_names,
+                   selection.first_label, true};
+  SetPart part;
+  part.name = selection.name + "-" + which;
+  part.count = count;
+  part.files = {idx.images, idx.labels};
+  part.class_names = selection.class_names;
+  part.read = [idx](const auto& location, const auto&) { return read_idx_set(location, idx); };
+  return part;
 }
 
 }  // namespace

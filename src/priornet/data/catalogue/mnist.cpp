@@ -1,4 +1,5 @@
 #include <priornet/data/catalogue/families.h>
+#include <priornet/data/formats/idx.h>
 
 // MNIST and the sets that come in its files: 60,000 images to train with and 10,000 to test with, 28x28 grey.
 
@@ -48,7 +49,10 @@ std::vector<KnownFile> known_files(const MnistLike& set) {
 }
 
 SetPart part_of(const MnistLike& set, const std::string& name, int64_t count, const char* images, const char* labels) {
-  return {name, count, {images, labels}, set.class_names, std::nullopt, {}};
+  const IdxSet idx{images, labels, set.class_names, 0, false};
+  return {name, count, {images, labels}, set.class_names, std::nullopt, [idx](const auto& location, const auto&) {
+            return read_idx_set(location, idx);
+          }};
 }
 
 CatalogueEntry entry_of(const MnistLike& set) {
