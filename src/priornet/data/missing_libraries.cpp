@@ -1,6 +1,9 @@
 #include <priornet/core/errors.h>
 #include <priornet/data/arrays/npz.h>
 #include <priornet/data/files/archive.h>
+#include <priornet/data/files/checksum.h>
+#include <priornet/data/images/encode_png.h>
+#include <priornet/data/images/pixels.h>
 
 // What stands in for the readers whose library this build lacks.
 
@@ -31,6 +34,40 @@ void visit_archive(const std::filesystem::path& path, const PathFilter&, const F
 }
 void visit_archive(ByteStream& bytes, const PathFilter&, const FileVisitor&, const ArchiveLimits&) {
   missing(bytes.name(), "libarchive", "archives cannot be read; unpack it");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_OPENSSL
+struct Checksum::State {};
+Checksum::Checksum(Digest) { missing("a checksum", "OpenSSL", "checksums cannot be computed"); }
+Checksum::~Checksum() = default;
+void Checksum::add(std::string_view) {}
+std::string Checksum::hexadecimal() { return {}; }
+std::string checksum_of(Digest, const std::filesystem::path& path, Progress&) {
+  missing(path.string(), "OpenSSL", "checksums cannot be computed");
+}
+std::string sha256_of(const std::filesystem::path& path, Progress&) {
+  missing(path.string(), "OpenSSL", "checksums cannot be computed");
+}
+std::string md5_of(const std::filesystem::path& path, Progress&) {
+  missing(path.string(), "OpenSSL", "checksums cannot be computed");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_LIBPNG
+Pixels decode_png(std::string_view, const std::string& name) { missing(name, "libpng", "PNG images cannot be read"); }
+std::string encode_png(const torch::Tensor&) { missing("encode_png", "libpng", "PNG images cannot be written"); }
+#endif
+
+#ifndef PRIORNET_HAVE_LIBJPEG
+Pixels decode_jpeg(std::string_view, const std::string& name) {
+  missing(name, "libjpeg", "JPEG images cannot be read");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_LIBWEBP
+Pixels decode_webp(std::string_view, const std::string& name) {
+  missing(name, "libwebp", "WebP images cannot be read");
 }
 #endif
 
