@@ -10,4 +10,5 @@ foreach(folder IN LISTS TORCH_INCLUDE_DIRS)
 endforeach()
 find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
+find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)  # headers are all there is
 include(ReaderLibraries)
