@@ -1,5 +1,5 @@
 #include <gtest/gtest.h>
-#include <priornet/data/catalogue/content_hash.h>
+#include <priornet/data/files/content_hash.h>
 #include <priornet/data/catalogue/prepared_copy.h>
 #include <sys/stat.h>
 #include <testing/temporary_folder.h>
