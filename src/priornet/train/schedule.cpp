@@ -1,25 +1,15 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <priornet/core/checks.h>
 #include <priornet/core/errors.h>
 #include <priornet/train/schedule.h>
 
-#include <array>
 #include <cmath>
 #include <numbers>
-#include <string_view>
-#include <utility>
 
 namespace priornet {
 namespace {
 
 using Kind = ScheduleOptions::Kind;
-
-constexpr std::array<std::pair<std::string_view, Kind>, 5> kKinds = {{{"constant", Kind::kConstant},
-                                                                      {"exponential", Kind::kExponential},
-                                                                      {"cosine", Kind::kCosine},
-                                                                      {"one-cycle", Kind::kOneCycle},
-                                                                      {"one-cycle-peak", Kind::kOneCyclePeak}}};
 
 double between(double from, double to, double share) { return from + (to - from) * share; }
 
@@ -74,15 +64,6 @@ std::vector<double> learning_rates(const ScheduleOptions& options, const RunLeng
       rates.push_back(rate_at(options, static_cast<double>(epoch) + (options.each_step ? within : 0.5), epochs));
     }
   return rates;
-}
-
-Kind schedule_kind(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const auto& [known, kind] : kKinds) {
-    if (known == name) return kind;
-    names.push_back(known);
-  }
-  throw ConfigError(fmt::format("there is no schedule {}: should be one of {}", name, fmt::join(names, ", ")));
 }
 
 }  // namespace priornet

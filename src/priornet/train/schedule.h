@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace priornet {
@@ -32,7 +34,11 @@ struct RunLength {
 /// The learning rate of every step. ArgumentError for a value out of its range.
 std::vector<double> learning_rates(const ScheduleOptions& options, const RunLength& length);
 
-/// "constant", "exponential", "cosine", "one-cycle", "one-cycle-peak"; ConfigError that lists them for another name.
-ScheduleOptions::Kind schedule_kind(const std::string& name);
+constexpr std::array<std::pair<std::string_view, ScheduleOptions::Kind>, 5> kScheduleNames = {
+    {{"constant", ScheduleOptions::Kind::kConstant},
+     {"exponential", ScheduleOptions::Kind::kExponential},
+     {"cosine", ScheduleOptions::Kind::kCosine},
+     {"one-cycle", ScheduleOptions::Kind::kOneCycle},
+     {"one-cycle-peak", ScheduleOptions::Kind::kOneCyclePeak}}};
 
 }  // namespace priornet

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <priornet/data/arrays/tensor_file.h>
+#include <priornet/models/network.h>
+#include <priornet/train/optimiser.h>
+
+#include <filesystem>
+#include <string>
+
+// A moment of a run in a tensor file: weights, what the optimiser keeps, how far the run is, its configuration.
+
+namespace priornet {
+
+struct CheckpointFacts {
+  int64_t step = 0;         ///< steps done
+  std::string config;       ///< as TOML
+  std::string class_names;  ///< as a JSON list
+  double best = 0.0;        ///< the best validation error so far; above 1 if there is none yet
+};
+
+/// Writes it whole or not at all. `sums` are the losses of the epoch that is under way.
+void write_checkpoint(const std::filesystem::path& path, const Network& network, const Optimiser& optimiser,
+                      const torch::Tensor& sums, const CheckpointFacts& facts);
+
+/// Puts weights, optimiser and sums back in place. DataError that names what differs, and nothing is changed, where the
+/// file is damaged, or of another network, optimiser or configuration.
+CheckpointFacts resume_checkpoint(const std::filesystem::path& path, Network& network, Optimiser& optimiser,
+                                  torch::Tensor& sums, const std::string& config);
+
+/// The facts alone.
+CheckpointFacts checkpoint_facts(const TensorFile& file);
+
+/// The weights alone, of a network of that architecture. DataError as above.
+void load_weights(const TensorFile& file, Network& network);
+
+}  // namespace priornet

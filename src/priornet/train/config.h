@@ -1,0 +1,57 @@
+#pragma once
+
+#include <priornet/config/fields.h>
+#include <priornet/data/transforms/augmentation.h>
+#include <priornet/models/model.h>
+#include <priornet/train/method.h>
+#include <priornet/train/optimiser.h>
+#include <priornet/train/outside.h>
+#include <priornet/train/schedule.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace priornet {
+
+enum class Precision {
+  kFloat32,
+  kBFloat16  ///< matrix products in bfloat16, on a GPU; parameters, losses and updates stay float32
+};
+
+/// All that makes a run: the same configuration, device and thread count give the same network.
+struct TrainConfig {
+  // [data]
+  std::string train;                 ///< a set by name (data/catalogue/set_name.h)
+  std::string validation;            ///< another, or none
+  double noise = 0.0;                ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
+  AugmentationOptions augmentation;  ///< of training images, also of those outside
+
+  ModelOptions model;      // [model]; its input and classes are the training set's
+  MethodOptions method;    // [method]
+  std::string teacher;     ///< of method distil: the folder of a run
+  int64_t members = 1;     ///< networks of the ensemble, each from a seed of its own
+  OutsideOptions outside;  // [outside]
+
+  // [training]
+  int64_t epochs = 10;
+  int64_t batch = 128;          ///< in-distribution inputs a step
+  int64_t outside_batch = 128;  ///< out-of-distribution inputs a step
+  OptimiserOptions optimiser;
+  ScheduleOptions schedule;
+  int64_t seed = 1;
+  Precision precision = Precision::kFloat32;
+  int64_t keep_checkpoints = 2;  ///< the last so many, and the best
+};
+
+/// Goes through the keys of a configuration file.
+void visit_config(TrainConfig& config, ConfigFields& fields);
+
+/// The configuration of a TOML file, changed by overrides ("training.epochs=3"). ConfigError as read_toml has it, and
+/// for what does not go together.
+TrainConfig read_config(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});
+
+/// As a file that reads back as the same.
+std::string to_toml(const TrainConfig& config);
+
+}  // namespace priornet

@@ -1,0 +1,67 @@
+#include <priornet/train/method.h>
+
+namespace priornet {
+namespace {
+
+PriorNetworkLoss empty_loss(const torch::Tensor& logits) {
+  const auto zero = torch::zeros({}, logits.options().requires_grad(false));
+  return {zero, zero, zero, zero};
+}
+
+// To the uniform categorical, -(1 / K) sum_c ln p_c.
+torch::Tensor uniform_cross_entropy(const torch::Tensor& logits) { return -torch::log_softmax(logits, 1).mean(); }
+
+PriorNetworkLoss classifier_loss(const torch::Tensor& logits, const torch::Tensor& labels,
+                                 const MethodOptions& options) {
+  auto loss = empty_loss(logits);
+  const auto rows = labels.size(0);
+  loss.total = cross_entropy(logits.narrow(0, 0, rows), labels).mean();
+  loss.cross_entropy = loss.total.detach();
+  if (options.method == Method::kDnn || logits.size(0) == rows) return loss;
+  const auto outside = uniform_cross_entropy(logits.narrow(0, rows, logits.size(0) - rows));
+  loss.out = outside.detach();
+  loss.total = loss.total + options.outside_weight * outside;
+  return loss;
+}
+
+PriorNetworkLoss distillation_loss(const torch::Tensor& logits, const torch::Tensor& teacher,
+                                   const MethodOptions& options) {
+  auto loss = empty_loss(logits);
+  const auto rows = teacher.size(0);
+  const auto inside = forward_kl(logits.narrow(0, 0, rows), DirichletTarget::teacher(teacher, options.alpha0)).mean();
+  loss.in = inside.detach();
+  loss.total = options.divergence_weight * inside;
+  if (logits.size(0) == rows) return loss;
+  const auto outside = forward_kl(logits.narrow(0, rows, logits.size(0) - rows), DirichletTarget::flat()).mean();
+  loss.out = outside.detach();
+  loss.total = loss.total + options.outside_weight * outside;
+  return loss;
+}
+
+}  // namespace
+
+bool needs_outside(Method method) { return method != Method::kDnn; }
+
+bool gives_dirichlet(Method method) { return method != Method::kDnn && method != Method::kOutlierExposure; }
+
+PriorNetworkLoss method_loss(const torch::Tensor& logits, const BatchTargets& targets, const MethodOptions& options) {
+  switch (options.method) {
+    case Method::kDnn:
+    case Method::kOutlierExposure:
+      return classifier_loss(logits, targets.labels, options);
+    case Method::kDistil:
+      return distillation_loss(logits, targets.teacher, options);
+    case Method::kDpn:
+    case Method::kDpnReverse:
+      break;
+  }
+  PriorNetworkLossOptions loss;
+  loss.divergence = options.method == Method::kDpnReverse ? Divergence::kReverse : Divergence::kForward;
+  loss.target = {options.alpha0, options.epsilon};
+  loss.in_weight = options.divergence_weight;
+  loss.out_weight = options.outside_weight;
+  loss.cross_entropy_weight = options.cross_entropy_weight;
+  return prior_network_loss(logits, targets.labels, loss);
+}
+
+}  // namespace priornet

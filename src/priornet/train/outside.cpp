@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+#include <priornet/core/errors.h>
+#include <priornet/core/seeds.h>
+#include <priornet/data/catalogue/load.h>
+#include <priornet/data/transforms/pixels.h>
+#include <priornet/synthesis/factor_samples.h>
+#include <priornet/synthesis/noise.h>
+#include <priornet/train/batch_order.h>
+#include <priornet/train/outside.h>
+
+namespace priornet {
+namespace {
+
+uint64_t seed_of_step(uint64_t seed, int64_t step) { return derive_seed(seed, fmt::format("step {}", step)); }
+
+// Another set, gone through in an order of its own, again and again.
+class SetSource final : public OutsideSource {
+ public:
+  SetSource(torch::Tensor images, uint64_t seed) : images_(std::move(images)), order_(images_.size(0), seed) {}
+
+  torch::Tensor batch(const OutsideBatch& batch) override {
+    return images_.index_select(0,
+                                order_.rows(batch.step * batch.whole + batch.first, batch.count).to(images_.device()));
+  }
+
+ private:
+  torch::Tensor images_;
+  BatchOrder order_;
+};
+
+class FactorSource final : public OutsideSource {
+ public:
+  FactorSource(FactorAnalysis model, const OutsideOptions& options, const OutsideContext& context)
+      : model_(std::move(model)), options_(options), shape_(image_shape(context.train)), seed_(context.seed) {}
+
+  torch::Tensor batch(const OutsideBatch& batch) override {
+    SampleImagesOptions options;
+    options.scale = {options_.scale_low, options_.scale_high, options_.scale_each_sample ? 1 : batch.whole};
+    options.seed = seed_of_step(seed_, batch.step);
+    return sample_images(model_, batch.whole, shape_, options).narrow(0, batch.first, batch.count);
+  }
+
+ private:
+  FactorAnalysis model_;
+  OutsideOptions options_;
+  ImageShape shape_;
+  uint64_t seed_;
+};
+
+class NoiseSource final : public OutsideSource {
+ public:
+  NoiseSource(const OutsideOptions& options, const OutsideContext& context)
+      : options_(options), shape_(image_shape(context.train)), device_(context.device), seed_(context.seed) {}
+
+  torch::Tensor batch(const OutsideBatch& batch) override {
+    const auto seed = seed_of_step(seed_, batch.step);
+    const auto images = options_.source == kUniformNoise
+                            ? uniform_noise_images(batch.whole, shape_, seed)
+                            : gaussian_noise_images(batch.whole, shape_, seed, options_.sigma);
+    return images.narrow(0, batch.first, batch.count).to(device_);
+  }
+
+ private:
+  OutsideOptions options_;
+  ImageShape shape_;
+  torch::Device device_;
+  uint64_t seed_;
+};
+
+FactorAnalysis fitted(const OutsideOptions& options, const OutsideContext& context) {
+  const auto rows = to_unit_range(context.train.inputs.to(context.device)).flatten(1);
+  FactorAnalysisOptions fit;
+  fit.latent = options.latent;
+  return fit_factor_analysis(rows, fit, context.progress);
+}
+
+}  // namespace
+
+std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const OutsideContext& context) {
+  if (!context.train.has_images())
+    throw ConfigError(
+        fmt::format("outside.source {} is for images, which {} has none of", options.source, context.train.name));
+  if (options.source == kFactorAnalysis)
+    return std::make_unique<FactorSource>(fitted(options, context), options, context);
+  if (options.source == kGaussianNoise || options.source == kUniformNoise)
+    return std::make_unique<NoiseSource>(options, context);
+  LoadOptions load;
+  load.progress = &context.progress;
+  const auto set = fit_to(load_set(options.source, load), image_shape(context.train));
+  return std::make_unique<SetSource>(set.inputs.to(context.device), context.seed);
+}
+
+}  // namespace priornet

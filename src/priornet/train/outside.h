@@ -1,0 +1,52 @@
+#pragma once
+
+#include <priornet/core/progress.h>
+#include <priornet/data/dataset.h>
+
+#include <memory>
+#include <string>
+
+// Where the out-of-distribution part of a training batch comes from.
+
+namespace priornet {
+
+constexpr const char* kFactorAnalysis = "factor-analysis";
+constexpr const char* kGaussianNoise = "gaussian-noise";
+constexpr const char* kUniformNoise = "uniform-noise";
+
+struct OutsideOptions {
+  std::string source = kFactorAnalysis;  ///< one of the above, or the name of a set
+  int64_t latent = 50;                   ///< of factor analysis
+  double scale_low = 0.01;               ///< of factor analysis: its variance is inflated by a draw from [low, high]
+  double scale_high = 5.0;
+  bool scale_each_sample = false;  ///< a draw for each image; else one for a batch, as the authors had it
+  double sigma = 1.0;              ///< of Gaussian noise, in [-1, 1] units
+};
+
+/// Rows first, ..., first + count - 1 of the batch of `whole` rows of a step: what one of several processes takes.
+struct OutsideBatch {
+  int64_t step = 0;
+  int64_t whole = 0;
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+/// Images uint8 [count, C, H, W] on the device it was made for: a function of seed and step alone, however a batch is
+/// shared out.
+class OutsideSource {
+ public:
+  virtual ~OutsideSource() = default;
+  virtual torch::Tensor batch(const OutsideBatch& batch) = 0;
+};
+
+struct OutsideContext {
+  const Dataset& train;  ///< factor analysis is fitted to it, other sets get its shape
+  torch::Device device;
+  uint64_t seed = 0;
+  Progress& progress;
+};
+
+/// DataError where a set is not there, ConfigError where the training set holds no images.
+std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const OutsideContext& context);
+
+}  // namespace priornet
