@@ -1,0 +1,94 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <priornet/core/atomic_file.h>
+#include <priornet/core/errors.h>
+#include <priornet/core/input_file.h>
+#include <priornet/train/run_folder.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace priornet {
+namespace {
+
+constexpr std::string_view kPrefix = "step-";
+constexpr std::string_view kSuffix = ".safetensors";
+
+std::vector<int64_t> steps_in(const std::filesystem::path& folder) {
+  std::vector<int64_t> steps;
+  std::error_code none_yet;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none_yet)) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
+    int64_t step = 0;
+    const auto* end = name.data() + name.size() - kSuffix.size();
+    if (std::from_chars(name.data() + kPrefix.size(), end, step).ptr == end) steps.push_back(step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::filesystem::path path, Start start) : path_(std::move(path)) {
+  if (std::filesystem::exists(config()) && start == Start::kNew)
+    throw DataError(
+        fmt::format("{}: already holds a run: --resume goes on with it, --force removes it", path_.string()));
+  try {
+    if (start == Start::kForce) {
+      for (const auto& file : {config(), metrics(), path_ / "checkpoints"}) std::filesystem::remove_all(file);
+    }
+    std::filesystem::create_directories(path_ / "checkpoints");
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw DataError(fmt::format("{}: cannot be written: {}", error.path1().string(), error.code().message()));
+  }
+}
+
+std::filesystem::path RunFolder::checkpoint(int64_t step) const {
+  return path_ / "checkpoints" / fmt::format("{}{:08}{}", kPrefix, step, kSuffix);
+}
+
+std::vector<int64_t> RunFolder::steps() const { return steps_in(path_ / "checkpoints"); }
+
+void RunFolder::keep_last(int64_t count) const {
+  const auto all = steps();
+  std::error_code ignored;
+  for (size_t i = 0; i + static_cast<size_t>(count) < all.size(); ++i)
+    std::filesystem::remove(checkpoint(all[i]), ignored);
+}
+
+void RunFolder::cut_metrics(int64_t epoch) const {
+  if (!std::filesystem::exists(metrics())) return;
+  const auto text = InputFile(metrics()).read_rest();
+  size_t end = 0;
+  for (int64_t line = 1; line < epoch && end < text.size(); ++line) {
+    const auto next = text.find('\n', end);
+    if (next == std::string::npos) break;  // a line that was never finished
+    end = next + 1;
+  }
+  AtomicFile file(metrics());
+  file.write(std::string_view(text).substr(0, end));
+  file.commit();
+}
+
+void RunFolder::add_metrics(const std::string& json) const {
+  const auto line = json + "\n";
+  const int descriptor = ::open(metrics().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const bool written =
+      descriptor >= 0 && ::write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  const int error = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (!written) throw DataError(fmt::format("{}: cannot be written: {}", metrics().string(), std::strerror(error)));
+}
+
+std::filesystem::path weights_of_run(const std::filesystem::path& run) {
+  const auto best = run / "checkpoints" / "best.safetensors";
+  if (std::filesystem::exists(best)) return best;
+  const auto steps = steps_in(run / "checkpoints");
+  if (steps.empty()) throw DataError(fmt::format("{}: holds no checkpoint: is it the folder of a run?", run.string()));
+  return run / "checkpoints" / fmt::format("{}{:08}{}", kPrefix, steps.back(), kSuffix);
+}
+
+}  // namespace priornet

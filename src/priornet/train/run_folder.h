@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace priornet {
+
+/// A run on disk: config.toml as it was resolved, metrics.jsonl with a line an epoch, checkpoints/, of which the last
+/// few and the best are kept.
+class RunFolder {
+ public:
+  enum class Start {
+    kNew,     ///< refused where there is a run already
+    kResume,  ///< goes on with the run that is there, or begins it
+    kForce    ///< removes the run that is there
+  };
+
+  /// DataError where a run is already there, or where the folder cannot be made.
+  RunFolder(std::filesystem::path path, Start start);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path config() const { return path_ / "config.toml"; }
+  std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path best() const { return path_ / "checkpoints" / "best.safetensors"; }
+  std::filesystem::path checkpoint(int64_t step) const;
+
+  /// Of the checkpoints that are kept, oldest first.
+  std::vector<int64_t> steps() const;
+
+  /// Removes all but the last `count`.
+  void keep_last(int64_t count) const;
+
+  /// Drops the lines of epochs from `epoch` (1, 2, ...) on: those of a run that went further than its checkpoint.
+  void cut_metrics(int64_t epoch) const;
+
+  /// One line, at once on disk.
+  void add_metrics(const std::string& json) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The file to take the weights of a run from: its best checkpoint, else its last. DataError if there is none.
+std::filesystem::path weights_of_run(const std::filesystem::path& run);
+
+}  // namespace priornet

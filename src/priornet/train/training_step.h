@@ -1,0 +1,44 @@
+#pragma once
+
+#include <priornet/models/network.h>
+#include <priornet/train/method.h>
+#include <priornet/train/optimiser.h>
+
+#include <functional>
+
+namespace priornet {
+
+/// What a step adds up, in this order, float64: to be divided by kCount for means.
+enum StepSum { kLoss, kInside, kOutside, kCrossEntropy, kGradientNorm, kCount, kStepSums };
+
+/// Forward, loss, backward and update of one batch. The sums stay on the device: nobody waits for a step.
+class TrainingStep {
+ public:
+  struct Options {
+    MethodOptions method;
+    bool bfloat16 = false;           ///< matrix products in bfloat16, on a GPU
+    std::function<void()> exchange;  ///< averages the gradients over the processes, where there are several
+  };
+
+  /// All outlive the step.
+  TrainingStep(Network& network, FlatParameters& parameters, Optimiser& optimiser, Options options);
+  virtual ~TrainingStep() = default;
+
+  /// inputs: float32 [N + M, ...], the first N as `targets` has them, the others outside.
+  virtual void run(const torch::Tensor& inputs, const BatchTargets& targets);
+
+  /// float64 [kStepSums], on the device of the network.
+  torch::Tensor& sums() { return sums_; }
+
+ protected:
+  void run_plainly(const torch::Tensor& inputs, const BatchTargets& targets);
+
+ private:
+  Network& network_;
+  FlatParameters& parameters_;
+  Optimiser& optimiser_;
+  Options options_;
+  torch::Tensor sums_;
+};
+
+}  // namespace priornet
