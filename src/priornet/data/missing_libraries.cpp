@@ -3,6 +3,8 @@
 #include <priornet/data/fetch/http.h>
 #include <priornet/data/files/archive.h>
 #include <priornet/data/files/checksum.h>
+#include <priornet/data/images/encode_png.h>
+#include <priornet/data/images/pixels.h>
 
 // What stands in for the readers whose library this build lacks.
 
@@ -56,6 +58,23 @@ std::string md5_of(const std::filesystem::path& path, Progress&) {
 #ifndef PRIORNET_HAVE_CURL
 HttpOutcome http_get(const HttpRequest& request, const HttpReceiver&) {
   missing(request.url, "libcurl", "nothing can be downloaded");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_LIBPNG
+Pixels decode_png(std::string_view, const std::string& name) { missing(name, "libpng", "PNG images cannot be read"); }
+std::string encode_png(const torch::Tensor&) { missing("encode_png", "libpng", "PNG images cannot be written"); }
+#endif
+
+#ifndef PRIORNET_HAVE_LIBJPEG
+Pixels decode_jpeg(std::string_view, const std::string& name) {
+  missing(name, "libjpeg", "JPEG images cannot be read");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_LIBWEBP
+Pixels decode_webp(std::string_view, const std::string& name) {
+  missing(name, "libwebp", "WebP images cannot be read");
 }
 #endif
 

@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+#include <priornet/core/errors.h>
+#include <priornet/data/catalogue/class_kinds.h>
+#include <priornet/data/catalogue/class_overlap.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace priornet {
+namespace {
+
+using Names = std::unordered_set<std::string>;
+
+bool is_wordnet_id(std::string_view text) {
+  return text.size() == 9 && text[0] == 'n' &&
+         std::all_of(text.begin() + 1, text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+std::string singular(std::string name) {
+  const auto drop = [&](size_t ending, const char* instead) { name.replace(name.size() - ending, ending, instead); };
+  for (const auto* ending : {"ches", "shes", "sses", "xes"})
+    if (name.ends_with(ending)) return drop(2, ""), name;
+  if (name.size() > 4 && name.ends_with("ies")) return drop(3, "y"), name;
+  const bool stays = name.size() < 4 || name.ends_with("ss") || name.ends_with("us") || name.ends_with("is");
+  if (name.ends_with("s") && !stays) drop(1, "");
+  return name;
+}
+
+std::string plain(std::string_view name) {
+  std::string letters;
+  for (const unsigned char c : name)
+    if (std::isspace(c) == 0 && c != '_' && c != '-' && c != '\'') letters += static_cast<char>(std::tolower(c));
+  return singular(letters);
+}
+
+// One name a thing, whichever of its names is given.
+std::string canonical(std::string_view name) {
+  static const auto table = [] {
+    std::unordered_map<std::string, std::string> names;
+    for (const auto& same : same_classes()) names.emplace(plain(same.name), plain(same.other));
+    return names;
+  }();
+  auto key = plain(name);
+  const auto found = table.find(key);
+  return found == table.end() ? key : found->second;
+}
+
+// Names and ids of the classes they are kinds of.
+const std::unordered_map<std::string, std::string>& kinds() {
+  static const auto table = [] {
+    std::unordered_map<std::string, std::string> all;
+    for (const auto& kind : kinds_of_classes()) {
+      all.emplace(canonical(kind.name), canonical(kind.of));
+      if (!kind.wordnet.empty()) all.emplace(kind.wordnet, canonical(kind.of));
+    }
+    return all;
+  }();
+  return table;
+}
+
+// The id, if there is one, and every name between commas.
+std::vector<std::string> names_of(std::string_view class_name) {
+  std::vector<std::string> names;
+  if (is_wordnet_id(class_name.substr(0, 9)) && (class_name.size() == 9 || class_name[9] == ' ')) {
+    names.emplace_back(class_name.substr(0, 9));
+    class_name.remove_prefix(std::min<size_t>(class_name.size(), 10));
+  }
+  while (!class_name.empty()) {
+    const auto comma = std::min(class_name.find(','), class_name.size());
+    if (auto name = canonical(class_name.substr(0, comma)); !name.empty()) names.push_back(std::move(name));
+    class_name.remove_prefix(std::min(comma + 1, class_name.size()));
+  }
+  return names;
+}
+
+bool is_among(const std::string& name, const Names& others) {
+  if (others.contains(name)) return true;
+  const auto kind = kinds().find(name);
+  return kind != kinds().end() && others.contains(kind->second);
+}
+
+}  // namespace
+
+std::vector<std::string> overlapping_classes(const std::vector<std::string>& class_names,
+                                             const std::vector<std::string>& other_class_names) {
+  Names others;
+  for (const auto& other : other_class_names)
+    for (auto& name : names_of(other)) others.insert(std::move(name));
+  std::vector<std::string> overlap;
+  for (const auto& class_name : class_names) {
+    const auto names = names_of(class_name);
+    if (std::any_of(names.begin(), names.end(), [&](const auto& name) { return is_among(name, others); }))
+      overlap.push_back(class_name);
+  }
+  return overlap;
+}
+
+Dataset without_classes(const Dataset& set, const std::vector<std::string>& classes) {
+  if (!set.has_labels()) throw ArgumentError(fmt::format("without_classes: {} has no labels", set.name));
+  auto kept = set;
+  kept.class_names.clear();
+  auto numbers = torch::full({set.num_classes()}, -1, torch::kInt64);
+  for (int64_t old = 0; old < set.num_classes(); ++old) {
+    const auto& name = set.class_names[old];
+    if (std::find(classes.begin(), classes.end(), name) != classes.end()) continue;
+    numbers[old] = kept.num_classes();
+    kept.class_names.push_back(name);
+  }
+  for (const auto& name : classes)
+    if (std::find(set.class_names.begin(), set.class_names.end(), name) == set.class_names.end())
+      throw ArgumentError(fmt::format("without_classes: {} has no class \"{}\"", set.name, name));
+  const auto labels = numbers.index_select(0, set.labels);
+  const auto rows = labels.ge(0).nonzero().flatten();
+  kept.inputs = set.inputs.index_select(0, rows);
+  kept.labels = labels.index_select(0, rows);
+  return kept;
+}
+
+}  // namespace priornet

@@ -1,0 +1,154 @@
+#include <priornet/core/parallel.h>
+#include <priornet/eval/image_signatures.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace priornet {
+namespace {
+
+constexpr int64_t kLength = std::tuple_size_v<ImageSignature>;
+constexpr int64_t kFrequencies = 6;  ///< an axis: the 16 lowest go up to 5
+
+struct Frequency {
+  int64_t vertical;
+  int64_t horizontal;
+};
+
+std::vector<Frequency> lowest_frequencies() {
+  std::vector<Frequency> lowest;
+  for (int64_t sum = 1; lowest.size() < kLength; ++sum)
+    for (int64_t v = 0; v <= sum && lowest.size() < kLength; ++v) lowest.push_back({v, sum - v});
+  return lowest;
+}
+
+// [kFrequencies, length], orthonormal: cos(pi f (2 x + 1) / (2 length)), scaled. Zero for a frequency that the length
+// does not hold.
+std::vector<float> cosines(int64_t length) {
+  const auto n = static_cast<double>(length);
+  std::vector<float> basis(static_cast<size_t>(kFrequencies * length));
+  for (int64_t f = 0; f < std::min(kFrequencies, length); ++f)
+    for (int64_t x = 0; x < length; ++x)
+      basis[f * length + x] =
+          static_cast<float>(std::sqrt((f == 0 ? 1 : 2) / n) *
+                             std::cos(std::numbers::pi * static_cast<double>(f * (2 * x + 1)) / (2 * n)));
+  return basis;
+}
+
+class Signer {
+ public:
+  explicit Signer(c10::IntArrayRef sizes)
+      : channels_(sizes[1]),
+        height_(sizes[2]),
+        width_(sizes[3]),
+        across_(cosines(width_)),
+        down_(cosines(height_)),
+        grey_(static_cast<size_t>(height_ * width_)),
+        rows_(static_cast<size_t>(height_ * kFrequencies)) {}
+
+  void operator()(const uint8_t* image, SignedImages& to, int64_t place) {
+    const int64_t pixels = height_ * width_;
+    const auto size = static_cast<double>(channels_ * pixels);
+    int64_t squares = 0;
+    std::fill(grey_.begin(), grey_.end(), 0.0F);
+    for (int64_t c = 0; c < channels_; ++c)
+      for (int64_t i = 0; i < pixels; ++i) {
+        const int32_t value = image[c * pixels + i];
+        squares += value * value;
+        grey_[i] += static_cast<float>(value);
+      }
+    double sum = 0;
+    for (const float y : grey_) sum += y;
+    const double mean = sum / size;
+    const double variance = std::max(0.0, static_cast<double>(squares) / size - mean * mean);
+    to.means[place] = mean;
+    to.deviations[place] = std::sqrt(variance);
+    auto& signature = to.signatures[place];
+    signature.fill(0);
+    if (variance == 0) return;
+    // The sum of C channels has sqrt(C) times the length of its part in the image.
+    transform(static_cast<float>(1 / std::sqrt(static_cast<double>(channels_) * size * variance)),
+              static_cast<float>(mean * static_cast<double>(channels_)), signature);
+  }
+
+ private:
+  void transform(float scale, float mean, ImageSignature& signature) {
+    for (int64_t y = 0; y < height_; ++y)
+      for (int64_t f = 0; f < kFrequencies; ++f) {
+        float sum = 0;
+        for (int64_t x = 0; x < width_; ++x) sum += (grey_[y * width_ + x] - mean) * across_[f * width_ + x];
+        rows_[y * kFrequencies + f] = sum;
+      }
+    for (int64_t i = 0; i < kLength; ++i) {
+      const auto [vertical, horizontal] = frequencies_[i];
+      float sum = 0;
+      for (int64_t y = 0; y < height_; ++y) sum += rows_[y * kFrequencies + horizontal] * down_[vertical * height_ + y];
+      signature[i] = scale * sum;
+    }
+  }
+
+  int64_t channels_;
+  int64_t height_;
+  int64_t width_;
+  std::vector<float> across_;
+  std::vector<float> down_;
+  std::vector<Frequency> frequencies_ = lowest_frequencies();
+  std::vector<float> grey_;
+  std::vector<float> rows_;
+};
+
+}  // namespace
+
+SignedImages sign_images(const torch::Tensor& images) {
+  const auto bytes = images.cpu().contiguous();
+  const auto* from = bytes.data_ptr<uint8_t>();
+  const int64_t size = bytes.size(1) * bytes.size(2) * bytes.size(3);
+  const auto count = static_cast<size_t>(bytes.size(0));
+  SignedImages all{std::vector<ImageSignature>(count), std::vector<double>(count), std::vector<double>(count)};
+  parallel_rows(bytes.size(0), size, [&](int64_t begin, int64_t end) {
+    Signer sign(bytes.sizes());
+    for (int64_t row = begin; row < end; ++row) sign(from + row * size, all, row);
+  });
+  return all;
+}
+
+SignatureIndex::SignatureIndex(const std::vector<ImageSignature>& signatures, float radius)
+    : radius_(radius), side_(std::clamp<int64_t>(static_cast<int64_t>(2 / radius), 1, 64)) {
+  const auto number_of = [&](const ImageSignature& signature) {
+    const auto cell = cell_of(signature);
+    return (cell[0] * side_ + cell[1]) * side_ + cell[2];
+  };
+  begins_.assign(static_cast<size_t>(side_ * side_ * side_) + 1, 0);
+  for (const auto& signature : signatures) ++begins_[number_of(signature) + 1];
+  for (size_t cell = 1; cell < begins_.size(); ++cell) begins_[cell] += begins_[cell - 1];
+  auto next = begins_;
+  places_.resize(signatures.size());
+  sorted_.resize(signatures.size());
+  for (size_t place = 0; place < signatures.size(); ++place) {
+    const auto at = next[number_of(signatures[place])]++;
+    places_[at] = static_cast<int64_t>(place);
+    sorted_[at] = signatures[place];
+  }
+}
+
+// Cells are at least one radius wide, so that neighbours are enough.
+SignatureIndex::CellIndex SignatureIndex::cell_of(const ImageSignature& signature) const {
+  CellIndex cell{};
+  for (size_t axis = 0; axis < cell.size(); ++axis)
+    cell[axis] =
+        std::clamp<int64_t>(static_cast<int64_t>((signature[axis] + 1) / 2 * static_cast<float>(side_)), 0, side_ - 1);
+  return cell;
+}
+
+bool SignatureIndex::is_within(const ImageSignature& a, const ImageSignature& b) const {
+  constexpr float kRounding = 1e-5F;
+  const float limit = radius_ * radius_ + kRounding;
+  float sum = 0;
+  for (size_t i = 0; i < a.size(); i += 4) {
+    for (size_t k = i; k < i + 4; ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+    if (sum > limit) return false;
+  }
+  return true;
+}
+
+}  // namespace priornet
