@@ -48,12 +48,9 @@ bool Downloader::get(const KnownFile& file, const std::filesystem::path& root, P
   if (fault_of(file, path, progress).empty()) return false;
   PartFile part(path, progress);
   // Another process may have had the file while we waited.
-  if (std::filesystem::exists(path)) {
-    if (fault_of(file, path, progress).empty()) {
-      part.discard();
-      return false;
-    }
-    std::filesystem::rename(path, std::filesystem::path(path) += ".bad");
+  if (std::filesystem::exists(path) && fault_of(file, path, progress).empty()) {
+    part.discard();
+    return false;
   }
   expect_room(file, part);
 
@@ -67,8 +64,7 @@ bool Downloader::get(const KnownFile& file, const std::filesystem::path& root, P
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", url, reason);
   }
   if (part.size() == 0) part.discard();
-  throw NoSourceError(fmt::format("{}: no source has it: {}. If you have it from elsewhere, put it at {}", file.path,
-                                  reasons.empty() ? "none is known" : reasons, path.string()));
+  throw NoSourceError(fmt::format("{}: no source has it: {}", file.path, reasons.empty() ? "none is known" : reasons));
 }
 
 // Fills the part until it is whole; a reason why that cannot be, otherwise.

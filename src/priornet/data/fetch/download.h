@@ -40,8 +40,10 @@ class Downloader {
   /// throws interrupts too. The file gets its name when size and checksum are right; one whose checksum is wrong is
   /// kept as PATH.bad and the next source is tried. Progress is in bytes, under the name "fetching NAME".
   ///
-  /// NoSourceError names every source with what was wrong there, and says how to do without;
-  /// DataError where the file cannot be written, as on a full disk: what came is kept.
+  /// An older file of that name that was not the right one becomes PATH.bad when the right one is there.
+  ///
+  /// NoSourceError names every source with what was wrong there; DataError where the file cannot be written, as on a
+  /// full disk: what came is kept.
   bool get(const KnownFile& file, const std::filesystem::path& root, Progress& progress);
 
  private:

@@ -82,6 +82,7 @@ void PartFile::clear() {
 
 void PartFile::publish() {
   if (::fsync(descriptor_) != 0) fail(errno);
+  if (::rename(final_.c_str(), with_suffix(final_, ".bad").c_str()) != 0 && errno != ENOENT) fail(errno);
   if (::rename(part_.c_str(), final_.c_str()) != 0) fail(errno);
   sync_folder(final_.parent_path());
 }

@@ -27,7 +27,7 @@ class PartFile {
   void append(std::string_view bytes);
   void clear();
 
-  /// Gives the file its name, on disk, in place of an older one. The last call on the object.
+  /// Gives the file its name, on disk; an older one of that name becomes PATH.bad. The last call on the object.
   void publish();
 
   /// Removes it: the file is not needed any more. The last call on the object.
