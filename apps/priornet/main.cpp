@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   priornet::tool::add_reproduce(tool);
   priornet::tool::add_measure(tool);
   priornet::tool::add_detect(tool);
+  priornet::tool::add_data(tool);
   priornet::tool::add_bench(tool);
   try {
     tool.parse(argc, argv);
