@@ -28,7 +28,7 @@ class DataGet : public testing::Test {
   }
 
   /// Starts `priornet data get semeion`, sends it a signal when that many bytes have come, and returns how it ended.
-  int ended_by(int signal, uintmax_t bytes) const {
+  int ended_by(int signal, uintmax_t enough) const {
     std::vector<std::string> command{PRIORNET_TOOL_PATH, "data", "get", "semeion"};
     std::vector<char*> arguments;
     for (auto& argument : command) arguments.push_back(argument.data());
@@ -42,7 +42,7 @@ class DataGet : public testing::Test {
     std::error_code error;
     for (int i = 0; i < 10'000; ++i) {
       const auto came = std::filesystem::file_size(file(".part"), error);
-      if (!error && came >= bytes) break;
+      if (!error && came >= enough) break;
       std::this_thread::sleep_for(1ms);
     }
     ::kill(child, signal);
