@@ -1,5 +1,6 @@
 #include <priornet/core/errors.h>
 #include <priornet/data/arrays/npz.h>
+#include <priornet/data/fetch/http.h>
 #include <priornet/data/files/archive.h>
 #include <priornet/data/files/checksum.h>
 #include <priornet/data/images/encode_png.h>
@@ -42,6 +43,12 @@ std::string sha256_of(const std::filesystem::path& path, Progress&) {
 }
 std::string md5_of(const std::filesystem::path& path, Progress&) {
   missing(path.string(), "OpenSSL", "checksums cannot be computed");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_CURL
+HttpOutcome http_get(const HttpRequest& request, const HttpReceiver&) {
+  missing(request.url, "libcurl", "nothing can be downloaded");
 }
 #endif
 
