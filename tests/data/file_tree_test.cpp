@@ -1,8 +1,7 @@
-#include <archive.h>
-#include <archive_entry.h>
 #include <gtest/gtest.h>
 #include <priornet/core/errors.h>
 #include <priornet/data/files/file_tree.h>
+#include <testing/archive_bytes.h>
 #include <testing/gzip_bytes.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
@@ -14,30 +13,6 @@ namespace priornet {
 namespace {
 
 using Files = std::map<std::string, std::string>;
-
-// An archive written to memory: .tar.gz, or .zip.
-std::string archived(const std::vector<std::pair<std::string, std::string>>& files, bool zip = false) {
-  std::string bytes(size_t{1} << 20, '\0');
-  size_t used = 0;
-  auto* out = archive_write_new();
-  zip ? archive_write_set_format_zip(out) : archive_write_set_format_pax_restricted(out);
-  if (!zip) archive_write_add_filter_gzip(out);
-  archive_write_open_memory(out, bytes.data(), bytes.size(), &used);
-  for (const auto& [path, content] : files) {
-    auto* entry = archive_entry_new();
-    archive_entry_set_pathname(entry, path.c_str());
-    archive_entry_set_size(entry, static_cast<la_int64_t>(content.size()));
-    archive_entry_set_filetype(entry, AE_IFREG);
-    archive_entry_set_perm(entry, 0644);
-    archive_write_header(out, entry);
-    archive_write_data(out, content.data(), content.size());
-    archive_entry_free(entry);
-  }
-  archive_write_close(out);
-  archive_write_free(out);
-  bytes.resize(used);
-  return bytes;
-}
 
 Files all_of(const std::filesystem::path& root) {
   Files files;
@@ -57,8 +32,8 @@ TEST(FileTree, VisitsAFolderAnArchiveAndAFileInOneWay) {
   EXPECT_EQ(all_of(folder / "tree"), expected);
   const std::vector<std::pair<std::string, std::string>> files{{"./a.txt", "first"},
                                                                {"b/c.txt.gz", gzip_bytes("second")}};
-  EXPECT_EQ(all_of(folder.file("tree.tar.gz", archived(files))), expected);
-  EXPECT_EQ(all_of(folder.file("tree.zip", archived(files, true))), expected);
+  EXPECT_EQ(all_of(folder.file("tree.tar.gz", archive_bytes(files))), expected);
+  EXPECT_EQ(all_of(folder.file("tree.zip", archive_bytes(files, true))), expected);
   EXPECT_EQ(all_of(folder / "tree/b/c.txt.gz"), (Files{{"c.txt", "second"}}));
 }
 
@@ -79,14 +54,14 @@ TEST(FileTree, SaysWhereGzipDataEndsTooSoon) {
 TEST(FileTree, RefusesAnEntryThatLeadsOut) {
   const TemporaryFolder folder;
   for (const std::string name : {"../evil", "/etc/evil", "a/../../evil"}) {
-    const auto path = folder.file("evil.tar.gz", archived({{name, "x"}}));
+    const auto path = folder.file("evil.tar.gz", archive_bytes({{name, "x"}}));
     EXPECT_THROWS(DataError, all_of(path), (path.string() + ": entry " + name + " leads out of the archive").c_str());
   }
 }
 
 TEST(FileTree, HoldsAnArchiveToItsLimits) {
   const TemporaryFolder folder;
-  const auto path = folder.file("a.zip", archived({{"a", "12345"}, {"b", "12345"}}, true));
+  const auto path = folder.file("a.zip", archive_bytes({{"a", "12345"}, {"b", "12345"}}, true));
   const auto visit = [&](const ArchiveLimits& limits) {
     visit_archive(
         path, [](const auto&) { return true; }, [](const auto&, ByteStream&) {}, limits);
@@ -101,7 +76,7 @@ TEST(FileTree, NoticesATruncatedArchive) {
   const TemporaryFolder folder;
   const std::string noise(600, '\7');
   for (const bool zip : {false, true}) {
-    const auto whole = archived({{"a", noise}}, zip);
+    const auto whole = archive_bytes({{"a", noise}}, zip);
     const auto path = folder.file(zip ? "a.zip" : "a.tar.gz", whole.substr(0, whole.size() / 2));
     EXPECT_THROW(all_of(path), DataError);
   }

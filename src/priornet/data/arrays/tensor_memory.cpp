@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/core/errors.h>
+#include <priornet/data/arrays/tensor_memory.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace priornet {
+namespace {
+
+// Empty dimensions count as 1, so that the others, too, are sure to have strides that fit.
+std::optional<int64_t> checked_bytes(const std::vector<int64_t>& shape, torch::ScalarType dtype) {
+  auto bytes = static_cast<int64_t>(c10::elementSize(dtype));
+  for (const auto extent : shape)
+    if (extent < 0 || __builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes)) return std::nullopt;
+  return std::find(shape.begin(), shape.end(), 0) == shape.end() ? bytes : 0;
+}
+
+// Memory that is about to be filled from start to end costs half as much to touch in large pages.
+void ask_for_large_pages(const torch::Tensor& tensor) {
+#ifdef MADV_HUGEPAGE
+  constexpr uintptr_t kPage = uintptr_t{2} << 20;
+  const auto begin = (reinterpret_cast<uintptr_t>(tensor.data_ptr()) + kPage - 1) & ~(kPage - 1);
+  const auto end = (reinterpret_cast<uintptr_t>(tensor.data_ptr()) + tensor.nbytes()) & ~(kPage - 1);
+  if (tensor.nbytes() >= 4 * kPage) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace
+
+torch::Tensor memory_for(const ByteStream& bytes, const std::vector<int64_t>& shape, torch::ScalarType dtype) {
+  const auto wanted = checked_bytes(shape, dtype);
+  if (wanted && *wanted > bytes.at_most())
+    throw DataError(fmt::format("{}: [{}] takes {} bytes from byte {}, of which {} can follow", bytes.name(),
+                                fmt::join(shape, ", "), *wanted, bytes.offset(), bytes.at_most()));
+  return memory_for(bytes.name(), shape, dtype);
+}
+
+torch::Tensor memory_for(const std::string& name, const std::vector<int64_t>& shape, torch::ScalarType dtype) {
+  try {
+    if (checked_bytes(shape, dtype)) {
+      auto tensor = torch::empty(shape, dtype);
+      ask_for_large_pages(tensor);
+      return tensor;
+    }
+  } catch (const c10::Error&) {  // said below
+  }
+  throw DataError(fmt::format("{}: [{}] does not fit in memory", name, fmt::join(shape, ", ")));
+}
+
+}  // namespace priornet

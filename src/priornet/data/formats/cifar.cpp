@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+#include <priornet/core/checks.h>
+#include <priornet/core/errors.h>
+#include <priornet/data/arrays/tensor_memory.h>
+#include <priornet/data/files/byte_stream.h>
+#include <priornet/data/formats/cifar.h>
+#include <priornet/data/formats/named_files.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace priornet {
+namespace {
+
+constexpr int64_t kPixels = 3 * 32 * 32;
+constexpr int64_t kBlock = 64;            // records read at a time: they stay in the processor's cache
+constexpr int64_t kFirstGuess = 1 << 16;  // records to make room for where a file's length is not known
+
+class RecordReader {
+ public:
+  RecordReader(ByteStream& bytes, const CifarSet& set)
+      : bytes_(bytes), record_(set.label_bytes + kPixels), classes_(static_cast<int64_t>(set.class_names.size())) {
+    block_.resize(static_cast<size_t>(kBlock * record_));
+  }
+
+  /// Reads up to `most` records and returns how many there were.
+  int64_t read(int64_t most, uint8_t* pixels, int64_t* labels) {
+    int64_t done = 0;
+    while (done < most) {
+      const auto wanted = std::min(kBlock, most - done);
+      const auto got = read_block(wanted);
+      for (int64_t i = 0; i < got; ++i) {
+        const auto* record = block_.data() + i * record_;
+        labels[done + i] = checked(record[record_ - kPixels - 1], i - got);
+        std::memcpy(pixels + (done + i) * kPixels, record + record_ - kPixels, kPixels);
+      }
+      done += got;
+      if (got < wanted) break;
+    }
+    return done;
+  }
+
+ private:
+  int64_t read_block(int64_t records) {
+    const auto got = static_cast<int64_t>(bytes_.read(block_.data(), static_cast<size_t>(records * record_)));
+    if (got % record_ != 0)
+      throw DataError(fmt::format("{}: ends at byte {}, within record {} (from 0): wanted {} bytes a record",
+                                  bytes_.name(), bytes_.offset(), bytes_.offset() / record_, record_));
+    return got / record_;
+  }
+
+  int64_t checked(int64_t label, int64_t records_from_here) const {
+    if (label >= classes_) {
+      const auto record = bytes_.offset() / record_ + records_from_here;
+      throw DataError(fmt::format("{}: byte {}: label {} of record {} (from 0) should be in [0, {})", bytes_.name(),
+                                  (record + 1) * record_ - kPixels - 1, label, record, classes_));
+    }
+    return label;
+  }
+
+  ByteStream& bytes_;
+  int64_t record_;
+  int64_t classes_;
+  std::vector<uint8_t> block_;
+};
+
+struct Rows {
+  Rows(const std::string& name, int64_t count)
+      : pixels(memory_for(name, {count, 3, 32, 32}, torch::kUInt8)), labels(memory_for(name, {count}, torch::kInt64)) {}
+  Rows(torch::Tensor some_pixels, torch::Tensor some_labels)
+      : pixels(std::move(some_pixels)), labels(std::move(some_labels)) {}
+
+  int64_t count() const { return labels.size(0); }
+  Rows part(int64_t first, int64_t size) const {
+    return {pixels.narrow(0, first, size), labels.narrow(0, first, size)};
+  }
+  void copy_from(const Rows& other) const {
+    pixels.copy_(other.pixels);
+    labels.copy_(other.labels);
+  }
+  int64_t fill(RecordReader& reader) const {
+    return reader.read(count(), pixels.data_ptr<uint8_t>(), labels.data_ptr<int64_t>());
+  }
+
+  torch::Tensor pixels;
+  torch::Tensor labels;
+};
+
+// All records of a file whose length is only known to be limited: memory that is not filled is never touched.
+Rows read_all(ByteStream& bytes, const CifarSet& set) {
+  RecordReader reader(bytes, set);
+  Rows rows(bytes.name(), std::min(bytes.at_most() / (set.label_bytes + kPixels) + 1, kFirstGuess));
+  auto count = rows.fill(reader);
+  while (count == rows.count()) {  // there may be more
+    const Rows larger(bytes.name(), 2 * count);
+    larger.part(0, count).copy_from(rows);
+    count += larger.part(count, count).fill(reader);
+    rows = larger;
+  }
+  if (count == 0) throw DataError(fmt::format("{}: is empty", bytes.name()));
+  return rows.part(0, count);
+}
+
+}  // namespace
+
+Dataset read_cifar(const std::filesystem::path& root, const CifarSet& set) {
+  check_range("read_cifar", "files", !set.files.empty(), "at least one", 0);
+  check_range("read_cifar", "label_bytes", set.label_bytes >= 1, "at least 1", static_cast<double>(set.label_bytes));
+  const auto files = static_cast<int64_t>(set.files.size());
+  Rows all(root.string(), 0);
+  int64_t each = 0;
+  visit_named_files(root, set.files, [&](size_t which, ByteStream& bytes) {
+    const auto file = static_cast<int64_t>(which);
+    if (each == 0) {
+      const auto first = read_all(bytes, set);
+      each = first.count();
+      all = files == 1 ? first : Rows(root.string(), files * each);
+      if (files > 1) all.part(file * each, each).copy_from(first);
+      return;
+    }
+    RecordReader reader(bytes, set);
+    if (const auto count = all.part(file * each, each).fill(reader); count < each)
+      throw DataError(
+          fmt::format("{}: holds {} records: wanted {}, as the other files hold", bytes.name(), count, each));
+    bytes.expect_end(fmt::format("a file of {} records, as the others are,", each));
+  });
+  return {root.string(), all.pixels, all.labels, set.class_names, {}};
+}
+
+}  // namespace priornet
