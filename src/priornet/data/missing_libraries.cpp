@@ -1,6 +1,8 @@
 #include <priornet/core/errors.h>
 #include <priornet/data/arrays/npz.h>
 #include <priornet/data/files/archive.h>
+#include <priornet/data/images/encode_png.h>
+#include <priornet/data/images/pixels.h>
 
 // What stands in for the readers whose library this build lacks.
 
@@ -31,6 +33,23 @@ void visit_archive(const std::filesystem::path& path, const PathFilter&, const F
 }
 void visit_archive(ByteStream& bytes, const PathFilter&, const FileVisitor&, const ArchiveLimits&) {
   missing(bytes.name(), "libarchive", "archives cannot be read; unpack it");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_LIBPNG
+Pixels decode_png(std::string_view, const std::string& name) { missing(name, "libpng", "PNG images cannot be read"); }
+std::string encode_png(const torch::Tensor&) { missing("encode_png", "libpng", "PNG images cannot be written"); }
+#endif
+
+#ifndef PRIORNET_HAVE_LIBJPEG
+Pixels decode_jpeg(std::string_view, const std::string& name) {
+  missing(name, "libjpeg", "JPEG images cannot be read");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_LIBWEBP
+Pixels decode_webp(std::string_view, const std::string& name) {
+  missing(name, "libwebp", "WebP images cannot be read");
 }
 #endif
 

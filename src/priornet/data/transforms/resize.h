@@ -16,9 +16,9 @@ struct ResizeOptions {
   bool antialias = true;
 };
 
-/// Images uint8 [N, C, H, W] or [C, H, W] at another size; within 1 grey level of Pillow.
+/// Images uint8 [N, C, H, W] or [C, H, W] at another size: the same bytes as Pillow gives (9.4).
 /// A size below 1 or another dtype or rank throws ArgumentError. An image that has the size already comes back as it
-/// is.
+/// is. The work is done on the CPU; the result lies on the images' device.
 torch::Tensor resize(const torch::Tensor& images, const ResizeOptions& options);
 
 }  // namespace priornet
