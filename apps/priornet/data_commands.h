@@ -2,10 +2,13 @@
 
 #include <CLI/CLI.hpp>
 
-// One file a subcommand of `priornet data`, as in command.h.
+// The subcommands of `priornet data`, one file each; see command.h.
 
 namespace priornet::tool {
 
+void add_data_list(CLI::App& data);
 void add_data_get(CLI::App& data);
+void add_data_verify(CLI::App& data);
+void add_data_show(CLI::App& data);
 
 }  // namespace priornet::tool

@@ -32,7 +32,7 @@ TEST(PreparedCopy, GivesBackWhatWasWritten) {
 TEST(PreparedCopy, KeepsSetsWithoutLabels) {
   const TemporaryFolder folder;
   auto set = small_set();
-  set.labels = {};
+  set.labels = torch::Tensor();
   set.class_names = {};
   ASSERT_TRUE(write_prepared_copy(folder / "a.pn", set, "s"));
   const auto copy = map_prepared_copy(folder / "a.pn", "s");

@@ -107,6 +107,10 @@ void write_at_page(AtomicFile& file, size_t& offset, std::string_view bytes) {
 
 }  // namespace
 
+std::filesystem::path prepared_copy_file(const std::filesystem::path& data_root, const std::string& name) {
+  return data_root / "prepared" / (name + ".pn");
+}
+
 std::optional<Dataset> map_prepared_copy(const std::filesystem::path& file, const std::optional<std::string>& source) {
   const auto mapping = FileMapping::open(file);
   if (!mapping) return std::nullopt;
