@@ -60,6 +60,17 @@ TEST_F(DownloadFaults, RefusesAnotherLengthBeforeItTouchesThePart) {
   EXPECT_EQ(bytes_of(folder / "set/file.bin.part"), bytes.substr(0, 1000));
 }
 
+TEST_F(DownloadFaults, RefusesBytesFromAnotherPlaceThanItAskedFor) {
+  part(bytes.substr(0, 1000));
+  serve([&](const auto&) {
+    auto reply = whole(bytes);
+    reply.range_off_by = 5;
+    return reply;
+  });
+  expect_failure("HTTP status 206 without the Content-Range that was asked for");
+  EXPECT_EQ(bytes_of(folder / "set/file.bin.part"), bytes.substr(0, 1000));
+}
+
 TEST_F(DownloadFaults, WritesNoMoreThanTheFileHas) {
   serve([&](const auto&) {
     auto reply = whole(bytes + random_bytes(2'000'000));

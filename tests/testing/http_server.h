@@ -27,6 +27,7 @@ struct HttpTestReply {
   std::string body;              ///< the whole file
   int status = 200;              ///< 206 if ranges are served and one was asked for
   bool serves_ranges = true;     ///< else the whole file is sent, with status 200
+  int64_t range_off_by = 0;      ///< serves ranges that begin so many bytes later
   int64_t break_after = -1;      ///< closes the connection after that many bytes of the answer
   bool stalls = false;           ///< there, keeps the connection open instead, and sends no more
   int64_t claimed_length = -1;   ///< in place of the true Content-Length
@@ -112,14 +113,15 @@ class HttpServer {
     }
     const auto reply = script_(request);
     const auto whole = static_cast<int64_t>(reply.body.size());
+    const auto from = request.from + reply.range_off_by;
     int status = reply.status;
     std::string body = reply.body;
     std::string headers;
     if (status == 200 && reply.serves_ranges && request.from >= 0) {
-      status = request.from < whole ? 206 : 416;
-      body = status == 206 ? reply.body.substr(static_cast<size_t>(request.from)) : "";
-      headers += status == 206 ? "Content-Range: bytes " + std::to_string(request.from) + "-" +
-                                     std::to_string(whole - 1) + "/" + std::to_string(whole) + "\r\n"
+      status = from < whole ? 206 : 416;
+      body = status == 206 ? reply.body.substr(static_cast<size_t>(from)) : "";
+      headers += status == 206 ? "Content-Range: bytes " + std::to_string(from) + "-" + std::to_string(whole - 1) +
+                                     "/" + std::to_string(whole) + "\r\n"
                                : "Content-Range: bytes */" + std::to_string(whole) + "\r\n";
     }
     const auto length = reply.claimed_length >= 0 ? reply.claimed_length : static_cast<int64_t>(body.size());

@@ -60,7 +60,7 @@ struct Transfer {
     const int code = status();
     if (code != 200 && code != 206) return refuse(fmt::format("HTTP status {}", code));
     HttpAnswer answer;
-    if (code == 206 && !ranged(answer)) return refuse("HTTP status 206 without a Content-Range that was asked for");
+    if (code == 206 && !ranged(answer)) return refuse("HTTP status 206 without the Content-Range that was asked for");
     if (code == 200) {
       curl_off_t length = -1;
       curl_easy_getinfo(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
