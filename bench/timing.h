@@ -13,7 +13,7 @@ namespace priornet::bench {
 struct Comparison {
   std::string work;
   std::string dtype;
-  int64_t classes;
+  int64_t classes;  ///< 0 where the work has none
   int threads;
   double rows_per_second;
   double plain_rows_per_second;
@@ -45,5 +45,8 @@ void compare_measures(const Options& options, const Report& report);
 
 /// The multi-task loss with its gradient, half of the rows in-distribution.
 void compare_losses(const Options& options, const Report& report);
+
+/// Resizing and augmenting RGB images; a row is an image.
+void compare_images(const Options& options, const Report& report);
 
 }  // namespace priornet::bench

@@ -15,8 +15,9 @@ struct BenchOptions {
 };
 
 void print(const bench::Comparison& line) {
-  fmt::print("{:<22} {:<8} {:>5} {:>8} {:>13.4g} {:>13.4g} {:>7.1f}x\n", line.work, line.dtype, line.classes,
-             line.threads, line.rows_per_second, line.plain_rows_per_second, line.ratio());
+  const std::string classes = line.classes == 0 ? "-" : std::to_string(line.classes);
+  fmt::print("{:<22} {:<8} {:>5} {:>8} {:>13.4g} {:>13.4g} {:>7.1f}x\n", line.work, line.dtype, classes, line.threads,
+             line.rows_per_second, line.plain_rows_per_second, line.ratio());
   std::fflush(stdout);
 }
 
@@ -25,7 +26,7 @@ nlohmann::json to_json(const std::vector<bench::Comparison>& lines) {
   for (const auto& line : lines)
     results.push_back({{"work", line.work},
                        {"dtype", line.dtype},
-                       {"classes", line.classes},
+                       {"classes", line.classes == 0 ? nlohmann::json() : nlohmann::json(line.classes)},
                        {"threads", line.threads},
                        {"rows_per_second", line.rows_per_second},
                        {"plain_rows_per_second", line.plain_rows_per_second},
@@ -35,7 +36,7 @@ nlohmann::json to_json(const std::vector<bench::Comparison>& lines) {
 
 void run(const BenchOptions& options) {
   if (!options.json) {
-    fmt::print("CPU kernels: {}. Plain: the textbook formulas in LibTorch operations, in the same run.\n",
+    fmt::print("CPU kernels: {}. Plain: textbook formulas and image operations of LibTorch, in the same run.\n",
                name_of(best_instruction_set()));
     fmt::print("{:<22} {:<8} {:>5} {:>8} {:>13} {:>13} {:>8}\n", "work", "dtype", "K", "threads", "rows/s",
                "plain rows/s", "ratio");
@@ -47,6 +48,7 @@ void run(const BenchOptions& options) {
   };
   bench::compare_measures(options.work, report);
   bench::compare_losses(options.work, report);
+  bench::compare_images(options.work, report);
   if (options.json) fmt::print("{}\n", to_json(all).dump(2));
 }
 
@@ -55,7 +57,7 @@ void run(const BenchOptions& options) {
 void add_bench(CLI::App& tool) {
   const auto options = std::make_shared<BenchOptions>();
   auto* command =
-      tool.add_subcommand("bench", "Speed of the fused kernels beside the plain LibTorch formulas of the same work");
+      tool.add_subcommand("bench", "Speed of our kernels beside the plain LibTorch way of doing the same work");
   command->add_option("--classes", options->work.classes, "Numbers of classes K")
       ->delimiter(',')
       ->capture_default_str();
