@@ -67,7 +67,8 @@ void ImageCollector::decode_waiting() {
     channels_ = std::max(channels_, images[i].size(0));
     paths_.push_back(std::move(waiting_[i].path));
   }
-  auto batch = torch::empty({static_cast<int64_t>(images.size()), channels_, height_, width_}, torch::kUInt8);
+  auto batch =
+      memory_for(first_name_, {static_cast<int64_t>(images.size()), channels_, height_, width_}, torch::kUInt8);
   for (size_t i = 0; i < images.size(); ++i)
     copy_row(images[i].unsqueeze(0), 0, channels_,
              batch.data_ptr<uint8_t>() + static_cast<int64_t>(i) * channels_ * height_ * width_);
