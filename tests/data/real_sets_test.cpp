@@ -1,5 +1,7 @@
 #include <priornet/data/formats/cifar.h>
 #include <priornet/data/formats/idx.h>
+#include <priornet/data/formats/semeion.h>
+#include <priornet/data/formats/svhn.h>
 #include <testing/real_data.h>
 
 // The published files, held against published values.
@@ -48,6 +50,24 @@ TEST(RealSets, Cifar100) {
   expect_moments(train, {0.5071, 0.4865, 0.4409}, {0.2673, 0.2564, 0.2762}, 6e-5);
   expect_class_counts(train, std::vector<int64_t>(100, 500));
   expect_class_counts(read_cifar(root, {{"test.bin"}, 2, numbered_classes(100)}), std::vector<int64_t>(100, 100));
+}
+
+TEST(RealSets, Svhn) {
+  REAL_DATA(root, "svhn");
+  const auto train = read_svhn(root / "train_32x32.mat");
+  EXPECT_EQ(train.inputs.sizes().vec(), std::vector<int64_t>({73257, 3, 32, 32}));
+  expect_moments(train, {0.4377, 0.4438, 0.4728}, {0.1980, 0.2010, 0.1970}, 1e-4);
+  expect_class_counts(train, {4948, 13861, 10585, 8497, 7458, 6882, 5727, 5595, 5045, 4659});
+  const auto test = read_svhn(root / "test_32x32.mat");
+  EXPECT_EQ(test.size(), 26032);
+  expect_class_counts(test, {1744, 5099, 4149, 2882, 2523, 2384, 1977, 2019, 1660, 1595});
+}
+
+TEST(RealSets, Semeion) {
+  REAL_DATA(root, "semeion");
+  const auto set = read_semeion(root);
+  EXPECT_EQ(set.inputs.sizes().vec(), std::vector<int64_t>({1593, 1, 16, 16}));
+  expect_class_counts(set, {161, 162, 159, 159, 161, 159, 161, 158, 155, 158});
 }
 
 }  // namespace

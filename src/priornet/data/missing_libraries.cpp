@@ -17,15 +17,6 @@ namespace {
 }  // namespace
 
 #ifndef PRIORNET_HAVE_LIBARCHIVE
-std::vector<std::string> npz_names(const std::filesystem::path& path) {
-  missing(path.string(), "libarchive", ".npz files cannot be read");
-}
-std::vector<NamedTensor> read_npz(const std::filesystem::path& path) {
-  missing(path.string(), "libarchive", ".npz files cannot be read");
-}
-torch::Tensor read_npz(const std::filesystem::path& path, const std::string&) {
-  missing(path.string(), "libarchive", ".npz files cannot be read");
-}
 void write_npz(const std::filesystem::path& path, const std::vector<NamedTensor>&) {
   missing(path.string(), "libarchive", ".npz files cannot be written");
 }

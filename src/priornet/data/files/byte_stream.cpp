@@ -3,6 +3,7 @@
 #include <priornet/data/files/byte_stream.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace priornet {
@@ -40,6 +41,12 @@ std::string ByteStream::read_rest(int64_t limit) {
   }
 }
 
+void ByteStream::skip_rest() {
+  std::array<char, size_t{1} << 16> ignored;
+  while (read(ignored.data(), ignored.size()) == ignored.size()) {
+  }
+}
+
 void ByteStream::expect_end(std::string_view what) {
   const auto end = offset_;
   char byte = 0;
@@ -51,6 +58,14 @@ size_t MemoryStream::read_some(void* to, size_t size) {
   if (count > 0) std::memcpy(to, bytes_.data(), count);
   bytes_.remove_prefix(count);
   return count;
+}
+
+int64_t PartStream::at_most() const { return std::min(left_, whole_.at_most()); }
+
+size_t PartStream::read_some(void* to, size_t size) {
+  const auto got = whole_.read(to, std::min(size, static_cast<size_t>(left_)));
+  left_ -= static_cast<int64_t>(got);
+  return got;
 }
 
 }  // namespace priornet

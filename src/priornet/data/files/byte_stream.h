@@ -35,6 +35,9 @@ class ByteStream {
   /// Everything that is left; DataError if that is more than `limit` bytes.
   std::string read_rest(int64_t limit);
 
+  /// Passes over what is left.
+  void skip_rest();
+
   /// DataError if there is another byte: "NAME: goes on after byte 100, where WHAT ends".
   void expect_end(std::string_view what);
 
@@ -56,6 +59,20 @@ class MemoryStream final : public ByteStream {
   size_t read_some(void* to, size_t size) override;
 
   std::string_view bytes_;  ///< not yet read
+};
+
+/// The next `size` bytes of a stream that outlives it, as a stream of their own.
+class PartStream final : public ByteStream {
+ public:
+  PartStream(std::string name, ByteStream& whole, int64_t size)
+      : ByteStream(std::move(name)), whole_(whole), left_(size) {}
+  int64_t at_most() const override;
+
+ private:
+  size_t read_some(void* to, size_t size) override;
+
+  ByteStream& whole_;
+  int64_t left_;
 };
 
 }  // namespace priornet

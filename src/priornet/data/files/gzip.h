@@ -13,6 +13,9 @@ std::unique_ptr<ByteStream> gunzip(std::unique_ptr<ByteStream> compressed);
 /// The same over a stream that outlives it.
 std::unique_ptr<ByteStream> gunzip(ByteStream& compressed);
 
+/// The same of a zlib stream (RFC 1950), which ends with its checksum; what follows that is left out.
+std::unique_ptr<ByteStream> inflate_zlib(ByteStream& compressed);
+
 /// Deflate cannot do better: whoever claims a higher ratio lies.
 constexpr int64_t kLargestDeflateRatio = 1032;
 
