@@ -97,3 +97,62 @@ seed("gzip", "zlib", b"\2" + zlib.compress(text))
 files = {"a/one.txt": b"some text", "two": bytes(600)}
 for kind in ("zip", "gz", "bz2", "xz"):
     seed("archive", kind, archive(files, kind))
+
+pictures = corpus.parent.parent / "tests/data/fixtures/images"
+for target, ending in {"png": "png", "jpeg": "jpg", "webp": "webp"}.items():
+    for picture in sorted(pictures.glob("*." + ending)):
+        seed(target, picture.stem, picture.read_bytes())
+
+
+def png(height, width):
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    rows = (b"\0" + bytes(-(-width // 8))) * height
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))
+
+
+small, webp = png(2, 3), (pictures / "lossy.webp").read_bytes()
+seed("image_folder", "classes", archive({"set/a/1.png": small, "set/b/2.png": small, "set/b/x.txt": b"no"}, "zip"))
+seed("image_folder", "lone", archive({"1.webp": webp}, "zip"))
+drawing = png(105, 105)
+seed("omniglot", "two", archive({f"images_background/Greek/character0{i}/1_01.png": drawing for i in (1, 2)}, "zip"))
+cat, folder = "n02123045", "tiny-imagenet-200/"
+seed("tiny_imagenet", "parts", archive({
+    folder + "wnids.txt": cat.encode(), folder + "words.txt": f"{cat}\ttabby\n".encode(),
+    folder + "val/val_annotations.txt": f"val_0.JPEG\t{cat}\t0\t0\t1\t1\n".encode(),
+    folder + "val/images/val_0.JPEG": small, folder + f"train/{cat}/images/{cat}_0.JPEG": small,
+    folder + "test/images/test_0.JPEG": small}, "zip"))
+
+
+def lmdb(records, large, page=512):
+    """An LMDB in small pages: `records` in two leaves below a branch, and the `large` value on pages of its own."""
+    def database(flags=0, depth=0, root=2**64 - 1, entries=0, pad=0):
+        return struct.pack("<IHHQQQQQ", pad, flags, depth, 0, 0, 0, entries, root)
+
+    def meta(number, transaction, root):
+        state = struct.pack("<IIQQ", 0xBEEFC0DE, 1, 0, 1 << 20) + database(8, pad=page) + root
+        return struct.pack("<QHHI", number, 0, 8, 0) + state + struct.pack("<QQ", last, transaction)
+
+    def nodes(number, kind, entries):
+        table, body = b"", b""
+        for head, flags, key, value in entries:
+            node = struct.pack("<IHH", head, flags, len(key)) + key + value
+            body = node + bytes(len(node) % 2) + body
+            table += struct.pack("<H", page - len(body))
+        ends = struct.pack("<HH", 16 + len(table), page - len(body))
+        return (struct.pack("<QHH", number, 0, kind) + ends + table).ljust(page - len(body), b"\0") + body
+
+    count = (15 + len(large)) // page + 1
+    last = 4 + count
+    leaves = [nodes(3, 2, [(len(v), 0, k, v) for k, v in records]),
+              nodes(4, 2, [(len(large), 1, b"z", struct.pack("<Q", 5))])]
+    branch = nodes(2, 1, [(3, 0, b"", b""), (4, 0, b"z", b"")])
+    overflow = struct.pack("<QHHI", 5, 0, 4, count) + large
+    tree = database(depth=2, root=2, entries=len(records) + 1)
+    return b"".join(part.ljust(-(-len(part) // page) * page, b"\0")
+                    for part in (meta(0, 0, database()), meta(1, 1, tree), branch, *leaves, overflow))
+
+
+seed("lsun", "tree", lmdb([(b"a", small), (b"b", webp)], drawing + bytes(600)))

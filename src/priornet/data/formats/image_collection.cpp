@@ -17,7 +17,9 @@ namespace {
 
 // A batch keeps all threads busy, and takes little memory beside the set.
 constexpr size_t kBatchImages = 2048;
+constexpr size_t kFirstBatchImages = 16;  // of a size not yet known
 constexpr size_t kBatchBytes = size_t{64} << 20;
+constexpr size_t kBatchPixels = size_t{64} << 20;
 
 // A row of a batch to its place, a grey one to each of three planes where the set has colours.
 void copy_row(const torch::Tensor& batch, int64_t row, int64_t channels, uint8_t* to) {
@@ -29,10 +31,15 @@ void copy_row(const torch::Tensor& batch, int64_t row, int64_t channels, uint8_t
 
 }  // namespace
 
+size_t ImageCollector::batch_images() const {
+  if (first_name_.empty()) return kFirstBatchImages;
+  return std::clamp<size_t>(kBatchPixels / static_cast<size_t>(height_ * width_), 1, kBatchImages);
+}
+
 void ImageCollector::add(std::string path, std::string name, std::string bytes) {
   waiting_bytes_ += bytes.size();
   waiting_.push_back({std::move(path), std::move(name), std::move(bytes)});
-  if (waiting_.size() >= kBatchImages || waiting_bytes_ >= kBatchBytes) decode_waiting();
+  if (waiting_.size() >= batch_images() || waiting_bytes_ >= kBatchBytes) decode_waiting();
 }
 
 void ImageCollector::check_size(const Encoded& encoded, const torch::Tensor& image) {
@@ -67,7 +74,8 @@ void ImageCollector::decode_waiting() {
     channels_ = std::max(channels_, images[i].size(0));
     paths_.push_back(std::move(waiting_[i].path));
   }
-  auto batch = torch::empty({static_cast<int64_t>(images.size()), channels_, height_, width_}, torch::kUInt8);
+  auto batch =
+      memory_for(first_name_, {static_cast<int64_t>(images.size()), channels_, height_, width_}, torch::kUInt8);
   for (size_t i = 0; i < images.size(); ++i)
     copy_row(images[i].unsqueeze(0), 0, channels_,
              batch.data_ptr<uint8_t>() + static_cast<int64_t>(i) * channels_ * height_ * width_);

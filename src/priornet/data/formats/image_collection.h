@@ -49,6 +49,7 @@ class ImageCollector {
     std::string path, name, bytes;
   };
 
+  size_t batch_images() const;
   void decode_waiting();
   void check_size(const Encoded& encoded, const torch::Tensor& image);
 

@@ -28,36 +28,44 @@ struct TextFiles {
   TextFile ids, words, annotations;
 };
 
-TextFiles read_texts(const std::filesystem::path& root) {
+constexpr auto kIds = "wnids.txt";
+constexpr auto kWords = "words.txt";
+constexpr auto kAnnotations = "val/val_annotations.txt";
+
+TextFile* text_file_of(TextFiles& files, const std::string& path) {
+  if (path == kIds) return &files.ids;
+  if (path == kWords) return &files.words;
+  return path == kAnnotations ? &files.annotations : nullptr;
+}
+
+// From a folder they are opened by name: to look at 120,000 images on the way would cost more than the files.
+TextFiles read_texts(const std::filesystem::path& root, bool on_disk) {
   TextFiles files;
-  const auto file_of = [&](const std::string& path) -> TextFile* {
-    const auto inside = below_folder(path);
-    if (inside == "wnids.txt") return &files.ids;
-    if (inside == "words.txt") return &files.words;
-    return inside == "val/val_annotations.txt" ? &files.annotations : nullptr;
+  std::error_code ignored;
+  const auto take = [&](const std::string& path, ByteStream& bytes) {
+    *text_file_of(files, below_folder(path)) = {bytes.name(), bytes.read_rest(kMostText)};
   };
-  visit_files(
-      root, [&](const std::string& path) { return file_of(path) != nullptr; },
-      [&](const std::string& path, ByteStream& bytes) {
-        *file_of(path) = {bytes.name(), bytes.read_rest(kMostText)};
-      });
+  if (on_disk) {
+    for (const auto* path : {kIds, kWords, kAnnotations})
+      if (std::filesystem::exists(root / path, ignored)) take(path, *open_file(root / path));
+  } else {
+    visit_files(
+        root, [&](const std::string& path) { return text_file_of(files, below_folder(path)) != nullptr; }, take);
+  }
   return files;
 }
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// "train/n02123045/images/n02123045_0.JPEG" and "val/n02123045/val_7.JPEG" name the class in their second part.
-std::string id_in(const std::string& path) {
-  const auto begin = path.find('/') + 1;
-  return path.substr(begin, path.find('/', begin) - begin);
-}
+// "n02123045/images/n02123045_0.JPEG" and "n02123045/val_7.JPEG", below their part, name the class first.
+std::string id_in(const std::string& path) { return path.substr(0, path.find('/')); }
 
 std::vector<std::string> id_of_each(const std::filesystem::path& root, const std::vector<std::string>& paths,
                                     const TextFile& annotations, bool annotated) {
   std::vector<std::string> ids;
   if (!annotated) {
     for (const auto& path : paths) {
-      ids.push_back(id_in(below_folder(path)));
+      ids.push_back(id_in(path));
       if (!is_wordnet_id(ids.back()))
         throw DataError(fmt::format("{}: image {} lies in no folder that is called as its class, as n02123045",
                                     root.string(), path));
@@ -107,15 +115,20 @@ Dataset read_tiny_imagenet(const std::filesystem::path& root, TinyImageNetPart p
                                                                : "val/";
   std::error_code ignored;
   const auto source = std::filesystem::is_directory(root / kFolder, ignored) ? root / "tiny-imagenet-200" : root;
-  if (std::filesystem::is_directory(source, ignored) && !std::filesystem::exists(source / folder, ignored))
+  const bool on_disk = std::filesystem::is_directory(source, ignored);
+  if (on_disk && !std::filesystem::exists(source / folder, ignored))
     throw DataError(fmt::format("{}: holds no folder {}, a part of TinyImageNet", source.string(), folder));
   ImageFolderOptions options;
   options.channels = Channels::kRgb;
   auto collection = collect_images(
-      source, [&](const std::string& path) { return below_folder(path).starts_with(folder); }, options, natural_less);
+      on_disk ? source / folder : source,
+      [&](const std::string& path) { return on_disk || below_folder(path).starts_with(folder); }, options,
+      natural_less);
+  if (!on_disk)
+    for (auto& path : collection.paths) path = below_folder(path).substr(folder.size());
   Dataset set{root.string(), std::move(collection.images), {}, {}, {}};
   if (part == TinyImageNetPart::kTest) return set;
-  const auto texts = read_texts(source);
+  const auto texts = read_texts(source, on_disk);
   const bool annotated = part == TinyImageNetPart::kValidation && !texts.annotations.name.empty();
   add_labels(set, id_of_each(source, collection.paths, texts.annotations, annotated), texts);
   return set;
