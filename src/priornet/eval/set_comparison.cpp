@@ -49,12 +49,15 @@ void add_channel_moments(const torch::Tensor& images, ComparedSet& to) {
   auto* square = squares.data_ptr<int64_t>();
   parallel_rows(bytes.size(0) * channels, pixels, [&](int64_t begin, int64_t end) {
     for (int64_t plane = begin; plane < end; ++plane) {
-      sum[plane] = square[plane] = 0;
+      int64_t total = 0;
+      int64_t total_of_squares = 0;
       for (int64_t i = 0; i < pixels; ++i) {
         const int32_t value = from[plane * pixels + i];
-        sum[plane] += value;
-        square[plane] += value * value;
+        total += value;
+        total_of_squares += value * value;
       }
+      sum[plane] = total;
+      square[plane] = total_of_squares;
     }
   });
   const auto count = static_cast<double>(bytes.size(0) * pixels);
@@ -117,8 +120,9 @@ bool has_opposite_polarity(const std::vector<StatisticAuroc>& as_is, const std::
   const auto apart = [](const StatisticAuroc& statistic) {
     return std::abs(statistic.out_median - statistic.in_median);
   };
-  return std::min(in_background, out_background) < -kStandsOut && std::max(in_background, out_background) > kStandsOut &&
-         apart(border) >= 0.25 && apart(named(inverted, "border brightness")) <= apart(border) / 4 &&
+  return std::min(in_background, out_background) < -kStandsOut &&
+         std::max(in_background, out_background) > kStandsOut && apart(border) >= 0.25 &&
+         apart(named(inverted, "border brightness")) <= apart(border) / 4 &&
          apart(named(inverted, "mean brightness")) <= apart(mean) / 4;
 }
 
