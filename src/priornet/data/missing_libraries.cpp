@@ -1,6 +1,8 @@
 #include <priornet/core/errors.h>
 #include <priornet/data/arrays/npz.h>
+#include <priornet/data/fetch/http.h>
 #include <priornet/data/files/archive.h>
+#include <priornet/data/files/checksum.h>
 #include <priornet/data/images/encode_png.h>
 #include <priornet/data/images/pixels.h>
 
@@ -16,15 +18,6 @@ namespace {
 }  // namespace
 
 #ifndef PRIORNET_HAVE_LIBARCHIVE
-std::vector<std::string> npz_names(const std::filesystem::path& path) {
-  missing(path.string(), "libarchive", ".npz files cannot be read");
-}
-std::vector<NamedTensor> read_npz(const std::filesystem::path& path) {
-  missing(path.string(), "libarchive", ".npz files cannot be read");
-}
-torch::Tensor read_npz(const std::filesystem::path& path, const std::string&) {
-  missing(path.string(), "libarchive", ".npz files cannot be read");
-}
 void write_npz(const std::filesystem::path& path, const std::vector<NamedTensor>&) {
   missing(path.string(), "libarchive", ".npz files cannot be written");
 }
@@ -33,6 +26,29 @@ void visit_archive(const std::filesystem::path& path, const PathFilter&, const F
 }
 void visit_archive(ByteStream& bytes, const PathFilter&, const FileVisitor&, const ArchiveLimits&) {
   missing(bytes.name(), "libarchive", "archives cannot be read; unpack it");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_OPENSSL
+struct Checksum::State {};
+Checksum::Checksum(Digest) { missing("a checksum", "OpenSSL", "checksums cannot be computed"); }
+Checksum::~Checksum() = default;
+void Checksum::add(std::string_view) {}
+std::string Checksum::hexadecimal() { return {}; }
+std::string checksum_of(Digest, const std::filesystem::path& path, Progress&) {
+  missing(path.string(), "OpenSSL", "checksums cannot be computed");
+}
+std::string sha256_of(const std::filesystem::path& path, Progress&) {
+  missing(path.string(), "OpenSSL", "checksums cannot be computed");
+}
+std::string md5_of(const std::filesystem::path& path, Progress&) {
+  missing(path.string(), "OpenSSL", "checksums cannot be computed");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_CURL
+HttpOutcome http_get(const HttpRequest& request, const HttpReceiver&) {
+  missing(request.url, "libcurl", "nothing can be downloaded");
 }
 #endif
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <priornet/data/dataset.h>
+#include <priornet/data/transforms/resize.h>
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +21,32 @@ struct KnownFile {
   std::vector<std::string> urls;  ///< the official source, then mirrors; none for what only comes out of others
 };
 
-/// A part of a set as the paper uses it.
+/// What the published files hold together, read at once and kept as one prepared copy: "the training file".
+struct SetPart {
+  std::string name;   ///< "train"
+  int64_t count = 0;  ///< how many it holds
+  /// In a folder: the files (or these with .gz) and folders it is read from, all needed.
+  std::vector<std::string> files;
+  std::vector<std::string> class_names;  ///< empty where they stand in the files, or there are none
+  /// Images of many sizes become this size on reading, unless another is asked for.
+  std::optional<ResizeOptions> resize;
+  /// `location` is the folder or archive; `resize` is as above, or nothing where the images have one size.
+  std::function<Dataset(const std::filesystem::path& location, const std::optional<ResizeOptions>& resize)> read;
+};
+
+/// The rows first, first + 1, ..., first + count - 1 of a part.
+struct PartRows {
+  std::string part;
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+/// A set as the paper uses it: rows of parts, one after the other.
 struct Split {
   std::string name;   ///< "train", "validation", "test"
   int64_t count = 0;  ///< how many it holds
   std::string from;   ///< in a few words: "the first 5,000 of the training file"
-  std::function<Dataset(const std::filesystem::path& location)> read;
+  std::vector<PartRows> rows;
 };
 
 /// Where a set may lie below the data root: a folder, an archive, a file.
@@ -38,9 +60,11 @@ struct CatalogueEntry {
   std::string title;                ///< "Fashion-MNIST: 10 kinds of clothing, 28x28 grey"
   std::string homepage;             ///< where its authors speak of it
   std::string terms;                ///< its licence, or what its authors ask
+  bool show_terms = false;          ///< its use is restricted: whoever gets it should be told
   std::vector<KnownFile> files;     ///< the published ones, and what they expand to where that is known
   std::vector<Location> locations;  ///< in the order of preference
-  std::vector<Split> splits;        ///< the first is the one meant where none is named
+  std::vector<SetPart> parts;
+  std::vector<Split> splits;  ///< the first is the one meant where none is named
 };
 
 }  // namespace priornet

@@ -1,0 +1,38 @@
+#include <priornet/data/catalogue/content_hash.h>
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+
+namespace priornet {
+namespace {
+
+constexpr uint64_t kPrime = 0x100000001B3;  // of FNV-1a, whose step this is, a word at a time
+
+uint64_t mixed(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * kPrime;
+  return hash ^ hash >> 32;  // a product only carries upwards
+}
+
+}  // namespace
+
+uint64_t content_hash(std::string_view bytes) {
+  // Several chains side by side: a multiplication takes longer than the next can wait.
+  constexpr size_t kChains = 8;
+  constexpr size_t kBlock = kChains * sizeof(uint64_t);
+  std::array<uint64_t, kChains> chains{};
+  for (size_t c = 0; c < kChains; ++c) chains[c] = 0xCBF29CE484222325 + c;
+  const char* at = bytes.data();
+  size_t left = bytes.size();
+  for (; left >= kBlock; at += kBlock, left -= kBlock) {
+    std::array<uint64_t, kChains> words;
+    std::memcpy(words.data(), at, kBlock);
+    for (size_t c = 0; c < kChains; ++c) chains[c] = mixed(chains[c], words[c]);
+  }
+  uint64_t hash = mixed(0, bytes.size());
+  for (const uint64_t chain : chains) hash = mixed(hash, chain);
+  for (; left > 0; ++at, --left) hash = mixed(hash, static_cast<unsigned char>(*at));
+  return hash;
+}
+
+}  // namespace priornet

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <priornet/core/progress.h>
+#include <priornet/data/catalogue/set_name.h>
+#include <priornet/data/catalogue/store.h>
+
+namespace priornet {
+
+struct LoadOptions {
+  std::filesystem::path root = data_root();
+  bool prepared_copies = true;   ///< use those that are there, write those that are not
+  Progress* progress = nullptr;  ///< hears of sets that are read from their originals
+};
+
+/// The set of that name (set_name.h), from its prepared copy or from its original files, with its split taken and the
+/// modifiers applied. Dataset::name is `name`.
+/// DataError: a set that is not there (says how to get it and how to lay it out by hand), files that are not as they
+/// should be, another number of images than the catalogue says, a modifier that the set cannot take.
+Dataset load_set(const std::string& name, const LoadOptions& options = {});
+
+/// The same of a name that was parsed before.
+Dataset load_set(const SetName& name, const LoadOptions& options = {});
+
+}  // namespace priornet
