@@ -2,10 +2,12 @@
 #include <priornet/data/fetch/download.h>
 #include <priornet/data/files/checksum.h>
 #include <testing/http_server.h>
+#include <testing/made_up_bytes.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 
-#include <random>
+#include <algorithm>
+#include <optional>
 
 namespace priornet {
 namespace {
@@ -13,19 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using Names = std::vector<std::string>;
 using Froms = std::vector<int64_t>;
-
-std::string random_bytes(size_t size, unsigned seed = 1) {
-  std::mt19937 random(seed);
-  std::string bytes(size, '\0');
-  for (auto& byte : bytes) byte = static_cast<char>(random());
-  return bytes;
-}
-
-std::string sha256(const std::string& bytes) {
-  Checksum checksum(Digest::kSha256);
-  checksum.add(bytes);
-  return checksum.hexadecimal();
-}
 
 DownloadOptions quick() {
   DownloadOptions options;
@@ -80,7 +69,7 @@ class Download : public testing::Test {
   const TemporaryFolder folder;
   NoProgress progress;
   const std::string bytes = random_bytes(300'000);
-  KnownFile file{"set/file.bin", 300'000, sha256(bytes), "", {}};
+  KnownFile file{"set/file.bin", 300'000, sha256_of_bytes(bytes), "", {}};
   std::optional<HttpServer> server;
 };
 
@@ -227,7 +216,7 @@ TEST_F(Download, SetsWrongBytesAsideAndTriesTheNextSource) {
 TEST_F(Download, NamesBothChecksumsOfWrongBytes) {
   const auto wrong = random_bytes(300'000, 2);
   serve([&](const auto&) { return whole(wrong); });
-  expect_failure("has SHA-256 " + sha256(wrong) + ", " + file.sha256 + " expected");
+  expect_failure("has SHA-256 " + sha256_of_bytes(wrong) + ", " + file.sha256 + " expected");
   EXPECT_EQ(names(), Names{"file.bin.bad"});
 }
 

@@ -3,6 +3,7 @@
 #include <priornet/data/fetch/http.h>
 #include <priornet/data/files/archive.h>
 #include <priornet/data/files/checksum.h>
+#include <priornet/data/formats/lmdb_file.h>
 #include <priornet/data/images/encode_png.h>
 #include <priornet/data/images/pixels.h>
 
@@ -66,6 +67,15 @@ Pixels decode_jpeg(std::string_view, const std::string& name) {
 #ifndef PRIORNET_HAVE_LIBWEBP
 Pixels decode_webp(std::string_view, const std::string& name) {
   missing(name, "libwebp", "WebP images cannot be read");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_LMDB
+void visit_lmdb(const std::filesystem::path& file, const RecordVisitor&) {
+  missing(file.string(), "liblmdb", "LMDB files cannot be read");
+}
+void visit_lmdb(ByteStream& bytes, const RecordVisitor&) {
+  missing(bytes.name(), "liblmdb", "LMDB files cannot be read");
 }
 #endif
 

@@ -74,7 +74,7 @@ Dataset modified(Dataset set, const SetName& name, const SetModifier& modifier, 
     case Kind::kSize:
       return with_images(set, resize(set.inputs, name.resize_to(modifier.height, modifier.width)));
     case Kind::kPad:
-      return with_images(set, pad(set.inputs, {n, n, n, n, 0}));
+      return with_images(set, pad(set.inputs, Padding{n, n, n, n, 0}));
     case Kind::kSubset:
       check_count(set, name, "subset", n);
       return random_subset(set, n, name.seed.value_or(0));

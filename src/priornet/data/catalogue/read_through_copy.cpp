@@ -40,6 +40,10 @@ std::optional<Dataset> copy_without_source(const std::string& name, const LoadOp
   return map_prepared_copy(prepared_copy_file(options.root, name), std::nullopt);
 }
 
+std::string copy_name(const CatalogueEntry& entry, const SetPart& part, const std::optional<ResizeOptions>& resize) {
+  return entry.name + "-" + part.name + resize_suffix(resize);
+}
+
 std::string resize_suffix(const std::optional<ResizeOptions>& resize) {
   if (!resize) return "";
   const auto* mode = resize->resampling == Resampling::kNearest    ? "nearest"
