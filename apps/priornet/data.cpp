@@ -10,6 +10,7 @@ void add_data(CLI::App& tool) {
   add_data_get(*data);
   add_data_verify(*data);
   add_data_show(*data);
+  add_data_compare(*data);
   data->footer(
       "Data sets lie below PRIORNET_DATA, else XDG_DATA_HOME/priornet, else ~/.local/share/priornet.\n\n"
       "Example:\n"

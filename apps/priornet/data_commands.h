@@ -10,5 +10,6 @@ void add_data_list(CLI::App& data);
 void add_data_get(CLI::App& data);
 void add_data_verify(CLI::App& data);
 void add_data_show(CLI::App& data);
+void add_data_compare(CLI::App& data);
 
 }  // namespace priornet::tool

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
-#include <priornet/core/parallel.h>
 #include <priornet/data/catalogue/class_overlap.h>
+#include <priornet/data/channel_statistics.h>
 #include <priornet/data/transforms/pixels.h>
 #include <priornet/eval/set_comparison.h>
 #include <priornet/eval/trivial_statistics.h>
@@ -13,11 +13,6 @@
 
 namespace priornet {
 namespace {
-
-std::vector<double> as_vector(const torch::Tensor& values) {
-  const auto doubles = values.to(torch::kFloat64).contiguous();
-  return {doubles.data_ptr<double>(), doubles.data_ptr<double>() + doubles.numel()};
-}
 
 std::string describe_shape(const Dataset& set) {
   return set.has_images() ? fmt::format("images of {} channels", set.inputs.size(1))
@@ -37,33 +32,6 @@ void check_pair(const Dataset& in, const Dataset& out) {
                               fmt::join(in.feature_names, ", "), fmt::join(out.feature_names, ", ")));
 }
 
-// The mean and the standard deviation of each channel, in [0, 1].
-void add_channel_moments(const torch::Tensor& images, ComparedSet& to) {
-  const auto bytes = images.contiguous();
-  const int64_t channels = bytes.size(1);
-  const int64_t pixels = bytes.size(2) * bytes.size(3);
-  auto sums = torch::empty({bytes.size(0), channels}, torch::kInt64);
-  auto squares = torch::empty_like(sums);
-  const auto* from = bytes.data_ptr<uint8_t>();
-  auto* sum = sums.data_ptr<int64_t>();
-  auto* square = squares.data_ptr<int64_t>();
-  parallel_rows(bytes.size(0) * channels, pixels, [&](int64_t begin, int64_t end) {
-    for (int64_t plane = begin; plane < end; ++plane) {
-      sum[plane] = square[plane] = 0;
-      for (int64_t i = 0; i < pixels; ++i) {
-        const int32_t value = from[plane * pixels + i];
-        sum[plane] += value;
-        square[plane] += value * value;
-      }
-    }
-  });
-  const auto count = static_cast<double>(bytes.size(0) * pixels);
-  const auto mean = sums.sum(0).to(torch::kFloat64) / (255 * count);
-  const auto mean_square = squares.sum(0).to(torch::kFloat64) / (255 * 255 * count);
-  to.means = as_vector(mean);
-  to.deviations = as_vector((mean_square - mean.square()).clamp_min(0).sqrt());
-}
-
 ComparedSet summary(const Dataset& set, const Dataset& matched) {
   ComparedSet summary;
   summary.name = set.name;
@@ -71,12 +39,10 @@ ComparedSet summary(const Dataset& set, const Dataset& matched) {
   summary.shape = set.inputs.sizes().slice(1).vec();
   summary.num_classes = set.num_classes();
   summary.repeated = static_cast<int64_t>(repeated_inputs(matched.inputs).size());
-  if (set.has_images()) {
-    add_channel_moments(matched.inputs, summary);
-  } else {
-    const auto values = set.inputs.to(torch::kFloat64);
-    summary.means = as_vector(values.mean(0));
-    summary.deviations = as_vector(values.var(0, /*unbiased=*/false).sqrt());
+  const double unit = set.has_images() ? 255 : 1;
+  for (const auto& channel : channel_statistics(matched)) {
+    summary.means.push_back(channel.mean / unit);
+    summary.deviations.push_back(channel.standard_deviation / unit);
   }
   return summary;
 }
@@ -117,8 +83,9 @@ bool has_opposite_polarity(const std::vector<StatisticAuroc>& as_is, const std::
   const auto apart = [](const StatisticAuroc& statistic) {
     return std::abs(statistic.out_median - statistic.in_median);
   };
-  return std::min(in_background, out_background) < -kStandsOut && std::max(in_background, out_background) > kStandsOut &&
-         apart(border) >= 0.25 && apart(named(inverted, "border brightness")) <= apart(border) / 4 &&
+  return std::min(in_background, out_background) < -kStandsOut &&
+         std::max(in_background, out_background) > kStandsOut && apart(border) >= 0.25 &&
+         apart(named(inverted, "border brightness")) <= apart(border) / 4 &&
          apart(named(inverted, "mean brightness")) <= apart(mean) / 4;
 }
 

@@ -57,7 +57,8 @@ std::string to_json(const SetComparison& comparison) {
                {"out_classes_of_in", comparison.out_classes_of_in},
                {"in_classes_of_out", comparison.in_classes_of_out},
                {"verdict", verdict(comparison)}};
-  return json.dump(2) + "\n";
+  // A file's name need not be UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace priornet

@@ -72,8 +72,11 @@ std::string are_of(std::string_view set, const std::vector<std::string>& classes
                              : fmt::format("are {}'s, or kinds of them", set);
 }
 
-// "cifar10" of "cifar10:test,grey": what the modifier without= takes.
-std::string set_of(const std::string& name) { return name.substr(0, name.find_first_of(":,")); }
+// "cifar10" of "cifar10:test,grey": what the modifier without= takes. A path may hold a colon.
+std::string set_of(const std::string& name) {
+  const auto set = name.substr(0, name.find(','));
+  return set.find_first_of("/.") == std::string::npos ? set.substr(0, set.find(':')) : set;
+}
 
 void add_class_sentences(const SetComparison& comparison, std::vector<std::string>& to) {
   const auto& in = comparison.in;
