@@ -217,7 +217,7 @@ TEST(CompareSets, RefusesWhatCannotBeCompared) {
 TEST(Verdict, IsPlainAboutTheMiddle) {
   SetComparison comparison;
   comparison.statistics = {{"mean brightness", 0.6, true, 0, 0}, {"edge energy", 0.8129, false, 0, 0}};
-  EXPECT_EQ(verdict(comparison)[0], "partly told apart by edge energy alone: 81.2; a detector should do much better");
+  EXPECT_EQ(verdict(comparison)[0], "partly told apart by edge energy alone: 81.3; a detector should do much better");
   comparison.statistics[1].auroc = 0.99999;
   EXPECT_EQ(verdict(comparison)[0], "separable by edge energy alone: 99.9");
   comparison.statistics[1].auroc = 0.631;

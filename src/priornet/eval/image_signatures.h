@@ -10,7 +10,7 @@
 namespace priornet {
 
 /// What an image looks like from afar: its part in the lowest frequencies of the cosine transform, lowest first, the
-/// mean left out, after the image is brought to mean 0 and length 1 (docs/math.md, section 7). Another brightness or
+/// mean left out, after the image is brought to mean 0 and length 1 (docs/math.md, section 8). Another brightness or
 /// contrast leaves it as it is; two signatures are never farther apart than the two images.
 using ImageSignature = std::array<float, 44>;
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 
 namespace priornet {
 namespace {
@@ -13,8 +12,8 @@ constexpr double kSeparable = 0.95;
 constexpr double kHard = 0.7;
 constexpr size_t kNamesShown = 8;
 
-// Rounded down, so that 100.0 means all of them.
-std::string percent(double auroc) { return fmt::format("{:.1f}", std::floor(1000 * auroc + 1e-9) / 10); }
+// 100.0 means all of them.
+std::string percent(double auroc) { return fmt::format("{:.1f}", auroc < 1 ? std::min(100 * auroc, 99.9) : 100.0); }
 
 std::string with_name(const StatisticAuroc& statistic) {
   return fmt::format("{} ({})", percent(statistic.auroc), statistic.name);
