@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 struct Root : TemporaryFolder {
   LoadOptions options() const { return {*this / "", true, nullptr}; }
-  fs::path copy(const std::string& name) const { return *this / "" / "prepared" / (name + ".pn"); }
+  fs::path copy(const std::string& name) const { return *this / "" / "prepared" / (name + ".safetensors"); }
 };
 
 TEST(LoadSet, ReadsASetByNameAndKeepsACopy) {

@@ -3,7 +3,7 @@
 #include <priornet/core/errors.h>
 #include <priornet/data/catalogue/catalogue.h>
 #include <priornet/data/catalogue/families.h>
-#include <priornet/data/catalogue/nearest_name.h>
+#include <priornet/core/nearest_name.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/catalogue/content_hash.h>
+#include <priornet/data/files/content_hash.h>
 #include <priornet/data/catalogue/modifiers.h>
 #include <priornet/data/catalogue/path_set.h>
 #include <priornet/data/catalogue/read_through_copy.h>

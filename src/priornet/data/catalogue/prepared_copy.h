@@ -6,9 +6,8 @@
 #include <optional>
 #include <string>
 
-// Prepared copies: a part of a set as it lies in memory, in a file that is mapped rather than read.
-// The file: "PNDATA1\n", the length and the hash of a JSON header, the header (version, source, shape, class names,
-// hashes), then from a page boundary each the images, uint8 [N, C, H, W], and the labels, int64 [N].
+// Prepared copies: a part of a set as it lies in memory, in a tensor file (data/arrays/tensor_file.h) that is mapped
+// rather than read: images, uint8 [N, C, H, W], and labels, int64 [N].
 
 namespace priornet {
 

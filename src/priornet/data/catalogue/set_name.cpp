@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/catalogue/nearest_name.h>
+#include <priornet/core/nearest_name.h>
 #include <priornet/data/catalogue/set_name.h>
 
 #include <algorithm>

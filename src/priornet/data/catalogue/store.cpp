@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/catalogue/content_hash.h>
+#include <priornet/data/files/content_hash.h>
 #include <priornet/data/catalogue/store.h>
 
 #include <algorithm>

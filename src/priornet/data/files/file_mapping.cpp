@@ -1,5 +1,5 @@
 #include <fcntl.h>
-#include <priornet/data/catalogue/file_mapping.h>
+#include <priornet/data/files/file_mapping.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

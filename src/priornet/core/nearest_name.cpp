@@ -1,4 +1,4 @@
-#include <priornet/data/catalogue/nearest_name.h>
+#include <priornet/core/nearest_name.h>
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include <priornet/data/catalogue/content_hash.h>
+#include <priornet/data/files/content_hash.h>
 
 #include <array>
 #include <cstddef>
