@@ -11,6 +11,7 @@ void add_data(CLI::App& tool) {
   add_data_verify(*data);
   add_data_show(*data);
   add_data_compare(*data);
+  add_data_synthesise(*data);
   data->footer(
       "Data sets lie below PRIORNET_DATA, else XDG_DATA_HOME/priornet, else ~/.local/share/priornet.\n\n"
       "Example:\n"

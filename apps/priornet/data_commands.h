@@ -11,5 +11,6 @@ void add_data_get(CLI::App& data);
 void add_data_verify(CLI::App& data);
 void add_data_show(CLI::App& data);
 void add_data_compare(CLI::App& data);
+void add_data_synthesise(CLI::App& data);
 
 }  // namespace priornet::tool

@@ -77,8 +77,8 @@ TEST(PreparedCopy, IsNotUsedTruncatedOrLonger) {
   const auto good = folder.file("good.pn", "");
   write_prepared_copy(good, small_set(), "s");
   const auto bytes = bytes_of(good);
-  for (const size_t size : {size_t{0}, size_t{1}, size_t{8}, size_t{23}, size_t{24}, size_t{100}, size_t{4096},
-                            size_t{8192}, bytes.size() - 1})
+  for (const size_t size :
+       {size_t{0}, size_t{1}, size_t{8}, size_t{23}, size_t{24}, size_t{100}, size_t{4096}, bytes.size() - 1})
     EXPECT_FALSE(map_prepared_copy(folder.file("short.pn", bytes.substr(0, size)), "s")) << size;
   EXPECT_FALSE(map_prepared_copy(folder.file("long.pn", bytes + "x"), "s"));
   EXPECT_TRUE(map_prepared_copy(folder.file("same.pn", bytes), "s"));

@@ -110,5 +110,22 @@ TEST(Data, NamesTheSubcommandThatIsMissing) {
   }
 }
 
+TEST(DataSynthesise, MakesImagesOfASetsSizeThatAreASetThemselves) {
+  const DataRoot root;
+  make_up_semeion(root / "");
+  for (const std::string kind : {"factor-analysis", "gaussian-noise", "uniform-noise"}) {
+    const auto images = (root / "made.npy").string();
+    const auto sheet = (root / "sheet.png").string();
+    const auto [status, out, err] =
+        run_tool({"data", "synthesise", "semeion", "--kind", kind, "--count", "20", "--latent", "3", "--out", images,
+                  "--sheet", sheet, "--root", root.path()});
+    ASSERT_EQ(status, 0) << err;
+    EXPECT_TRUE(out.starts_with("20 images of 1x16x16 from ")) << out;
+    EXPECT_EQ(read_npy(images).sizes(), (std::vector<int64_t>{20, 1, 16, 16}));
+    EXPECT_GT(png_size(bytes_of(sheet)).first, 16);
+    EXPECT_EQ(run_tool({"data", "show", images, "--out", sheet, "--root", root.path()}).status, 0);
+  }
+}
+
 }  // namespace
 }  // namespace priornet

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/files/content_hash.h>
 #include <priornet/data/catalogue/modifiers.h>
 #include <priornet/data/catalogue/path_set.h>
 #include <priornet/data/catalogue/read_through_copy.h>
 #include <priornet/data/files/archive.h>
+#include <priornet/data/files/content_hash.h>
 #include <priornet/data/files/file_tree.h>
 #include <priornet/data/formats/array_set.h>
 #include <priornet/data/formats/idx.h>
