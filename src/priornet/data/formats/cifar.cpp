@@ -123,8 +123,10 @@ Dataset read_cifar(const std::filesystem::path& root, const CifarSet& set) {
     const auto file = static_cast<int64_t>(which);
     if (each == 0) {
       // Mostly right; where it is too much, memory that is not filled is never touched.
-      const auto guess = std::clamp<int64_t>(bytes.at_most() / (set.label_bytes + kPixels), 1, kFirstGuess);
+      const auto record = set.label_bytes + kPixels;
+      const auto guess = std::clamp<int64_t>(bytes.at_most() / record, 1, kFirstGuess);
       all = Rows(root.string(), files * guess);
+      if (guess * record == bytes.at_most()) touch(all.pixels);  // a file whose length is known
       const auto first = read_all(bytes, set, all.part(file * guess, guess));
       each = first.count();
       if (each != guess) {
