@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <png.h>
 #include <priornet/core/errors.h>
 #include <priornet/data/images/encode_png.h>
