@@ -13,7 +13,7 @@ namespace priornet::bench {
 struct Comparison {
   std::string work;
   std::string dtype;
-  int64_t classes;
+  int64_t classes;  ///< 0 where the work has none
   int threads;
   double rows_per_second;
   double plain_rows_per_second;
@@ -27,7 +27,16 @@ struct Options {
   std::vector<int64_t> classes{10, 100, 1000};
 };
 
-/// Runs both in turn for about the given time and keeps the fastest of each: on a busy machine the least disturbed.
+struct Fastest {
+  double ours;
+  double plain;
+};
+
+/// Runs both in turn for about the given time and keeps the fastest of each, in seconds: on a busy machine the least
+/// disturbed.
+Fastest fastest(double seconds, const std::function<void()>& ours, const std::function<void()>& plain);
+
+/// The same as rows a second, in a line whose other fields are given.
 Comparison compare(Comparison line, int64_t rows, const Options& options, const std::function<void()>& ours,
                    const std::function<void()>& plain);
 
@@ -45,5 +54,8 @@ void compare_measures(const Options& options, const Report& report);
 
 /// The multi-task loss with its gradient, half of the rows in-distribution.
 void compare_losses(const Options& options, const Report& report);
+
+/// Resizing and augmenting RGB images; a row is an image.
+void compare_images(const Options& options, const Report& report);
 
 }  // namespace priornet::bench

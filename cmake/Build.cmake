@@ -7,6 +7,10 @@ if(PRIORNET_ASAN)
                          -fno-omit-frame-pointer)
   target_link_options(priornet_build INTERFACE -fsanitize=address,undefined)
 endif()
+if(PRIORNET_FUZZ)
+  target_compile_options(priornet_build INTERFACE -fsanitize=fuzzer-no-link,address,undefined
+                         -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wno-unknown-warning-option)
+endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)

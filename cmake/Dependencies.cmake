@@ -1,5 +1,7 @@
 find_package(Torch REQUIRED)
-find_package(OpenMP REQUIRED)
+if(NOT PRIORNET_FUZZ)  # one thread finds more: its findings can be had again
+  find_package(OpenMP REQUIRED)
+endif()
 find_package(fmt REQUIRED)
 # Newer LibTorches bring fmt's headers along, of a version of their own: then no library of another may be linked.
 set(PRIORNET_FMT fmt::fmt)

@@ -10,6 +10,7 @@ namespace priornet::tool {
 void add_measure(CLI::App& tool);
 void add_detect(CLI::App& tool);
 void add_reproduce(CLI::App& tool);
+void add_data(CLI::App& tool);
 void add_bench(CLI::App& tool);
 
 }  // namespace priornet::tool

@@ -22,11 +22,18 @@ int fail(int status, std::string_view message, std::string_view hint = "") {
 }
 
 int misuse(const CLI::App& tool, const CLI::ParseError& error) {
-  const auto chosen = tool.get_subcommands();
+  // The subcommand that was reached, and its name with those above it.
+  const CLI::App* reached = &tool;
+  std::string command;
+  for (auto chosen = tool.get_subcommands(); !chosen.empty(); chosen = reached->get_subcommands()) {
+    reached = chosen.front();
+    command += reached->get_name() + " ";
+  }
   // CLI11 would only say that a subcommand is missing.
-  if (const auto rest = tool.remaining(); chosen.empty() && !rest.empty())
-    return fail(2, "there is no subcommand " + rest.front(), " (see priornet --help)");
-  const auto command = chosen.empty() ? std::string() : chosen.front()->get_name() + " ";
+  const bool wants_subcommand = reached->get_require_subcommand_min() > 0;
+  if (const auto rest = tool.remaining(true); wants_subcommand && !rest.empty())
+    return fail(2, fmt::format("there is no subcommand {}{}", command, rest.front()),
+                fmt::format(" (see priornet {}--help)", command));
   return fail(2, error.what(), fmt::format(" (see priornet {}--help)", command));
 }
 
@@ -48,6 +55,7 @@ int main(int argc, char** argv) {
   priornet::tool::add_reproduce(tool);
   priornet::tool::add_measure(tool);
   priornet::tool::add_detect(tool);
+  priornet::tool::add_data(tool);
   priornet::tool::add_bench(tool);
   try {
     tool.parse(argc, argv);

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/catalogue/catalogue.h>
 #include <priornet/core/nearest_name.h>
+#include <priornet/data/catalogue/catalogue.h>
 #include <testing/throws.h>
 
 #include <set>

@@ -84,9 +84,9 @@ TEST(FileTree, NoticesATruncatedArchive) {
 
 TEST(ByteStream, NamesTheOffsetOfATooEarlyEnd) {
   MemoryStream bytes("memory", "0123456789");
-  char four[4];
-  bytes.read_exactly(four, 4, "the head");
-  EXPECT_THROWS(DataError, bytes.read_exactly(four, 7, "the body"),
+  char room[7];
+  bytes.read_exactly(room, 4, "the head");
+  EXPECT_THROWS(DataError, bytes.read_exactly(room, 7, "the body"),
                 "memory: ends at byte 10 (of the body, 7 bytes from byte 4)");
 }
 

@@ -18,11 +18,11 @@ TEST(ToUnitRange, PutsBlackAtMinusOneAndWhiteAtOne) {
   for (int i = 0; i < 256; ++i) EXPECT_NEAR(unit[i].item<double>(), i / 127.5 - 1, 1e-7) << i;
 }
 
-// (R, G, B, L) as Pillow 9.4 converts them: pure colours, and values next to a rounding.
+// (R, G, B, L) as Pillow 9.4 converts them: pure colours, and the last two next to a rounding, 111.49998 and 54.5.
 TEST(ToGrey, IsPillowsL) {
-  const int known[][4] = {{0, 0, 0, 0},    {255, 255, 255, 255}, {255, 0, 0, 76}, {0, 255, 0, 150},
-                          {0, 0, 255, 29}, {12, 200, 77, 130},   {1, 1, 1, 1},    {90, 17, 233, 63},
-                          {3, 2, 1, 2},    {127, 128, 129, 128}};
+  const int known[][4] = {{0, 0, 0, 0},    {255, 255, 255, 255}, {255, 0, 0, 76},   {0, 255, 0, 150},
+                          {0, 0, 255, 29}, {12, 200, 77, 130},   {1, 1, 1, 1},      {90, 17, 233, 63},
+                          {3, 2, 1, 2},    {127, 128, 129, 128}, {1, 184, 28, 111}, {3, 55, 187, 55}};
   for (const auto& [r, g, b, l] : known) {
     const auto grey = to_grey(bytes({r, g, b}).reshape({3, 1, 1}));
     EXPECT_EQ(grey.sizes(), torch::IntArrayRef({1, 1, 1}));

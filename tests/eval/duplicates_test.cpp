@@ -114,7 +114,7 @@ TEST(ImageSignatures, KeepBrightnessAndContrastOut) {
   for (size_t i = 0; i < 20; ++i) {
     EXPECT_NEAR(brighter.means[i], plain_images.means[i] + 50, 1e-9);
     EXPECT_NEAR(brighter.deviations[i], plain_images.deviations[i], 1e-9);
-    for (size_t k = 0; k < 16; ++k) EXPECT_NEAR(brighter.signatures[i][k], plain_images.signatures[i][k], 1e-5);
+    for (size_t k = 0; k < 44; ++k) EXPECT_NEAR(brighter.signatures[i][k], plain_images.signatures[i][k], 1e-5);
   }
 }
 
@@ -140,7 +140,7 @@ TEST(ImageSignatures, AreNeverFartherApartThanTheImages) {
     for (int64_t b = 0; b < a; ++b) {
       const double apart = (units[a] - units[b]).norm().item<double>();
       double sum = 0;
-      for (size_t k = 0; k < 16; ++k)
+      for (size_t k = 0; k < 44; ++k)
         sum += std::pow(signed_images.signatures[a][k] - signed_images.signatures[b][k], 2);
       EXPECT_LE(std::sqrt(sum), apart + 1e-6);
       closest_bound = std::max(closest_bound, std::sqrt(sum) / apart);
@@ -150,7 +150,7 @@ TEST(ImageSignatures, AreNeverFartherApartThanTheImages) {
 
 TEST(SignatureIndex, FindsWhatAPlainSearchFinds) {
   const auto signatures = sign_images(pictures(300, 13, 1)).signatures;
-  constexpr float kRadius = 0.55F;
+  constexpr float kRadius = 0.9F;
   const SignatureIndex index(signatures, kRadius);
   size_t found_in_all = 0;
   for (const auto& one : signatures) {
@@ -160,7 +160,7 @@ TEST(SignatureIndex, FindsWhatAPlainSearchFinds) {
     std::vector<int64_t> wanted;
     for (size_t place = 0; place < signatures.size(); ++place) {
       float sum = 0;
-      for (size_t k = 0; k < 16; ++k) sum += (one[k] - signatures[place][k]) * (one[k] - signatures[place][k]);
+      for (size_t k = 0; k < 44; ++k) sum += (one[k] - signatures[place][k]) * (one[k] - signatures[place][k]);
       if (sum <= kRadius * kRadius) wanted.push_back(static_cast<int64_t>(place));
     }
     EXPECT_EQ(found, wanted);

@@ -9,13 +9,24 @@
 
 namespace priornet {
 
-/// An archive of these files, by path: .tar.gz, or .zip.
-inline std::string archive_bytes(const std::vector<std::pair<std::string, std::string>>& files, bool zip = false) {
-  std::string bytes(size_t{1} << 20, '\0');
+enum class ArchiveKind { kTarGz, kTarXz, kZip, kAr };
+
+/// An archive of these files, by path.
+inline std::string archive_bytes(const std::vector<std::pair<std::string, std::string>>& files, ArchiveKind kind) {
+  size_t room = size_t{1} << 20;
+  for (const auto& file : files) room += file.second.size();
+  std::string bytes(room, '\0');
   size_t used = 0;
   auto* out = archive_write_new();
-  zip ? archive_write_set_format_zip(out) : archive_write_set_format_pax_restricted(out);
-  if (!zip) archive_write_add_filter_gzip(out);
+  if (kind == ArchiveKind::kZip) {
+    archive_write_set_format_zip(out);
+  } else if (kind == ArchiveKind::kAr) {
+    archive_write_set_format_ar_svr4(out);
+  } else {
+    archive_write_set_format_pax_restricted(out);
+  }
+  if (kind == ArchiveKind::kTarGz) archive_write_add_filter_gzip(out);
+  if (kind == ArchiveKind::kTarXz) archive_write_add_filter_xz(out);
   archive_write_open_memory(out, bytes.data(), bytes.size(), &used);
   for (const auto& [path, content] : files) {
     auto* entry = archive_entry_new();
@@ -31,6 +42,10 @@ inline std::string archive_bytes(const std::vector<std::pair<std::string, std::s
   archive_write_free(out);
   bytes.resize(used);
   return bytes;
+}
+
+inline std::string archive_bytes(const std::vector<std::pair<std::string, std::string>>& files, bool zip = false) {
+  return archive_bytes(files, zip ? ArchiveKind::kZip : ArchiveKind::kTarGz);
 }
 
 }  // namespace priornet

@@ -25,10 +25,12 @@ class InputFile {
   std::string read_rest();
 
  private:
+  size_t read_at(int64_t offset, void* to, size_t size) const;
   [[noreturn]] void fail(int error) const;
 
   std::filesystem::path path_;
   int64_t size_ = 0;
+  int64_t position_ = 0;
   int descriptor_ = -1;
 };
 

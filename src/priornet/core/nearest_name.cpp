@@ -34,7 +34,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 std::string nearest_name(std::string_view name, const std::vector<std::string>& names) {
   const auto wanted = simplified(name);
   std::string nearest;
-  size_t least = std::max<size_t>(1, wanted.size() / 3) + 1;
+  size_t least = std::max<size_t>(2, wanted.size() / 3) + 1;  // two: letters that changed places
   for (const auto& candidate : names) {
     const auto distance = edit_distance(wanted, simplified(candidate));
     if (distance >= least) continue;

@@ -27,11 +27,6 @@ Dataset select(const Dataset& set, const torch::Tensor& indices);
 /// The rows first, first + 1, ..., first + count - 1, sharing memory with the set.
 Dataset slice(const Dataset& set, int64_t first, int64_t count);
 
-/// The rows of the sets one after the other. Classes are known by their names: those of the first set, then those that
-/// only others have. DataError, opened by the name of the set that differs, where the inputs have other shapes or
-/// dtypes, or where some sets have labels and others have none. At least one set; one comes back as it is.
-Dataset concatenate(const std::vector<Dataset>& sets);
-
 /// How many rows each class has, int64 [num_classes].
 torch::Tensor class_counts(const Dataset& set);
 

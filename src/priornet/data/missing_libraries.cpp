@@ -1,7 +1,9 @@
 #include <priornet/core/errors.h>
 #include <priornet/data/arrays/npz.h>
+#include <priornet/data/fetch/http.h>
 #include <priornet/data/files/archive.h>
 #include <priornet/data/files/checksum.h>
+#include <priornet/data/formats/lmdb_file.h>
 #include <priornet/data/images/encode_png.h>
 #include <priornet/data/images/pixels.h>
 
@@ -17,15 +19,6 @@ namespace {
 }  // namespace
 
 #ifndef PRIORNET_HAVE_LIBARCHIVE
-std::vector<std::string> npz_names(const std::filesystem::path& path) {
-  missing(path.string(), "libarchive", ".npz files cannot be read");
-}
-std::vector<NamedTensor> read_npz(const std::filesystem::path& path) {
-  missing(path.string(), "libarchive", ".npz files cannot be read");
-}
-torch::Tensor read_npz(const std::filesystem::path& path, const std::string&) {
-  missing(path.string(), "libarchive", ".npz files cannot be read");
-}
 void write_npz(const std::filesystem::path& path, const std::vector<NamedTensor>&) {
   missing(path.string(), "libarchive", ".npz files cannot be written");
 }
@@ -54,6 +47,12 @@ std::string md5_of(const std::filesystem::path& path, Progress&) {
 }
 #endif
 
+#ifndef PRIORNET_HAVE_CURL
+HttpOutcome http_get(const HttpRequest& request, const HttpReceiver&) {
+  missing(request.url, "libcurl", "nothing can be downloaded");
+}
+#endif
+
 #ifndef PRIORNET_HAVE_LIBPNG
 Pixels decode_png(std::string_view, const std::string& name) { missing(name, "libpng", "PNG images cannot be read"); }
 std::string encode_png(const torch::Tensor&) { missing("encode_png", "libpng", "PNG images cannot be written"); }
@@ -68,6 +67,15 @@ Pixels decode_jpeg(std::string_view, const std::string& name) {
 #ifndef PRIORNET_HAVE_LIBWEBP
 Pixels decode_webp(std::string_view, const std::string& name) {
   missing(name, "libwebp", "WebP images cannot be read");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_LMDB
+void visit_lmdb(const std::filesystem::path& file, const RecordVisitor&) {
+  missing(file.string(), "liblmdb", "LMDB files cannot be read");
+}
+void visit_lmdb(ByteStream& bytes, const RecordVisitor&) {
+  missing(bytes.name(), "liblmdb", "LMDB files cannot be read");
 }
 #endif
 

@@ -3,12 +3,14 @@
 
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 namespace priornet {
 namespace {
 
-constexpr int64_t kLength = std::tuple_size_v<ImageSignature>;
-constexpr int64_t kFrequencies = 6;  ///< an axis: the 16 lowest go up to 5
+constexpr size_t kLength = std::tuple_size_v<ImageSignature>;
+constexpr int64_t kFrequencies = 9;  ///< along an axis: the 44 whose sum is at most 8
+constexpr int64_t kStride = 12;      ///< of rows of them, which are then whole vectors
 
 struct Frequency {
   int64_t vertical;
@@ -22,14 +24,14 @@ std::vector<Frequency> lowest_frequencies() {
   return lowest;
 }
 
-// [kFrequencies, length], orthonormal: cos(pi f (2 x + 1) / (2 length)), scaled. Zero for a frequency that the length
-// does not hold.
+// [length, kStride], orthonormal: cos(pi f (2 x + 1) / (2 length)), scaled. Zero for a frequency that the length does
+// not hold.
 std::vector<float> cosines(int64_t length) {
   const auto n = static_cast<double>(length);
-  std::vector<float> basis(static_cast<size_t>(kFrequencies * length));
+  std::vector<float> basis(static_cast<size_t>(length * kStride));
   for (int64_t f = 0; f < std::min(kFrequencies, length); ++f)
     for (int64_t x = 0; x < length; ++x)
-      basis[f * length + x] =
+      basis[x * kStride + f] =
           static_cast<float>(std::sqrt((f == 0 ? 1 : 2) / n) *
                              std::cos(std::numbers::pi * static_cast<double>(f * (2 * x + 1)) / (2 * n)));
   return basis;
@@ -43,8 +45,7 @@ class Signer {
         width_(sizes[3]),
         across_(cosines(width_)),
         down_(cosines(height_)),
-        grey_(static_cast<size_t>(height_ * width_)),
-        rows_(static_cast<size_t>(height_ * kFrequencies)) {}
+        grey_(static_cast<size_t>(height_ * width_)) {}
 
   void operator()(const uint8_t* image, SignedImages& to, int64_t place) {
     const int64_t pixels = height_ * width_;
@@ -72,19 +73,21 @@ class Signer {
   }
 
  private:
-  void transform(float scale, float mean, ImageSignature& signature) {
-    for (int64_t y = 0; y < height_; ++y)
-      for (int64_t f = 0; f < kFrequencies; ++f) {
-        float sum = 0;
-        for (int64_t x = 0; x < width_; ++x) sum += (grey_[y * width_ + x] - mean) * across_[f * width_ + x];
-        rows_[y * kFrequencies + f] = sum;
+  void transform(float scale, float mean, ImageSignature& signature) const {
+    std::array<float, kFrequencies * kStride> plane{};
+    for (int64_t y = 0; y < height_; ++y) {
+      std::array<float, kStride> row{};
+      for (int64_t x = 0; x < width_; ++x) {
+        const float value = grey_[y * width_ + x] - mean;
+        for (int64_t f = 0; f < kStride; ++f) row[f] += value * across_[x * kStride + f];
       }
-    for (int64_t i = 0; i < kLength; ++i) {
-      const auto [vertical, horizontal] = frequencies_[i];
-      float sum = 0;
-      for (int64_t y = 0; y < height_; ++y) sum += rows_[y * kFrequencies + horizontal] * down_[vertical * height_ + y];
-      signature[i] = scale * sum;
+      for (int64_t v = 0; v < kFrequencies; ++v) {
+        const float weight = down_[y * kStride + v];
+        for (int64_t f = 0; f < kStride; ++f) plane[v * kStride + f] += weight * row[f];
+      }
     }
+    for (size_t i = 0; i < kLength; ++i)
+      signature[i] = scale * plane[frequencies_[i].vertical * kStride + frequencies_[i].horizontal];
   }
 
   int64_t channels_;
@@ -94,8 +97,23 @@ class Signer {
   std::vector<float> down_;
   std::vector<Frequency> frequencies_ = lowest_frequencies();
   std::vector<float> grey_;
-  std::vector<float> rows_;
 };
+
+std::array<size_t, kLength> most_varied_first(const std::vector<ImageSignature>& signatures) {
+  std::array<double, kLength> sums{};
+  std::array<double, kLength> squares{};
+  for (const auto& signature : signatures)
+    for (size_t i = 0; i < kLength; ++i) {
+      sums[i] += signature[i];
+      squares[i] += signature[i] * signature[i];
+    }
+  const auto count = static_cast<double>(std::max<size_t>(1, signatures.size()));
+  const auto variance = [&](size_t i) { return squares[i] / count - sums[i] / count * (sums[i] / count); };
+  std::array<size_t, kLength> order{};
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return variance(a) > variance(b); });
+  return order;
+}
 
 }  // namespace
 
@@ -113,9 +131,11 @@ SignedImages sign_images(const torch::Tensor& images) {
 }
 
 SignatureIndex::SignatureIndex(const std::vector<ImageSignature>& signatures, float radius)
-    : radius_(radius), side_(std::clamp<int64_t>(static_cast<int64_t>(2 / radius), 1, 64)) {
+    : radius_(radius),
+      side_(std::clamp<int64_t>(static_cast<int64_t>(2 / radius), 1, 64)),
+      order_(most_varied_first(signatures)) {
   const auto number_of = [&](const ImageSignature& signature) {
-    const auto cell = cell_of(signature);
+    const auto cell = cell_of(by_variance(signature));
     return (cell[0] * side_ + cell[1]) * side_ + cell[2];
   };
   begins_.assign(static_cast<size_t>(side_ * side_ * side_) + 1, 0);
@@ -127,16 +147,22 @@ SignatureIndex::SignatureIndex(const std::vector<ImageSignature>& signatures, fl
   for (size_t place = 0; place < signatures.size(); ++place) {
     const auto at = next[number_of(signatures[place])]++;
     places_[at] = static_cast<int64_t>(place);
-    sorted_[at] = signatures[place];
+    sorted_[at] = by_variance(signatures[place]);
   }
 }
 
+ImageSignature SignatureIndex::by_variance(const ImageSignature& signature) const {
+  ImageSignature ordered;
+  for (size_t i = 0; i < ordered.size(); ++i) ordered[i] = signature[order_[i]];
+  return ordered;
+}
+
 // Cells are at least one radius wide, so that neighbours are enough.
-SignatureIndex::CellIndex SignatureIndex::cell_of(const ImageSignature& signature) const {
+SignatureIndex::CellIndex SignatureIndex::cell_of(const ImageSignature& by_variance) const {
   CellIndex cell{};
   for (size_t axis = 0; axis < cell.size(); ++axis)
-    cell[axis] =
-        std::clamp<int64_t>(static_cast<int64_t>((signature[axis] + 1) / 2 * static_cast<float>(side_)), 0, side_ - 1);
+    cell[axis] = std::clamp<int64_t>(static_cast<int64_t>((by_variance[axis] + 1) / 2 * static_cast<float>(side_)), 0,
+                                     side_ - 1);
   return cell;
 }
 

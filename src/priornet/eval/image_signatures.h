@@ -10,9 +10,9 @@
 namespace priornet {
 
 /// What an image looks like from afar: its part in the lowest frequencies of the cosine transform, lowest first, the
-/// mean left out, after the image is brought to mean 0 and length 1 (docs/math.md, section 7). Another brightness or
+/// mean left out, after the image is brought to mean 0 and length 1 (docs/math.md, section 8). Another brightness or
 /// contrast leaves it as it is; two signatures are never farther apart than the two images.
-using ImageSignature = std::array<float, 16>;
+using ImageSignature = std::array<float, 44>;
 
 struct SignedImages {
   std::vector<ImageSignature> signatures;
@@ -23,7 +23,8 @@ struct SignedImages {
 /// Of images uint8 [N, C, H, W]. Parallel over images.
 SignedImages sign_images(const torch::Tensor& images);
 
-/// Finds the signatures within a radius of another: by a grid over their first three numbers, in cells of one radius.
+/// Finds the signatures within a radius of another: by a grid over the three numbers that vary most, in cells of one
+/// radius.
 class SignatureIndex {
  public:
   /// The radius is in (0, 2].
@@ -32,27 +33,30 @@ class SignatureIndex {
   /// Calls visit(place) for each signature within the radius, until visit returns true.
   template <class Visit>
   void find(const ImageSignature& signature, const Visit& visit) const {
-    const auto centre = cell_of(signature);
+    const auto wanted = by_variance(signature);
+    const auto centre = cell_of(wanted);
     for (int64_t i = std::max<int64_t>(0, centre[0] - 1); i <= std::min(side_ - 1, centre[0] + 1); ++i)
       for (int64_t j = std::max<int64_t>(0, centre[1] - 1); j <= std::min(side_ - 1, centre[1] + 1); ++j) {
         const auto row = (i * side_ + j) * side_;
         const auto end = begins_[row + std::min(side_ - 1, centre[2] + 1) + 1];
         for (auto at = begins_[row + std::max<int64_t>(0, centre[2] - 1)]; at < end; ++at)
-          if (is_within(signature, sorted_[at]) && visit(places_[at])) return;
+          if (is_within(wanted, sorted_[at]) && visit(places_[at])) return;
       }
   }
 
  private:
   using CellIndex = std::array<int64_t, 3>;
 
-  CellIndex cell_of(const ImageSignature& signature) const;
+  ImageSignature by_variance(const ImageSignature& signature) const;
+  CellIndex cell_of(const ImageSignature& by_variance) const;
   bool is_within(const ImageSignature& a, const ImageSignature& b) const;
 
   float radius_;
-  int64_t side_;                        ///< cells along an axis
-  std::vector<int64_t> begins_;         ///< of each cell in places_
-  std::vector<int64_t> places_;         ///< by cell
-  std::vector<ImageSignature> sorted_;  ///< by cell
+  int64_t side_;                                                 ///< cells along an axis
+  std::array<size_t, std::tuple_size_v<ImageSignature>> order_;  ///< of the numbers, those that vary most first
+  std::vector<int64_t> begins_;                                  ///< of each cell in places_
+  std::vector<int64_t> places_;                                  ///< by cell
+  std::vector<ImageSignature> sorted_;                           ///< by cell, each in that order
 };
 
 }  // namespace priornet

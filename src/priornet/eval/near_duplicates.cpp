@@ -5,6 +5,7 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace priornet {
@@ -14,9 +15,14 @@ namespace {
 constexpr int64_t kComparedAtMost = 1000;
 
 double mean_product(const uint8_t* a, const uint8_t* b, int64_t size) {
-  int64_t sum = 0;
-  for (int64_t i = 0; i < size; ++i) sum += int32_t{a[i]} * int32_t{b[i]};
-  return static_cast<double>(sum) / static_cast<double>(size);
+  constexpr int64_t kBlock = 32768;  // of products that a uint32 holds the sum of
+  double sum = 0;
+  for (int64_t begin = 0; begin < size; begin += kBlock) {
+    uint32_t block = 0;
+    for (int64_t i = begin; i < std::min(size, begin + kBlock); ++i) block += uint32_t{a[i]} * uint32_t{b[i]};
+    sum += block;
+  }
+  return sum / static_cast<double>(size);
 }
 
 }  // namespace

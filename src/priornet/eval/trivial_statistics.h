@@ -7,7 +7,7 @@
 namespace priornet {
 
 /// What can be said of an image without looking at what it shows: images uint8 [N, C, H, W], a float64 [N] each, in
-/// this order; formulas in docs/math.md, section 7.
+/// this order; formulas in docs/math.md, section 8.
 ///   "mean brightness"        of the grey image y, the mean of the channels in [0, 1]
 ///   "variance"               of y
 ///   "edge energy"            the mean squared difference of neighbours in y

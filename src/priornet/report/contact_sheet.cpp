@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/core/atomic_file.h>
 #include <priornet/core/checks.h>
 #include <priornet/core/errors.h>

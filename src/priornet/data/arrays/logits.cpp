@@ -22,6 +22,10 @@ std::string shape_of(const torch::Tensor& tensor) {
   return fmt::format("[{}]", fmt::join(tensor.sizes().begin(), tensor.sizes().end(), ", "));
 }
 
+const char* name_of_integers(torch::ScalarType type) {
+  return type == torch::kUInt8 ? "uint8" : type == torch::kInt32 ? "int32" : "int64";
+}
+
 std::string choose_array(const std::filesystem::path& path) {
   const auto names = npz_names(path);
   if (names.empty()) fail(path, "holds no arrays");
@@ -65,8 +69,7 @@ void check_finite(const std::filesystem::path& path, const torch::Tensor& logits
 torch::Tensor read_one(const std::filesystem::path& path, const LogitsOptions& options) {
   auto logits = read_array(path, options);
   if (logits.scalar_type() != torch::kFloat32 && logits.scalar_type() != torch::kFloat64)
-    fail(path, "logits should be float32 or float64, found {}",
-         logits.scalar_type() == torch::kInt32 ? "int32" : "int64");
+    fail(path, "logits should be float32 or float64, found {}", name_of_integers(logits.scalar_type()));
   if (logits.dim() != 2 && logits.dim() != 3)
     fail(path, "logits should be [N, K], or [M, N, K] for an ensemble, found shape {}", shape_of(logits));
   if (logits.size(-1) < 2) fail(path, "logits should have at least 2 classes, found shape {}", shape_of(logits));

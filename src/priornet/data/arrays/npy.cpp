@@ -1,43 +1,20 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/core/atomic_file.h>
-#include <priornet/core/errors.h>
-#include <priornet/core/input_file.h>
 #include <priornet/data/arrays/npy.h>
+#include <priornet/data/arrays/tensor_memory.h>
+#include <priornet/data/files/file_tree.h>
 
 namespace priornet {
-namespace {
 
-[[noreturn]] void wrong_length(std::string_view name, const NpyHeader& header, int64_t found) {
-  throw DataError(fmt::format("{}: {} takes {} bytes, found {}", name, describe(header), header.bytes, found));
-}
+torch::Tensor read_npy(const std::filesystem::path& path) { return read_npy(*open_file(path)); }
 
-torch::Tensor allocate(std::string_view name, const NpyHeader& header) {
-  try {
-    return torch::empty(header.shape, header.dtype);
-  } catch (const c10::Error&) {
-    throw DataError(fmt::format("{}: {} ({} bytes) does not fit in memory", name, describe(header), header.bytes));
-  }
-}
-
-}  // namespace
-
-torch::Tensor read_npy(const std::filesystem::path& path) {
-  InputFile file(path);
-  return read_npy(
-      path.string(), [&](void* to, size_t size) { return file.read(to, size); }, file.size());
-}
-
-torch::Tensor read_npy(std::string_view name, const ByteSource& source, int64_t size) {
-  int64_t left = size;
-  const auto header = read_npy_header(name, [&](void* to, size_t wanted) {
-    const auto found = source(to, wanted);
-    left -= static_cast<int64_t>(found);
-    return found;
-  });
-  if (header.bytes != left) wrong_length(name, header, left);
-  auto values = allocate(name, header);
-  const auto found = static_cast<int64_t>(source(values.data_ptr(), static_cast<size_t>(header.bytes)));
-  if (found != header.bytes) wrong_length(name, header, found);
+torch::Tensor read_npy(ByteStream& bytes) {
+  const auto header = read_npy_header(bytes);
+  auto values = memory_for(bytes, header.shape, header.dtype);
+  const auto what = fmt::format("the array [{}]", fmt::join(header.shape, ", "));
+  bytes.read_exactly(values.data_ptr(), values.nbytes(), what);
+  bytes.expect_end(what);
   return values;
 }
 

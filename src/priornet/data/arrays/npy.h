@@ -4,16 +4,17 @@
 
 #include <filesystem>
 
-// Arrays in NumPy's .npy format: float32, float64, int32, int64; little-endian, C order.
+// Arrays in NumPy's .npy format: float32, float64, int32, int64, uint8; little-endian, C order.
 
 namespace priornet {
 
 /// The array of a file, on the CPU. DataError, which names the file, if it is empty, is not .npy, is in Fortran order,
-/// has another dtype, or holds fewer or more bytes than its header promises. Nothing is allocated before that is known.
+/// has another dtype, or holds fewer or more bytes than its header promises. Nothing is allocated that a header only
+/// claims.
 torch::Tensor read_npy(const std::filesystem::path& path);
 
-/// The same from any source of `size` bytes. `name` opens the messages.
-torch::Tensor read_npy(std::string_view name, const ByteSource& source, int64_t size);
+/// The same from a stream, which opens the messages with its name.
+torch::Tensor read_npy(ByteStream& bytes);
 
 /// Writes a tensor of any device, whole or not at all.
 void write_npy(const std::filesystem::path& path, const torch::Tensor& values);

@@ -22,8 +22,11 @@ struct Dtype {
   std::string_view code;
   torch::ScalarType type;
 };
-constexpr std::array<Dtype, 4> kDtypes = {
-    {{"<f4", torch::kFloat32}, {"<f8", torch::kFloat64}, {"<i4", torch::kInt32}, {"<i8", torch::kInt64}}};
+constexpr std::array<Dtype, 5> kDtypes = {{{"<f4", torch::kFloat32},
+                                           {"<f8", torch::kFloat64},
+                                           {"<i4", torch::kInt32},
+                                           {"<i8", torch::kInt64},
+                                           {"|u1", torch::kUInt8}}};
 
 const Dtype* find_dtype(torch::ScalarType type) {
   for (const auto& dtype : kDtypes)
@@ -109,17 +112,10 @@ std::optional<std::vector<int64_t>> parse_shape(std::string_view text) {
   return shape;
 }
 
-// Empty dimensions count as 1, so that the others, too, are sure to have strides that fit.
-std::optional<int64_t> checked_bytes(const std::vector<int64_t>& shape, int64_t item_bytes) {
-  int64_t bytes = item_bytes;
-  for (const auto extent : shape)
-    if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes)) return std::nullopt;
-  return std::find(shape.begin(), shape.end(), 0) == shape.end() ? bytes : 0;
-}
-
-std::string read_dict(std::string_view name, const ByteSource& source) {
+std::string read_dict(ByteStream& bytes) {
+  const auto& name = bytes.name();
   std::array<char, 8> start{};  // magic, then the version
-  const auto got = source(start.data(), start.size());
+  const auto got = bytes.read(start.data(), start.size());
   if (got == 0) throw DataError(fmt::format("{}: is empty", name));
   if (std::string_view(start.data(), std::min(got, kMagic.size())) != kMagic)
     throw DataError(fmt::format("{}: is not an .npy file: it does not start with \\x93NUMPY", name));
@@ -129,20 +125,21 @@ std::string read_dict(std::string_view name, const ByteSource& source) {
   uint32_t length = 0;
   if (got == start.size() && (major < 1 || major > 3))
     throw DataError(fmt::format("{}: .npy version {} is not supported: wanted 1, 2 or 3", name, int{major}));
-  if (source(&length, length_bytes) != length_bytes)
+  if (bytes.read(&length, length_bytes) != length_bytes)
     throw DataError(fmt::format("{}: ends inside the .npy header", name));
   if (length > kLongestDict)
     throw DataError(fmt::format("{}: the .npy header claims {} bytes, more than any header takes", name, length));
   std::string dict(length, '\0');
-  if (const auto found = source(dict.data(), length); found != length)
+  if (const auto found = bytes.read(dict.data(), length); found != length)
     throw DataError(fmt::format("{}: ends inside the .npy header: wanted {} bytes, found {}", name, length, found));
   return dict;
 }
 
 }  // namespace
 
-NpyHeader read_npy_header(std::string_view name, const ByteSource& source) {
-  const auto text = read_dict(name, source);
+NpyHeader read_npy_header(ByteStream& bytes) {
+  const auto& name = bytes.name();
+  const auto text = read_dict(bytes);
   const auto dict = parse_dict(text);
   if (!dict || !dict->contains("descr") || !dict->contains("fortran_order") || !dict->contains("shape"))
     throw DataError(fmt::format("{}: the .npy header is not a dict of descr, fortran_order and shape", name));
@@ -152,7 +149,7 @@ NpyHeader read_npy_header(std::string_view name, const ByteSource& source) {
   const auto code = unquoted(descr);
   const auto dtype = std::find_if(kDtypes.begin(), kDtypes.end(), [&](const Dtype& d) { return d.code == code; });
   if (dtype == kDtypes.end())
-    throw DataError(fmt::format("{}: dtype {} is not supported: wanted <f4, <f8, <i4 or <i8", name, descr));
+    throw DataError(fmt::format("{}: dtype {} is not supported: wanted <f4, <f8, <i4, <i8 or |u1", name, descr));
   header.dtype = dtype->type;
 
   const auto order = dict->at("fortran_order");
@@ -164,17 +161,14 @@ NpyHeader read_npy_header(std::string_view name, const ByteSource& source) {
   const auto shape = parse_shape(dict->at("shape"));
   if (!shape) throw DataError(fmt::format("{}: the shape in the .npy header is not a tuple of sizes", name));
   header.shape = *shape;
-  const auto bytes = checked_bytes(header.shape, static_cast<int64_t>(c10::elementSize(header.dtype)));
-  if (!bytes) throw DataError(fmt::format("{}: {} is more than memory can address", name, describe(header)));
-  header.bytes = *bytes;
   return header;
 }
 
 std::string format_npy_header(torch::ScalarType dtype, const std::vector<int64_t>& shape) {
   const auto* found = find_dtype(dtype);
   if (found == nullptr)
-    throw ArgumentError(
-        fmt::format("write_npy: values should be float32, float64, int32 or int64, found {}", c10::toString(dtype)));
+    throw ArgumentError(fmt::format("write_npy: values should be float32, float64, int32, int64 or uint8, found {}",
+                                    c10::toString(dtype)));
   auto dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", found->code,
                           fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   // The data start at a multiple of 64 bytes and the header ends with a line break.
@@ -186,10 +180,6 @@ std::string format_npy_header(torch::ScalarType dtype, const std::vector<int64_t
   header.append({'\x01', '\x00'});
   header.append(reinterpret_cast<const char*>(&length), sizeof(length));
   return header + dict;
-}
-
-std::string describe(const NpyHeader& header) {
-  return fmt::format("shape [{}] of {}", fmt::join(header.shape, ", "), find_dtype(header.dtype)->code);
 }
 
 }  // namespace priornet

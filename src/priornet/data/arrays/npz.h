@@ -8,7 +8,7 @@
 
 // NumPy's .npz: a zip archive of .npy files, plain (numpy.savez) or compressed (numpy.savez_compressed).
 // Read and written with libarchive; in a build without it every function throws DataError.
-// An array that read_npy would refuse is refused here, as "FILE: array NAME: ...".
+// An array that read_npy would refuse is refused here, as "FILE: NAME.npy: ...".
 
 namespace priornet {
 

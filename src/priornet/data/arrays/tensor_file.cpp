@@ -57,11 +57,14 @@ Json parse_header(std::string_view file) {
   return header;
 }
 
-// Of the header as we would write it, whatever its spaces. Files of others have none.
+// Of the header as we would write it, whatever its spaces. Files of others hold no hashes at all.
 void check_header_hash(Json header) {
   const auto metadata = header.find(kMetadata);
-  if (metadata == header.end() || !metadata->contains(kHeaderHash)) return;
-  const auto hash = metadata->at(kHeaderHash);
+  if (metadata == header.end() || !metadata->is_object()) return;
+  const bool ours = std::any_of(metadata->items().begin(), metadata->items().end(),
+                                [](const auto& item) { return item.key().starts_with(kHash); });
+  if (!ours) return;
+  const auto hash = metadata->value(kHeaderHash, "");
   metadata->erase(kHeaderHash);
   if (hash != hash_text(header.dump(-1, ' ', false, Json::error_handler_t::replace)))
     fail("is damaged: its header does not have its hash");

@@ -1,3 +1,4 @@
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
@@ -48,6 +49,16 @@ torch::Tensor memory_for(const std::string& name, const std::vector<int64_t>& sh
   } catch (const c10::Error&) {  // said below
   }
   throw DataError(fmt::format("{}: [{}] does not fit in memory", name, fmt::join(shape, ", ")));
+}
+
+void touch(const torch::Tensor& memory) {
+  constexpr int64_t kPage = 4096;
+  constexpr int64_t kLarge = int64_t{2} << 20;
+  auto* bytes = static_cast<char*>(memory.data_ptr());
+  const auto size = static_cast<int64_t>(memory.nbytes());
+  at::parallel_for(0, size / kLarge, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin * kLarge; at < end * kLarge; at += kPage) *static_cast<volatile char*>(bytes + at) = 0;
+  });
 }
 
 }  // namespace priornet

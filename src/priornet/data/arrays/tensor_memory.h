@@ -16,4 +16,8 @@ torch::Tensor memory_for(const ByteStream& bytes, const std::vector<int64_t>& sh
 /// The same where the shape was held against something else: "NAME: [60000, 28, 28] does not fit in memory".
 torch::Tensor memory_for(const std::string& name, const std::vector<int64_t>& shape, torch::ScalarType dtype);
 
+/// Has all of the memory's pages made now, by all threads, for values that are sure to come: to fill fresh memory costs
+/// mostly that.
+void touch(const torch::Tensor& memory);
+
 }  // namespace priornet

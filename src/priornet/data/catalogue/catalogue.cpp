@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
+#include <priornet/core/nearest_name.h>
 #include <priornet/data/catalogue/catalogue.h>
 #include <priornet/data/catalogue/families.h>
-#include <priornet/core/nearest_name.h>
 
 #include <algorithm>
 

@@ -5,6 +5,7 @@
 #include <priornet/data/catalogue/modifiers.h>
 #include <priornet/data/catalogue/path_set.h>
 #include <priornet/data/catalogue/read_through_copy.h>
+#include <priornet/data/concatenate.h>
 
 #include <map>
 
@@ -18,16 +19,16 @@ namespace {
 
 Dataset load_part(const CatalogueEntry& entry, const SetPart& part, const SetName& name, const LoadOptions& options) {
   const auto resize = part.resize ? resize_on_reading(name, part.resize) : std::nullopt;
-  const auto copy_name = entry.name + "-" + part.name + resize_suffix(resize);
+  const auto name_of_copy = copy_name(entry, part, resize);
   const auto location = find_location(entry, part, options.root);
   if (!location) {
-    auto copy = copy_without_source(copy_name, options);
+    auto copy = copy_without_source(name_of_copy, options);
     if (!copy || copy->size() != part.count) fail_as_absent(entry, part, options);
     return std::move(*copy);
   }
-  return read_through_copy(
-      {copy_name, *location, source_files(part, *location), part.count, [&] { return part.read(*location, resize); }},
-      options);
+  return read_through_copy({name_of_copy, *location, source_files(part, *location), part.count,
+                            [&] { return part.read(*location, resize); }},
+                           options);
 }
 
 Dataset load_catalogue_set(const SetName& name, const LoadOptions& options) {

@@ -1,4 +1,5 @@
 #include <priornet/data/catalogue/families.h>
+#include <priornet/data/formats/lsun.h>
 
 namespace priornet {
 
@@ -15,7 +16,14 @@ CatalogueEntry lsun_set() {
                      {"test_lmdb.zip", {}},
                      {"lsun/test", {}}};
   // The images have many sizes; the paper's networks take 32x32.
-  entry.parts = {{"test", 10'000, {}, {}, ResizeOptions{32, 32, Resampling::kBilinear, true}, {}}};
+  entry.parts = {{"test",
+                  10'000,
+                  {},
+                  {},
+                  ResizeOptions{32, 32, Resampling::kBilinear, true},
+                  [](const auto& location, const auto& resize) {
+                    return read_lsun(location, {Channels::kRgb, resize});
+                  }}};
   entry.splits = {whole_part(entry.parts[0], "the scene test set")};
   return entry;
 }

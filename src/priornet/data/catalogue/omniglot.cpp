@@ -1,4 +1,5 @@
 #include <priornet/data/catalogue/families.h>
+#include <priornet/data/formats/omniglot.h>
 
 namespace priornet {
 
@@ -26,8 +27,15 @@ CatalogueEntry omniglot_set() {
   const std::vector<std::string> contents = {"images_background", "images_evaluation", "images_background.zip",
                                              "images_evaluation.zip"};
   entry.locations = {{"omniglot", contents}, {"omniglot-py", contents}, {".", contents}};
-  entry.parts = {{"background", 19'280, {"images_background"}, {}, std::nullopt, {}},
-                 {"evaluation", 13'180, {"images_evaluation"}, {}, std::nullopt, {}}};
+  entry.parts = {{"background",
+                  19'280,
+                  {"images_background"},
+                  {},
+                  std::nullopt,
+                  [](const auto& location, const auto&) { return read_omniglot(location, OmniglotPart::kBackground); }},
+                 {"evaluation", 13'180, {"images_evaluation"}, {}, std::nullopt, [](const auto& location, const auto&) {
+                    return read_omniglot(location, OmniglotPart::kEvaluation);
+                  }}};
   entry.splits = {
       {"all", 32'460, "background, then evaluation", {{"background", 0, 19'280}, {"evaluation", 0, 13'180}}},
       whole_part(entry.parts[0], "964 characters of 30 alphabets"),

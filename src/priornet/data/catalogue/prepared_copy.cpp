@@ -11,6 +11,10 @@ using Json = nlohmann::json;
 
 }  // namespace
 
+std::filesystem::path prepared_copy_file(const std::filesystem::path& data_root, const std::string& name) {
+  return data_root / "prepared" / (name + ".safetensors");
+}
+
 std::optional<Dataset> map_prepared_copy(const std::filesystem::path& path, const std::optional<std::string>& source) {
   try {
     const auto file = read_tensor_file(path);

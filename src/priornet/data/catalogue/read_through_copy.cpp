@@ -6,10 +6,6 @@
 namespace priornet {
 namespace {
 
-std::filesystem::path copy_file(const std::string& name, const LoadOptions& options) {
-  return options.root / "prepared" / (name + ".pn");
-}
-
 Dataset read_original(const CopiedSource& source, const LoadOptions& options) {
   NoProgress silence;
   Progress& progress = options.progress == nullptr ? silence : *options.progress;
@@ -29,7 +25,7 @@ Dataset read_original(const CopiedSource& source, const LoadOptions& options) {
 
 Dataset read_through_copy(const CopiedSource& source, const LoadOptions& options) {
   if (!options.prepared_copies) return read_original(source, options);
-  const auto file = copy_file(source.name, options);
+  const auto file = prepared_copy_file(options.root, source.name);
   // Before reading: should the files change meanwhile, the copy is out of date rather than wrong.
   const auto fingerprint = source_fingerprint(source.base, source.files);
   if (auto copy = map_prepared_copy(file, fingerprint); copy && (source.count == 0 || copy->size() == source.count))
@@ -41,7 +37,11 @@ Dataset read_through_copy(const CopiedSource& source, const LoadOptions& options
 
 std::optional<Dataset> copy_without_source(const std::string& name, const LoadOptions& options) {
   if (!options.prepared_copies) return std::nullopt;
-  return map_prepared_copy(copy_file(name, options), std::nullopt);
+  return map_prepared_copy(prepared_copy_file(options.root, name), std::nullopt);
+}
+
+std::string copy_name(const CatalogueEntry& entry, const SetPart& part, const std::optional<ResizeOptions>& resize) {
+  return entry.name + "-" + part.name + resize_suffix(resize);
 }
 
 std::string resize_suffix(const std::optional<ResizeOptions>& resize) {

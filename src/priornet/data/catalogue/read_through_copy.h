@@ -20,6 +20,9 @@ Dataset read_through_copy(const CopiedSource& source, const LoadOptions& options
 /// The prepared copy of that name, whatever it was made from: for when the originals are gone.
 std::optional<Dataset> copy_without_source(const std::string& name, const LoadOptions& options);
 
+/// The name of a part's copy: "mnist-train", "lsun-test-32x32-bilinear".
+std::string copy_name(const CatalogueEntry& entry, const SetPart& part, const std::optional<ResizeOptions>& resize);
+
 /// Tells copies of one source apart: "-32x32-bilinear", "-32x32-bilinear-points" without antialiasing.
 std::string resize_suffix(const std::optional<ResizeOptions>& resize);
 

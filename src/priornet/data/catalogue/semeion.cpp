@@ -1,4 +1,5 @@
 #include <priornet/data/catalogue/families.h>
+#include <priornet/data/formats/semeion.h>
 
 namespace priornet {
 
@@ -15,7 +16,9 @@ CatalogueEntry semeion_set() {
                   {"https://archive.ics.uci.edu/ml/machine-learning-databases/semeion/semeion.data",
                    "http://archive.ics.uci.edu/ml/machine-learning-databases/semeion/semeion.data"}}};
   entry.locations = {{"semeion", {"semeion.data"}}, {"SEMEION", {"semeion.data"}}, {".", {"semeion.data"}}};
-  entry.parts = {{"all", 1'593, {"semeion.data"}, digit_names(), std::nullopt, {}}};
+  entry.parts = {{"all", 1'593, {"semeion.data"}, digit_names(), std::nullopt, [](const auto& location, const auto&) {
+                    return read_semeion(location / "semeion.data");
+                  }}};
   entry.splits = {whole_part(entry.parts[0], "the whole file")};
   return entry;
 }

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/files/content_hash.h>
 #include <priornet/data/catalogue/store.h>
+#include <priornet/data/files/content_hash.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,5 @@
 #include <priornet/data/catalogue/families.h>
+#include <priornet/data/formats/svhn.h>
 
 namespace priornet {
 namespace {
@@ -30,7 +31,13 @@ CatalogueEntry svhn_set() {
   for (const auto& facts : files) {
     names.push_back(facts.file);
     entry.files.push_back({"svhn/" + facts.file, facts.size, facts.sha256, "", {entry.homepage + facts.file}});
-    entry.parts.push_back({facts.part, facts.count, {facts.file}, digit_names(), std::nullopt, {}});
+    entry.parts.push_back(
+        {facts.part,
+         facts.count,
+         {facts.file},
+         digit_names(),
+         std::nullopt,
+         [file = facts.file](const auto& location, const auto&) { return read_svhn(location / file); }});
     entry.splits.push_back(whole_part(entry.parts.back(), facts.file));
   }
   entry.locations = {{"svhn", names}, {"SVHN", names}, {".", names}};

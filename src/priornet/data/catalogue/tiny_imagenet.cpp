@@ -1,6 +1,16 @@
 #include <priornet/data/catalogue/families.h>
+#include <priornet/data/formats/tiny_imagenet.h>
 
 namespace priornet {
+namespace {
+
+SetPart part_of(const std::string& name, int64_t count, const std::vector<std::string>& files, TinyImageNetPart which) {
+  return {name,         count,
+          files,        {},
+          std::nullopt, [which](const auto& location, const auto&) { return read_tiny_imagenet(location, which); }};
+}
+
+}  // namespace
 
 CatalogueEntry tiny_imagenet_set() {
   CatalogueEntry entry;
@@ -21,10 +31,11 @@ CatalogueEntry tiny_imagenet_set() {
                      {"tinyimagenet", contents},
                      {"tiny-imagenet-200.zip", {}},
                      {"tinyimagenet/tiny-imagenet-200.zip", {}}};
-  const std::vector<std::string> names = {"wnids.txt", "words.txt"};
-  entry.parts = {{"test", 10'000, {"test/images"}, {}, std::nullopt, {}},
-                 {"val", 10'000, {"val/images", "val/val_annotations.txt", names[0], names[1]}, {}, std::nullopt, {}},
-                 {"train", 100'000, {"train", names[0], names[1]}, {}, std::nullopt, {}}};
+  const std::string ids = "wnids.txt", words = "words.txt";
+  entry.parts = {
+      part_of("test", 10'000, {"test/images"}, TinyImageNetPart::kTest),
+      part_of("val", 10'000, {"val/images", "val/val_annotations.txt", ids, words}, TinyImageNetPart::kValidation),
+      part_of("train", 100'000, {"train", ids, words}, TinyImageNetPart::kTrain)};
   entry.splits = {whole_part(entry.parts[0], "test/images, which have no labels"),
                   whole_part(entry.parts[1], "val/images with their annotations"),
                   whole_part(entry.parts[2], "500 images a class")};

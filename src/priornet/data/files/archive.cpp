@@ -17,7 +17,9 @@ namespace {
 
 // An archive that small may expand that far, whatever its ratio.
 constexpr int64_t kHarmless = int64_t{1} << 30;
-constexpr size_t kBlock = size_t{1} << 20;
+
+// Bytes to read at a time.
+size_t block_for(int64_t size) { return static_cast<size_t>(std::clamp<int64_t>(size, 1, int64_t{1} << 20)); }
 
 struct Free {
   void operator()(archive* handle) const { archive_read_free(handle); }
@@ -139,14 +141,14 @@ void visit_archive(const std::filesystem::path& path, const PathFilter& wanted, 
   const auto handle = new_reader();
   // By the directory at the end only: a streaming reader would not notice that files were cut off.
   archive_read_support_format_zip_seekable(handle.get());
-  if (archive_read_open_filename(handle.get(), path.c_str(), kBlock) != ARCHIVE_OK) fail(name, handle.get());
+  if (archive_read_open_filename(handle.get(), path.c_str(), block_for(size)) != ARCHIVE_OK) fail(name, handle.get());
   visit_entries(handle.get(), {name, size, wanted, visitor, limits});
 }
 
 void visit_archive(ByteStream& bytes, const PathFilter& wanted, const FileVisitor& visitor,
                    const ArchiveLimits& limits) {
   const auto size = bytes.at_most();
-  Feed feed{bytes, std::vector<char>(kBlock), nullptr};
+  Feed feed{bytes, std::vector<char>(block_for(size)), nullptr};
   const auto handle = new_reader();
   archive_read_support_format_zip_streamable(handle.get());
   try {

@@ -7,10 +7,10 @@
 namespace priornet {
 namespace {
 
-constexpr uint64_t kPrime = 0x100000001B3;  // of FNV-1a, whose step this is, a word at a time
+constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;  // odd, so that no step loses anything, and of well mixed bits
 
 uint64_t mixed(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * kPrime;
+  hash = (hash ^ word) * kFactor;
   return hash ^ hash >> 32;  // a product only carries upwards
 }
 

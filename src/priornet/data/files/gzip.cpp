@@ -19,7 +19,7 @@ class InflateStream final : public ByteStream {
         compressed_(compressed),
         owned_(std::move(owned)),
         wrapping_(wrapping),
-        buffer_(kBuffer) {
+        buffer_(std::min<size_t>(kBuffer, static_cast<size_t>(compressed.at_most()) + 1)) {
     constexpr int kGzipOnly = 16;
     if (inflateInit2(&state_, MAX_WBITS + (wrapping == Wrapping::kGzip ? kGzipOnly : 0)) != Z_OK)
       throw std::bad_alloc();

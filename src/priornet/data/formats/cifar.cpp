@@ -19,20 +19,26 @@ constexpr int64_t kFirstGuess = 1 << 16;  // records to make room for where a fi
 class RecordReader {
  public:
   RecordReader(ByteStream& bytes, const CifarSet& set)
-      : bytes_(bytes), record_(set.label_bytes + kPixels), classes_(static_cast<int64_t>(set.class_names.size())) {
-    block_.resize(static_cast<size_t>(kBlock * record_));
-  }
+      : bytes_(bytes),
+        record_(set.label_bytes + kPixels),
+        block_(std::min(kBlock, kPixels / set.label_bytes)),
+        classes_(static_cast<int64_t>(set.class_names.size())) {}
 
   /// Reads up to `most` records and returns how many there were.
   int64_t read(int64_t most, uint8_t* pixels, int64_t* labels) {
     int64_t done = 0;
     while (done < most) {
-      const auto wanted = std::min(kBlock, most - done);
-      const auto got = read_block(wanted);
+      const auto wanted = std::min(block_, most - done);
+      // Straight to where the pixels go: their labels take no more than the room of the row after. The last block has
+      // no such row.
+      const bool has_room = done + wanted < most;
+      if (!has_room) last_block_.resize(static_cast<size_t>(wanted * record_));
+      auto* to = pixels + done * kPixels;
+      const auto* from = has_room ? to : last_block_.data();
+      const auto got = read_block(has_room ? to : last_block_.data(), wanted);
       for (int64_t i = 0; i < got; ++i) {
-        const auto* record = block_.data() + i * record_;
-        labels[done + i] = checked(record[record_ - kPixels - 1], i - got);
-        std::memcpy(pixels + (done + i) * kPixels, record + record_ - kPixels, kPixels);
+        labels[done + i] = checked(from[(i + 1) * record_ - kPixels - 1], i - got);
+        std::memmove(to + i * kPixels, from + (i + 1) * record_ - kPixels, kPixels);
       }
       done += got;
       if (got < wanted) break;
@@ -41,8 +47,8 @@ class RecordReader {
   }
 
  private:
-  int64_t read_block(int64_t records) {
-    const auto got = static_cast<int64_t>(bytes_.read(block_.data(), static_cast<size_t>(records * record_)));
+  int64_t read_block(uint8_t* to, int64_t records) {
+    const auto got = static_cast<int64_t>(bytes_.read(to, static_cast<size_t>(records * record_)));
     if (got % record_ != 0)
       throw DataError(fmt::format("{}: ends at byte {}, within record {} (from 0): wanted {} bytes a record",
                                   bytes_.name(), bytes_.offset(), bytes_.offset() / record_, record_));
@@ -60,8 +66,9 @@ class RecordReader {
 
   ByteStream& bytes_;
   int64_t record_;
+  int64_t block_;
   int64_t classes_;
-  std::vector<uint8_t> block_;
+  std::vector<uint8_t> last_block_;
 };
 
 struct Rows {
@@ -86,16 +93,18 @@ struct Rows {
   torch::Tensor labels;
 };
 
-// All records of a file whose length is only known to be limited: memory that is not filled is never touched.
-Rows read_all(ByteStream& bytes, const CifarSet& set) {
+// All records of a file whose length is only known to be limited, in the memory given if they fit.
+Rows read_all(ByteStream& bytes, const CifarSet& set, Rows rows) {
   RecordReader reader(bytes, set);
-  Rows rows(bytes.name(), std::min(bytes.at_most() / (set.label_bytes + kPixels) + 1, kFirstGuess));
   auto count = rows.fill(reader);
-  while (count == rows.count()) {  // there may be more
-    const Rows larger(bytes.name(), 2 * count);
+  while (count == rows.count()) {
+    const Rows next(bytes.name(), 1);
+    if (next.fill(reader) == 0) break;
+    const Rows larger(bytes.name(), 2 * count + 1);
     larger.part(0, count).copy_from(rows);
-    count += larger.part(count, count).fill(reader);
+    larger.part(count, 1).copy_from(next);
     rows = larger;
+    count += 1 + larger.part(count + 1, count).fill(reader);
   }
   if (count == 0) throw DataError(fmt::format("{}: is empty", bytes.name()));
   return rows.part(0, count);
@@ -105,17 +114,25 @@ Rows read_all(ByteStream& bytes, const CifarSet& set) {
 
 Dataset read_cifar(const std::filesystem::path& root, const CifarSet& set) {
   check_range("read_cifar", "files", !set.files.empty(), "at least one", 0);
-  check_range("read_cifar", "label_bytes", set.label_bytes >= 1, "at least 1", static_cast<double>(set.label_bytes));
+  check_range("read_cifar", "label_bytes", set.label_bytes >= 1 && set.label_bytes <= kPixels, "1 to 3072",
+              static_cast<double>(set.label_bytes));
   const auto files = static_cast<int64_t>(set.files.size());
   Rows all(root.string(), 0);
   int64_t each = 0;
   visit_named_files(root, set.files, [&](size_t which, ByteStream& bytes) {
     const auto file = static_cast<int64_t>(which);
     if (each == 0) {
-      const auto first = read_all(bytes, set);
+      // Mostly right; where it is too much, memory that is not filled is never touched.
+      const auto record = set.label_bytes + kPixels;
+      const auto guess = std::clamp<int64_t>(bytes.at_most() / record, 1, kFirstGuess);
+      all = Rows(root.string(), files * guess);
+      if (guess * record == bytes.at_most()) touch(all.pixels);  // a file whose length is known
+      const auto first = read_all(bytes, set, all.part(file * guess, guess));
       each = first.count();
-      all = files == 1 ? first : Rows(root.string(), files * each);
-      if (files > 1) all.part(file * each, each).copy_from(first);
+      if (each != guess) {
+        all = Rows(root.string(), files * each);
+        all.part(file * each, each).copy_from(first);
+      }
       return;
     }
     RecordReader reader(bytes, set);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <png.h>
 #include <priornet/core/errors.h>
 #include <priornet/data/images/encode_png.h>
@@ -93,9 +94,7 @@ bool attempt(png_structp png, void (*work)(png_structp, Arguments...), Arguments
 }
 
 void read_header(png_structp png, png_infop info) {
-  // Text and profiles are of no use to us: memory for them is not worth a large claim.
-  png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-  png_set_chunk_malloc_max(png, 1 << 20);
+  png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // check_image_size has its own
   png_read_info(png, info);
 }
 

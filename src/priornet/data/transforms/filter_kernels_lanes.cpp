@@ -6,13 +6,13 @@ namespace priornet {
 namespace {
 
 constexpr int kSide = 16;
-using Bytes = uint8_t __attribute__((vector_size(kSide), aligned(1), may_alias));
+using Bytes = uint8_t __attribute__((vector_size(kSide)));
 
 // Pairs of rows eight apart are woven together; after four rounds row and column have changed places.
 void transpose_square(const uint8_t* in, int64_t in_stride, uint8_t* out, int64_t out_stride) {
   Bytes rows[kSide];
   Bytes woven[kSide];
-  for (int i = 0; i < kSide; ++i) rows[i] = *reinterpret_cast<const Bytes*>(in + i * in_stride);
+  for (int i = 0; i < kSide; ++i) __builtin_memcpy(&rows[i], in + i * in_stride, sizeof rows[i]);
   const auto weave = [](const Bytes* from, Bytes* to) {
     for (int i = 0; i < kSide / 2; ++i) {
       to[2 * i] = __builtin_shufflevector(from[i], from[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -24,12 +24,12 @@ void transpose_square(const uint8_t* in, int64_t in_stride, uint8_t* out, int64_
   weave(woven, rows);
   weave(rows, woven);
   weave(woven, rows);
-  for (int i = 0; i < kSide; ++i) *reinterpret_cast<Bytes*>(out + i * out_stride) = rows[i];
+  for (int i = 0; i < kSide; ++i) __builtin_memcpy(out + i * out_stride, &rows[i], sizeof rows[i]);
 }
 
 constexpr int kWidth = 2 * PRIORNET_LANES;  // 32-bit sums in a vector
 constexpr int kVectors = kFilterBlock / kWidth;
-using Sums = int32_t __attribute__((vector_size(4 * kWidth), aligned(4), may_alias));
+using Sums = int32_t __attribute__((vector_size(4 * kWidth)));
 
 void filter_block(const ColumnFilter& work, const RowWeights& weights, int64_t y, int64_t column, uint8_t* out) {
   const int32_t* in = work.wide + weights.first[y] * work.in_stride + column;
@@ -38,11 +38,18 @@ void filter_block(const ColumnFilter& work, const RowWeights& weights, int64_t y
   for (auto& sum : sums) sum = Sums{} + (1 << (weights.fraction_bits - 1));
   for (int64_t tap = 0; tap < weights.count[y]; ++tap, in += work.in_stride) {
 #pragma GCC unroll 16
-    for (int i = 0; i < kVectors; ++i) sums[i] += weight[tap] * *reinterpret_cast<const Sums*>(in + i * kWidth);
+    for (int i = 0; i < kVectors; ++i) {
+      Sums pixels;
+      __builtin_memcpy(&pixels, in + i * kWidth, sizeof pixels);
+      sums[i] += weight[tap] * pixels;
+    }
   }
   int32_t values[kFilterBlock];
 #pragma GCC unroll 16
-  for (int i = 0; i < kVectors; ++i) *reinterpret_cast<Sums*>(values + i * kWidth) = sums[i] >> weights.fraction_bits;
+  for (int i = 0; i < kVectors; ++i) {
+    const Sums shifted = sums[i] >> weights.fraction_bits;
+    __builtin_memcpy(values + i * kWidth, &shifted, sizeof shifted);
+  }
   for (int i = 0; i < kFilterBlock; ++i) {
     const int32_t value = values[i] < 0 ? 0 : values[i];
     out[i] = static_cast<uint8_t>(value > 255 ? 255 : value);

@@ -1,0 +1,178 @@
+#include <fmt/format.h>
+#include <priornet/core/errors.h>
+#include <priornet/data/catalogue/load.h>
+#include <priornet/data/channel_statistics.h>
+#include <priornet/report/contact_sheet.h>
+#include <priornet/report/table.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "data_commands.h"
+#include "standard_output.h"
+#include "terminal_progress.h"
+
+namespace priornet::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string name;
+  std::string root;
+  std::string out;
+  bool json = false;
+};
+
+constexpr int64_t kMostClasses = 40;  // a line each; of more, only a summary
+constexpr int64_t kMostColumns = 40;
+
+std::string shape_of(const Dataset& set) {
+  if (!set.has_images()) return fmt::format("{} numbers a row", set.inputs.size(1));
+  return fmt::format("{}x{} pixels, {}", set.inputs.size(2), set.inputs.size(3),
+                     set.inputs.size(1) == 1   ? "grey"
+                     : set.inputs.size(1) == 3 ? "RGB"
+                                               : fmt::format("{} channels", set.inputs.size(1)));
+}
+
+std::string channel_name(const Dataset& set, size_t channel) {
+  if (!set.has_images()) return set.feature_names.empty() ? fmt::format("{}", channel) : set.feature_names[channel];
+  if (set.inputs.size(1) != 3) return set.inputs.size(1) == 1 ? "grey" : fmt::format("{}", channel);
+  return std::array{"red", "green", "blue"}[channel];
+}
+
+// Images count from 0 to 1, as the means of data sets are usually published.
+double unit_of(const Dataset& set) { return set.has_images() ? 255 : 1; }
+
+std::string channels_as_text(const Dataset& set, const std::vector<ChannelStatistics>& statistics) {
+  Table table;
+  table.columns = {set.has_images() ? "channel" : "column", "mean", "standard deviation", "minimum", "maximum"};
+  const double unit = unit_of(set);
+  for (size_t c = 0; c < statistics.size() && c < kMostColumns; ++c) {
+    const auto& s = statistics[c];
+    table.add({channel_name(set, c), Cell::number(s.mean / unit, 4), Cell::number(s.standard_deviation / unit, 4),
+               Cell::number(s.minimum / unit, 4), Cell::number(s.maximum / unit, 4)});
+  }
+  auto text = to_text(table);
+  if (set.has_images()) text += "grey levels from 0 to 1\n";
+  if (statistics.size() > kMostColumns) text += fmt::format("and {} more columns\n", statistics.size() - kMostColumns);
+  return text;
+}
+
+std::string classes_as_text(const Dataset& set) {
+  if (!set.has_labels()) return "no labels\n";
+  const auto counts = class_counts(set);
+  const auto* count = counts.data_ptr<int64_t>();
+  const auto [least, most] = std::minmax_element(count, count + set.num_classes());
+  auto text = fmt::format("{} classes, {} to {} rows each\n", set.num_classes(), *least, *most);
+  if (set.num_classes() > kMostClasses) return text;
+  constexpr int64_t kBar = 40;
+  size_t width = 0;
+  for (const auto& name : set.class_names) width = std::max(width, name.size());
+  for (int64_t c = 0; c < set.num_classes(); ++c)
+    text += fmt::format("  {:<{}}  {:>7}  {}\n", set.class_names[static_cast<size_t>(c)], width, count[c],
+                        std::string(static_cast<size_t>(kBar * count[c] / std::max<int64_t>(*most, 1)), '#'));
+  return text;
+}
+
+std::string as_text(const Dataset& set, const std::string& sheet) {
+  return fmt::format("{}: {} rows, {}\n\n{}\n{}{}", set.name, set.size(), shape_of(set),
+                     channels_as_text(set, channel_statistics(set)), classes_as_text(set),
+                     sheet.empty() ? "" : fmt::format("\nContact sheet: {}\n", sheet));
+}
+
+std::string as_json(const Dataset& set, const std::string& sheet) {
+  Json json = {{"name", set.name}, {"rows", set.size()}, {"shape", set.inputs.sizes().slice(1).vec()}};
+  const auto statistics = channel_statistics(set);
+  const double unit = unit_of(set);
+  for (size_t c = 0; c < statistics.size(); ++c)
+    json["channels"].push_back({{"name", channel_name(set, c)},
+                                {"mean", statistics[c].mean / unit},
+                                {"standard_deviation", statistics[c].standard_deviation / unit},
+                                {"minimum", statistics[c].minimum / unit},
+                                {"maximum", statistics[c].maximum / unit}});
+  json["classes"] = nullptr;
+  if (set.has_labels()) {
+    json["classes"] = Json::array();
+    const auto counts = class_counts(set);
+    for (int64_t c = 0; c < set.num_classes(); ++c)
+      json["classes"].push_back(
+          {{"name", set.class_names[static_cast<size_t>(c)]}, {"count", counts[c].item<int64_t>()}});
+  }
+  json["sheet"] = sheet.empty() ? Json(nullptr) : Json(sheet);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// "mnist:test,invert" becomes mnist-test-invert-sheet.png; a path gives its last part.
+std::string sheet_name(const SetName& name) {
+  auto text = name.text;
+  if (name.is_path) {
+    auto path = name.set;
+    while (path.ends_with('/')) path.pop_back();
+    text = path.substr(path.find_last_of('/') + 1) + name.text.substr(name.set.size());
+  }
+  std::string stem;
+  for (const unsigned char c : text) {
+    const bool plain = std::isalnum(c) != 0 || c == '_' || c == '+' || c >= 0x80;
+    if (plain)
+      stem.push_back(static_cast<char>(c));
+    else if (!stem.empty() && stem.back() != '-')
+      stem.push_back('-');
+  }
+  return fmt::format("{}-sheet.png", stem);
+}
+
+// A row a class where they are few; else images from all over the set.
+void write_sheet(const std::filesystem::path& file, const Dataset& set) {
+  constexpr int64_t kMostRows = 20;
+  constexpr int64_t kImages = 100;
+  ContactSheetOptions options;
+  auto images = set.inputs;
+  if (images.size(1) != 1 && images.size(1) != 3) images = images.narrow(1, 0, 1);
+  if (set.has_labels() && set.num_classes() <= kMostRows) {
+    options.labels = set.labels;
+    options.rows = set.num_classes();
+  } else if (set.size() > kImages) {
+    images = images.index_select(0, (torch::arange(kImages, torch::kInt64) * set.size()).div(kImages, "floor"));
+  }
+  write_contact_sheet(file, images, options);
+}
+
+void run(const Options& options) {
+  const auto name = parse_set_name(options.name);
+  TerminalProgress progress;
+  LoadOptions load{options.root.empty() ? data_root() : std::filesystem::path(options.root), true, &progress};
+  const auto set = load_set(name, load);
+  std::string sheet;
+  if (set.has_images()) {
+    sheet = options.out.empty() ? sheet_name(name) : options.out;
+    write_sheet(sheet, set);
+  }
+  print(options.json ? as_json(set, sheet) : as_text(set, sheet));
+}
+
+}  // namespace
+
+void add_data_show(CLI::App& data) {
+  auto* command = data.add_subcommand("show", "Counts, classes, means and a contact sheet of a data set");
+  const auto options = std::make_shared<Options>();
+  command->add_option("set", options->name, "SET[:SPLIT][,MODIFIER...]: a name of the catalogue, or a path")
+      ->required();
+  command->add_option("--out", options->out, "The contact sheet, a PNG; SET-sheet.png in this folder if not given");
+  command->add_option("--root", options->root, "The data root; else PRIORNET_DATA and its defaults");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "Modifiers, in the order given: invert, grey, rgb, size=N or size=HxW, pad=N, subset=N, first=N, last=N,\n"
+      "classes=A|B, without=SET; and resample=nearest|bilinear|bicubic, antialias=on|off, seed=N, label=COLUMN.\n"
+      "A path is whatever has a / or a . in it: a folder of class folders or of images, an archive of them, .csv, "
+      ".npy,\n"
+      ".npz, .mat, an IDX file.\n\n"
+      "Example:\n"
+      "  priornet data show omniglot:evaluation,invert,size=28 --out omniglot.png");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace priornet::tool

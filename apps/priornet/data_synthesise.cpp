@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+#include <priornet/core/errors.h>
+#include <priornet/data/arrays/npy.h>
+#include <priornet/data/catalogue/load.h>
+#include <priornet/data/transforms/pixels.h>
+#include <priornet/report/contact_sheet.h>
+#include <priornet/synthesis/factor_samples.h>
+#include <priornet/synthesis/noise.h>
+
+#include <map>
+#include <memory>
+
+#include "data_commands.h"
+#include "standard_output.h"
+#include "terminal_progress.h"
+
+namespace priornet::tool {
+namespace {
+
+struct Options {
+  std::string set;
+  std::string root;
+  std::string kind = "factor-analysis";
+  int64_t count = 10000;
+  FactorAnalysisOptions fit;
+  SampleImagesOptions sampling;
+  bool each_sample = false;
+  double sigma = 1.0;
+  uint64_t seed = 0;
+  std::string out;
+  std::string sheet = "synthetic-sheet.png";
+};
+
+const std::map<std::string, Squash> kSquashes = {{"tanh", Squash::kTanh}, {"clip", Squash::kClip}};
+
+struct Made {
+  torch::Tensor images;
+  std::string how;
+};
+
+Made from_factors(const Dataset& set, const Options& options) {
+  TerminalProgress progress;
+  const auto model = fit_factor_analysis(to_unit_range(set.inputs).flatten(1), options.fit, progress);
+  auto sampling = options.sampling;
+  if (options.each_sample) sampling.scale.batch = 1;
+  sampling.seed = options.seed;
+  const auto& likelihood = model.log_likelihood;
+  return {
+      sample_images(model, options.count, image_shape(set), sampling),
+      fmt::format("factor analysis of {} images, {} factors: {:.2f} nats an image after {} iterations ({:.2f} before)",
+                  set.size(), options.fit.latent, likelihood.back(), likelihood.size() - 1, likelihood.front())};
+}
+
+Made make(const Options& options) {
+  TerminalProgress progress;
+  LoadOptions load{options.root.empty() ? data_root() : std::filesystem::path(options.root), true, &progress};
+  const auto set = load_set(options.set, load);
+  const auto shape = image_shape(set);
+  if (options.kind == "gaussian-noise")
+    return {gaussian_noise_images(options.count, shape, options.seed, options.sigma), "Gaussian noise"};
+  if (options.kind == "uniform-noise")
+    return {uniform_noise_images(options.count, shape, options.seed), "uniform noise"};
+  return from_factors(set, options);
+}
+
+void run(const Options& options) {
+  const auto [images, how] = make(options);
+  write_contact_sheet(options.sheet, images);
+  auto text = fmt::format("{} images of {}x{}x{} from {}\nContact sheet: {}\n", images.size(0), images.size(1),
+                          images.size(2), images.size(3), how, options.sheet);
+  if (!options.out.empty()) {
+    write_npy(options.out, images);
+    text += fmt::format("Images: {}, a set by its path\n", options.out);
+  }
+  print(text);
+}
+
+}  // namespace
+
+void add_data_synthesise(CLI::App& data) {
+  auto* command = data.add_subcommand("synthesise", "Make out-of-distribution images from nothing but a set");
+  const auto options = std::make_shared<Options>();
+  command->add_option("set", options->set, "The set they should stand apart from; they have its size")->required();
+  command->add_option("--kind", options->kind, "factor-analysis, gaussian-noise or uniform-noise")
+      ->check(CLI::IsMember({"factor-analysis", "gaussian-noise", "uniform-noise"}))
+      ->capture_default_str();
+  command->add_option("--count", options->count, "How many")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--latent", options->fit.latent, "Factors of factor analysis")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--low", options->sampling.scale.low, "The variance is inflated by a draw between --low ...")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--high", options->sampling.scale.high, "... and --high")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--each", options->each_sample, "A draw for each image; otherwise one for 128");
+  command->add_option("--squash", options->sampling.squash, "Into the range of grey levels by tanh or clip")
+      ->transform(CLI::CheckedTransformer(kSquashes))
+      ->option_text("HOW");
+  command->add_option("--sigma", options->sigma, "Of Gaussian noise, in units of half the range of grey levels")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Of the draws")->capture_default_str();
+  command->add_option("--out", options->out, "Also write the images, to this .npy file");
+  command->add_option("--sheet", options->sheet, "The contact sheet, a PNG")->capture_default_str();
+  command->add_option("--root", options->root, "The data root; else PRIORNET_DATA and its defaults");
+  command->footer(
+      "Factor analysis with inflated variance is what the paper trains MNIST's Prior Network on as unfamiliar "
+      "input.\n\n"
+      "Example:\n"
+      "  priornet data synthesise mnist --out unfamiliar.npy");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace priornet::tool

@@ -1,0 +1,15 @@
+#include <fuzz/rejection.h>
+#include <fuzz/scratch_folder.h>
+#include <priornet/data/arrays/npz.h>
+#include <priornet/data/formats/array_set.h>
+
+using namespace priornet;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const ScratchFolder folder;
+  const auto npz = folder.file("a.npz", text_of(data, size));
+  taken_or_refused([&] { check_dataset(read_array_set(npz)); });
+  taken_or_refused([&] { read_npz(npz); });
+  const auto npy = folder.file("a.npy", text_of(data, size));
+  return taken_or_refused([&] { check_dataset(read_array_set(npy)); });
+}

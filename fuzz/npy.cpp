@@ -1,0 +1,11 @@
+#include <fuzz/rejection.h>
+#include <priornet/data/arrays/npy.h>
+
+using namespace priornet;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return taken_or_refused([&] {
+    MemoryStream stream("npy", text_of(data, size));
+    read_npy(stream);
+  });
+}

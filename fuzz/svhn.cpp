@@ -1,0 +1,17 @@
+#include <fuzz/rejection.h>
+#include <priornet/data/formats/mat5.h>
+#include <priornet/data/formats/svhn.h>
+
+using namespace priornet;
+
+// max_len: 8192
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  taken_or_refused([&] {
+    MemoryStream stream("svhn", text_of(data, size));
+    check_dataset(read_svhn(stream));
+  });
+  return taken_or_refused([&] {
+    MemoryStream stream("mat", text_of(data, size));
+    visit_mat5(stream, [](MatMatrix& matrix) { matrix.read_values(); });
+  });
+}

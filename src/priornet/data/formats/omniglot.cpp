@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+#include <priornet/core/errors.h>
+#include <priornet/data/formats/image_folder.h>
+#include <priornet/data/formats/omniglot.h>
+
+#include <algorithm>
+#include <system_error>
+
+namespace priornet {
+namespace {
+
+constexpr int64_t kSide = 105;
+
+// The folder or archive of a part.
+std::filesystem::path locate(const std::filesystem::path& root, const std::string& part) {
+  std::error_code ignored;
+  const auto name = root.filename().empty() ? root.parent_path().filename() : root.filename();
+  const std::filesystem::path zip = part + ".zip";
+  if (name == part || name == zip) return root;
+  for (const auto& candidate : {root / part, root / zip})
+    if (std::filesystem::exists(candidate, ignored)) return candidate;
+  throw DataError(fmt::format("{}: holds neither {} nor {}, a part of OMNIGLOT", root.string(), part, zip.string()));
+}
+
+// "Greek/character01" of "images_background/Greek/character01/0394_01.png"; empty if the path is of another form.
+std::string character_of(std::string path, const std::string& part) {
+  if (path.starts_with(part + "/")) path.erase(0, part.size() + 1);
+  if (std::count(path.begin(), path.end(), '/') != 2) return "";
+  return path.substr(0, path.rfind('/'));
+}
+
+Dataset read_part(const std::filesystem::path& root, const std::string& part) {
+  const auto source = locate(root, part);
+  ImageFolderOptions options;
+  options.channels = Channels::kGrey;
+  auto collection = collect_images(
+      source, [&](const std::string& path) { return !character_of(path, part).empty(); }, options);
+  Dataset set{source.string(), std::move(collection.images), {}, {}, {}};
+  if (set.inputs.size(2) != kSide || set.inputs.size(3) != kSide)
+    throw DataError(fmt::format("{}: drawings of OMNIGLOT should be {}x{} pixels, found {}x{}", set.name, kSide, kSide,
+                                set.inputs.size(3), set.inputs.size(2)));
+  std::vector<std::string> characters;
+  for (const auto& path : collection.paths) characters.push_back(character_of(path, part));
+  label_in_order(set, characters);
+  return set;
+}
+
+}  // namespace
+
+Dataset read_omniglot(const std::filesystem::path& root, OmniglotPart part) {
+  if (part == OmniglotPart::kBackground) return read_part(root, "images_background");
+  if (part == OmniglotPart::kEvaluation) return read_part(root, "images_evaluation");
+  auto set = read_part(root, "images_background");
+  const auto evaluation = read_part(root, "images_evaluation");
+  set.name = root.string();
+  set.inputs = torch::cat({set.inputs, evaluation.inputs});
+  set.labels = torch::cat({set.labels, evaluation.labels + set.num_classes()});
+  set.class_names.insert(set.class_names.end(), evaluation.class_names.begin(), evaluation.class_names.end());
+  return set;
+}
+
+}  // namespace priornet

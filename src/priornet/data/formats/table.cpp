@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/core/errors.h>
+#include <priornet/data/arrays/csv_lines.h>
+#include <priornet/data/files/file_tree.h>
+#include <priornet/data/formats/label_classes.h>
+#include <priornet/data/formats/table.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace priornet {
+namespace {
+
+constexpr int64_t kLargest = int64_t{64} << 30;
+constexpr int64_t kNone = -1;
+
+std::vector<std::string> read_names(CsvLines& lines) {
+  auto line = lines.next();
+  std::vector<std::string> names;
+  bool numbers = true;
+  for (bool more = true; more;) {
+    const auto field = take_field(line, more);
+    double ignored = 0;
+    numbers &= parse_csv_number(field, ignored) != ParsedNumber::kOther;
+    names.push_back(csv_text(field));
+  }
+  if (numbers) throw DataError(fmt::format("{}: line 1 is all numbers: wanted the names of the columns", lines.name()));
+  return names;
+}
+
+int64_t find_label(const std::string& name, const std::vector<std::string>& names, const std::string& label) {
+  if (label.empty()) return kNone;
+  const auto found = std::find(names.begin(), names.end(), label);
+  if (found == names.end())
+    throw DataError(fmt::format("{}: has no column {}; its columns: {}", name, label, fmt::join(names, ", ")));
+  if (std::find(found + 1, names.end(), label) != names.end())
+    throw DataError(fmt::format("{}: two columns are called {}", name, label));
+  return found - names.begin();
+}
+
+class TableReader {
+ public:
+  TableReader(CsvLines& lines, int64_t columns, int64_t label) : lines_(lines), columns_(columns), label_(label) {}
+
+  void read_row(std::string_view line) {
+    const auto whole = line;
+    int64_t column = 0;
+    for (bool more = true; more; ++column) {
+      const auto field = take_field(line, more);
+      const auto problem = column == label_ ? take_label(field) : take_number(field);
+      if (problem == nullptr) continue;
+      lines_.check_length(whole, columns_);  // the better explanation, where both are wrong
+      throw DataError(fmt::format("{}: {} {}", lines_.place(column + 1), shown_field(field), problem));
+    }
+    if (column != columns_) lines_.check_length(whole, columns_);
+    ++rows;
+  }
+
+  std::vector<float> numbers;
+  std::vector<std::string> labels;
+  int64_t rows = 0;
+
+ private:
+  // Each returns what is wrong, if anything.
+  const char* take_label(std::string_view field) {
+    labels.push_back(csv_text(field));
+    return labels.back().empty() ? "is no label" : nullptr;
+  }
+
+  const char* take_number(std::string_view field) {
+    double value = 0;
+    const auto parsed = parse_csv_number(field, value);
+    if (parsed == ParsedNumber::kOther) return "is not a number";
+    if (parsed == ParsedNumber::kTooLarge ||
+        (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()))
+      return "is too large for a float32";
+    if (!std::isfinite(value)) return "is not finite";
+    numbers.push_back(static_cast<float>(value));
+    return nullptr;
+  }
+
+  CsvLines& lines_;
+  int64_t columns_;
+  int64_t label_;
+};
+
+}  // namespace
+
+Dataset read_table(const std::filesystem::path& path, const TableOptions& options) {
+  return read_table(*open_file(path), options);
+}
+
+Dataset read_table(ByteStream& bytes, const TableOptions& options) {
+  CsvLines lines(bytes.name(), bytes.read_rest(kLargest));
+  auto names = read_names(lines);
+  const auto label = find_label(bytes.name(), names, options.label);
+  const auto columns = static_cast<int64_t>(names.size());
+  TableReader reader(lines, columns, label);
+  while (!lines.at_end()) reader.read_row(lines.next());
+  if (reader.rows == 0) throw DataError(fmt::format("{}: holds no rows after the names of the columns", bytes.name()));
+  if (label != kNone) names.erase(names.begin() + label);
+  if (names.empty()) throw DataError(fmt::format("{}: has no column beside the label", bytes.name()));
+
+  Dataset set{bytes.name(), torch::tensor(reader.numbers).view({reader.rows, -1}), {}, {}, std::move(names)};
+  if (label != kNone) {
+    auto classes = classes_of(reader.labels);
+    set.labels = std::move(classes.labels);
+    set.class_names = std::move(classes.names);
+  }
+  return set;
+}
+
+}  // namespace priornet

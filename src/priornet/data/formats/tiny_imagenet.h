@@ -1,0 +1,24 @@
+#pragma once
+
+#include <priornet/data/dataset.h>
+
+#include <filesystem>
+
+namespace priornet {
+
+enum class TinyImageNetPart {
+  kTrain,       ///< 100,000 images, 500 a class
+  kValidation,  ///< 10,000 images, 50 a class
+  kTest,        ///< 10,000 images, whose labels were never published
+};
+
+/// TinyImageNet from its folder or its .zip, or from a folder or archive that holds the folder tiny-imagenet-200:
+/// uint8 [N, 3, 64, 64] (some images are grey: they become RGB), in the order of their names with numbers as numbers.
+/// Classes stand in the order of wnids.txt and are named by words.txt: "n02123045 tabby, tabby cat". Without wnids.txt
+/// they are those of the images, sorted; without words.txt they go by their WordNet id alone. A validation set without
+/// val_annotations.txt may have a folder a class.
+/// DataError where the part is missing, an image is damaged or has no class, an annotated image is missing, or a
+/// line of a text file is not as it should be.
+Dataset read_tiny_imagenet(const std::filesystem::path& root, TinyImageNetPart part);
+
+}  // namespace priornet

@@ -1,0 +1,129 @@
+#include <gtest/gtest.h>
+#include <priornet/core/errors.h>
+#include <priornet/data/formats/image_folder.h>
+#include <testing/archive_bytes.h>
+#include <testing/fixtures.h>
+#include <testing/image_files.h>
+#include <testing/throws.h>
+
+namespace priornet {
+namespace {
+
+using Files = std::vector<std::pair<std::string, std::string>>;
+using Names = std::vector<std::string>;
+
+Files two_classes() {
+  return {{"dog/b.png", plain_png(4)},     {"dog/a.png", plain_png(3)},   {"cat/deep/er/1.PNG", plain_png(1)},
+          {"cat/2.png", plain_png(2)},     {"cat/Thumbs.db", "no image"}, {"readme.txt", "no image"},
+          {"cat-fish/1.png", plain_png(5)}};
+}
+
+TEST(ReadImageFolder, MakesEachSubFolderAClass) {
+  const TemporaryFolder folder;
+  const auto set = read_image_folder(lay_out(folder, two_classes()));
+  EXPECT_EQ(set.class_names, (Names{"cat", "cat-fish", "dog"}));
+  EXPECT_EQ(set.inputs.sizes(), (torch::IntArrayRef{5, 1, 4, 6}));
+  EXPECT_EQ(first_pixels(set.inputs), (std::vector<int>{2, 1, 5, 3, 4}));
+  EXPECT_TRUE(set.labels.equal(torch::tensor({0, 0, 1, 2, 2}, torch::kInt64)));
+  EXPECT_NO_THROW(check_dataset(set));
+}
+
+TEST(ReadImageFolder, ReadsAnArchiveAlikeAndPassesThroughItsOuterFolder) {
+  const TemporaryFolder folder;
+  const auto plain = read_image_folder(lay_out(folder, two_classes()));
+  Files nested{{"__MACOSX/pets/cat/._2.png", "no image"}};
+  for (const auto& [path, bytes] : two_classes()) nested.emplace_back("pets/" + path, bytes);
+  for (const bool zip : {false, true}) {
+    const auto set = read_image_folder(folder.file(zip ? "a.zip" : "a.tar.gz", archive_bytes(nested, zip)));
+    EXPECT_EQ(set.class_names, plain.class_names);
+    EXPECT_TRUE(set.inputs.equal(plain.inputs));
+    EXPECT_TRUE(set.labels.equal(plain.labels));
+  }
+}
+
+TEST(ReadImageFolder, MakesAllRgbWhereOneIs) {
+  const TemporaryFolder folder;
+  auto files = two_classes();
+  files.emplace_back("dog/c.png", plain_png(9, 4, 6, 3));
+  const auto root = lay_out(folder, files);
+  const auto set = read_image_folder(root);
+  EXPECT_EQ(set.inputs.sizes(), (torch::IntArrayRef{6, 3, 4, 6}));
+  EXPECT_TRUE(set.inputs[0].eq(2).all().item<bool>());
+  EXPECT_TRUE(set.inputs[5].eq(9).all().item<bool>());
+  ImageFolderOptions grey;
+  grey.channels = Channels::kGrey;
+  EXPECT_EQ(read_image_folder(root, grey).inputs.size(1), 1);
+}
+
+// More images than a batch, the only colour in the last: every earlier batch was grey.
+TEST(ReadFlatImages, BringsManyBatchesToOneForm) {
+  const TemporaryFolder folder;
+  Files files;
+  for (int i = 0; i < 2100; ++i) files.emplace_back(std::to_string(10000 + i) + ".png", plain_png(i % 251, 1, 2));
+  files.emplace_back("z.png", plain_png(77, 1, 2, 3));
+  const auto set = read_flat_images(folder.file("many.tar.gz", archive_bytes(files)));
+  ASSERT_EQ(set.inputs.sizes(), (torch::IntArrayRef{2101, 3, 1, 2}));
+  for (int i = 0; i < 2100; ++i) ASSERT_TRUE(set.inputs[i].eq(i % 251).all().item<bool>()) << i;
+}
+
+TEST(ReadFlatImages, TakesImagesAnywhereInTheOrderOfTheirPaths) {
+  const TemporaryFolder folder;
+  const auto set =
+      read_flat_images(lay_out(folder, {{"b.png", plain_png(2)}, {"a/z.png", plain_png(1)}, {"c.png", plain_png(3)}}));
+  EXPECT_EQ(first_pixels(set.inputs), (std::vector<int>{1, 2, 3}));
+  EXPECT_FALSE(set.has_labels());
+  EXPECT_TRUE(set.class_names.empty());
+}
+
+TEST(ReadFlatImages, NeedsAResizeForSeveralSizes) {
+  const TemporaryFolder folder;
+  const auto root = lay_out(folder, {{"a.png", plain_png(7)}, {"b.png", plain_png(8, 5, 6)}});
+  EXPECT_THROWS(DataError, read_flat_images(root),
+                ((root / "b.png").string() + ": is 6x5 pixels while " + (root / "a.png").string() +
+                 " is 6x4; images of several sizes need a resize")
+                    .c_str());
+  ImageFolderOptions options;
+  options.resize = ResizeOptions{8, 3};
+  const auto set = read_flat_images(root, options);
+  EXPECT_EQ(set.inputs.sizes(), (torch::IntArrayRef{2, 1, 8, 3}));
+  EXPECT_TRUE(set.inputs[1].eq(8).all().item<bool>());
+}
+
+TEST(ReadImageFolder, NamesTheImageThatDoesNotDecode) {
+  const TemporaryFolder folder;
+  const auto root = lay_out(folder, two_classes());
+  for (const auto* name : {"dog/e.png", "dog/d.png"}) folder.file(name, "GIF89a");
+  EXPECT_THROWS(
+      DataError, read_image_folder(root),
+      ((root / "dog/d.png").string() + ": should be a PNG, JPEG or WebP image, begins with the bytes 47 49 46 38 39 61")
+          .c_str());
+}
+
+TEST(ReadImageFolder, RefusesAnEmptyClassAndAnImageWithoutOne) {
+  const TemporaryFolder folder;
+  const auto root = lay_out(folder, two_classes());
+  std::filesystem::create_directories(folder / "bird");
+  EXPECT_THROWS(DataError, read_image_folder(root),
+                ((root / "bird").string() + ": a class folder should hold images, found none").c_str());
+  std::filesystem::remove(folder / "bird");
+  folder.file("lost.png", plain_png(1));
+  EXPECT_THROWS(DataError, read_image_folder(root),
+                (root.string() + ": image lost.png should lie in the folder of its class").c_str());
+}
+
+TEST(ReadImageFolder, RefusesARootWithoutImages) {
+  const TemporaryFolder folder;
+  const auto root = lay_out(folder, {{"a/b.txt", "no image"}});
+  EXPECT_THROWS(DataError, read_image_folder(root), (root.string() + ": holds no PNG, JPEG or WebP image").c_str());
+  EXPECT_THROWS(DataError, read_flat_images(folder / "not"), ((folder / "not").string() + ": is not there").c_str());
+}
+
+TEST(NaturalOrder, TakesNumbersAsNumbers) {
+  const Names ordered{"a", "val_1", "val_2", "val_02b", "val_10", "val_10_1", "vam"};
+  for (size_t i = 0; i < ordered.size(); ++i)
+    for (size_t j = 0; j < ordered.size(); ++j)
+      EXPECT_EQ(natural_less(ordered[i], ordered[j]), i < j) << ordered[i] << " " << ordered[j];
+}
+
+}  // namespace
+}  // namespace priornet

@@ -1,0 +1,75 @@
+#include <gtest/gtest.h>
+#include <priornet/core/errors.h>
+#include <priornet/data/catalogue/load.h>
+#include <priornet/data/images/encode_png.h>
+#include <testing/temporary_folder.h>
+#include <testing/throws.h>
+
+namespace priornet {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+struct Photos : TemporaryFolder {
+  LoadOptions options() const { return {*this / "root", true, nullptr}; }
+  Dataset load(const std::string& name) const { return load_set((*this / "").string() + name, options()); }
+  void photo(const std::string& name, int64_t height, int64_t value) const {
+    fs::create_directories((*this / name).parent_path());
+    file(name, encode_png(torch::full({1, height, 4}, value, torch::kUInt8)));
+  }
+  std::vector<fs::path> copies() const {
+    std::vector<fs::path> files;
+    if (fs::exists(*this / "root/prepared"))
+      for (const auto& entry : fs::directory_iterator(*this / "root/prepared")) files.push_back(entry.path());
+    return files;
+  }
+};
+
+TEST(ImagePathSet, TellsClassFoldersFromAFlatFolder) {
+  const Photos photos;
+  photos.photo("animals/cat/1.png", 5, 10);
+  photos.photo("animals/tabby/1.png", 5, 20);
+  photos.photo("animals/zebra/1.png", 5, 30);
+  photos.photo("flat/1.png", 5, 10);
+  const auto animals = photos.load("animals/");
+  EXPECT_EQ(animals.class_names, (Names{"cat", "tabby", "zebra"}));
+  EXPECT_EQ(animals.inputs.sizes(), (std::vector<int64_t>{3, 1, 5, 4}));
+  EXPECT_FALSE(photos.load("flat").has_labels());
+}
+
+TEST(ImagePathSet, LeavesOutTheClassesOfAnotherSet) {
+  const Photos photos;
+  photos.photo("animals/cat/1.png", 5, 10);
+  photos.photo("animals/tabby/1.png", 5, 20);
+  photos.photo("animals/zebra/1.png", 5, 30);
+  const auto others = photos.load("animals,without=cifar10");
+  EXPECT_EQ(others.class_names, Names{"zebra"});
+  EXPECT_EQ(others.inputs[0][0][0][0].item<int64_t>(), 30);
+  EXPECT_EQ(others.labels[0].item<int64_t>(), 0);
+}
+
+TEST(ImagePathSet, KeepsACopyForEverySizeAskedFor) {
+  const Photos photos;
+  photos.photo("mixed/1.png", 5, 10);
+  photos.photo("mixed/2.png", 9, 10);
+  EXPECT_THROW(photos.load("mixed"), DataError);
+  EXPECT_EQ(photos.load("mixed,size=3").inputs.sizes(), (std::vector<int64_t>{2, 1, 3, 3}));
+  EXPECT_EQ(photos.load("mixed,size=2,invert").inputs[0][0][0][0].item<int64_t>(), 245);
+  EXPECT_EQ(photos.load("mixed,size=2,antialias=off").size(), 2);
+  EXPECT_EQ(photos.copies().size(), 3u);
+  photos.load("mixed,size=3");
+  EXPECT_EQ(photos.copies().size(), 3u);
+}
+
+TEST(ImagePathSet, SeesAChangedFolder) {
+  const Photos photos;
+  photos.photo("flat/1.png", 5, 10);
+  EXPECT_EQ(photos.load("flat").size(), 1);
+  photos.photo("flat/2.png", 5, 10);
+  EXPECT_EQ(photos.load("flat").size(), 2);
+  EXPECT_EQ(photos.copies().size(), 1u);
+}
+
+}  // namespace
+}  // namespace priornet

@@ -1,0 +1,46 @@
+#include <priornet/data/transforms/additive_noise.h>
+#include <priornet/data/transforms/augmentation.h>
+#include <priornet/data/transforms/pixels.h>
+#include <priornet/synthesis/factor_samples.h>
+#include <testing/tensors.h>
+
+// What prepares and makes images on a GPU gives there what it gives on the CPU, which the other tests hold to the
+// truth.
+
+namespace priornet {
+namespace {
+
+const torch::Device kCuda(torch::kCUDA);
+
+TEST(CudaTransforms, PreparePixelsAlike) {
+  const auto images = torch::randint(256, {9, 3, 11, 7}, torch::kUInt8);
+  EXPECT_TRUE(near(to_unit_range(images.to(kCuda)).cpu(), to_unit_range(images), 1e-6));
+  EXPECT_TRUE(to_grey(images.to(kCuda)).cpu().equal(to_grey(images)));
+  EXPECT_TRUE(invert(images.to(kCuda)).cpu().equal(invert(images)));
+  const auto unit = to_unit_range(images);
+  EXPECT_TRUE(near(add_gaussian_noise(unit.to(kCuda), {.seed = 3}).cpu(), add_gaussian_noise(unit, {.seed = 3}), 1e-6));
+}
+
+TEST(CudaTransforms, AugmentToTheSameBytes) {
+  const auto images = torch::randint(256, {137, 3, 32, 32}, torch::kUInt8);
+  for (const double degrees : {0.0, 15.0})
+    for (const auto resampling : {Resampling::kNearest, Resampling::kBilinear}) {
+      const AugmentationOptions options{true, 4, degrees, resampling, false, 9};
+      const AugmentationDraw draw{.seed = 5, .step = 6};
+      EXPECT_TRUE(augment(images.to(kCuda), options, draw).cpu().equal(augment(images, options, draw))) << degrees;
+    }
+}
+
+TEST(CudaTransforms, FitAndSampleFactorsAlike) {
+  torch::manual_seed(1);
+  const auto data = torch::randn({500, 4}).matmul(torch::randn({4, 20})) + torch::randn({500, 20});
+  NoProgress progress;
+  const auto here = fit_factor_analysis(data, {.latent = 4, .tolerance = 1e-9}, progress);
+  const auto there = fit_factor_analysis(data.to(kCuda), {.latent = 4, .tolerance = 1e-9}, progress);
+  EXPECT_NEAR(there.log_likelihood.back(), here.log_likelihood.back(), 1e-6);
+  const FactorAnalysis moved{here.mean.to(kCuda), here.loading.to(kCuda), here.noise.to(kCuda), {}};
+  EXPECT_TRUE(near(sample(moved, 300, {}, 2).cpu(), sample(here, 300, {}, 2), 1e-4));
+}
+
+}  // namespace
+}  // namespace priornet
