@@ -1,0 +1,179 @@
+#include <priornet/core/errors.h>
+#include <priornet/train/checkpoint.h>
+#include <priornet/train/trainer.h>
+#include <testing/small_images.h>
+#include <testing/temporary_folder.h>
+#include <testing/throws.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace priornet {
+namespace {
+
+using Start = RunFolder::Start;
+
+TrainConfig small_config(Method method = Method::kDpn) {
+  TrainConfig config;
+  config.train = "small";
+  config.model.name = "vgg6";
+  config.model.blocks = {{4}, {8}};
+  config.model.dense = {16};
+  config.model.keep_dense = 0.8;
+  config.method.method = method;
+  config.method.alpha0 = 100;
+  config.outside.source = kUniformNoise;
+  config.augmentation.shift = 1;
+  config.epochs = 3;
+  config.batch = 32;
+  config.outside_batch = 32;
+  config.schedule.rate = 5e-3;
+  config.optimiser.clip = 10;
+  return config;
+}
+
+TrainingSets small_sets() { return {small_images(320, 1), small_images(90, 2), {}}; }
+
+std::vector<nlohmann::json> metrics_of(const RunFolder& folder) {
+  std::istringstream lines(bytes_of(folder.metrics()));
+  std::vector<nlohmann::json> result;
+  for (std::string line; std::getline(lines, line);) {
+    result.push_back(nlohmann::json::parse(line));
+    result.back().erase("seconds");
+    result.back().erase("images_a_second");
+  }
+  return result;
+}
+
+std::shared_ptr<Network> trained(const TrainConfig& config, const RunFolder& folder,
+                                 const TrainerOptions& options = {}) {
+  NoProgress progress;
+  return train(config, small_sets(), folder, options, progress);
+}
+
+void expect_same_weights(const Network& a, const Network& b) {
+  const auto ours = a.named_parameters();
+  for (const auto& item : b.named_parameters()) EXPECT_TRUE(ours[item.key()].equal(item.value())) << item.key();
+}
+
+TEST(Trainer, LearnsWithEveryMethod) {
+  for (const auto method : {Method::kDnn, Method::kDpn, Method::kDpnReverse, Method::kOutlierExposure}) {
+    const TemporaryFolder folder;
+    const RunFolder run(folder / "run", Start::kNew);
+    trained(small_config(method), run);
+    const auto metrics = metrics_of(run);
+    ASSERT_EQ(metrics.size(), 3u);
+    EXPECT_LT(metrics[2]["loss"], metrics[0]["loss"]);
+    EXPECT_LT(metrics[2]["validation"]["error"], 0.1) << metrics[2];
+    EXPECT_EQ(metrics[2]["validation"].contains("outside"), needs_outside(method));
+  }
+}
+
+TEST(Trainer, TellsNoiseFromDataOnceTrained) {
+  const TemporaryFolder folder;
+  const RunFolder run(folder / "run", Start::kNew);
+  auto config = small_config();
+  config.epochs = 6;
+  trained(config, run);
+  const auto last = metrics_of(run).back()["validation"];
+  EXPECT_GT(last["outside"]["differential_entropy"], last["inside"]["differential_entropy"]) << last;
+}
+
+TEST(Trainer, GivesTheSameNetworkForTheSameSeed) {
+  const TemporaryFolder folder;
+  const RunFolder first(folder / "first", Start::kNew);
+  const RunFolder second(folder / "second", Start::kNew);
+  const RunFolder other(folder / "other", Start::kNew);
+  auto config = small_config();
+  config.epochs = 1;
+  const auto a = trained(config, first);
+  const auto b = trained(config, second);
+  expect_same_weights(*a, *b);
+  config.seed = 2;
+  EXPECT_FALSE(trained(config, other)->parameters()[0].equal(a->parameters()[0]));
+}
+
+TEST(Trainer, GoesOnAsIfNothingHadHappened) {
+  const TemporaryFolder folder;
+  const RunFolder whole(folder / "whole", Start::kNew);
+  const auto wanted = trained(small_config(), whole);
+  for (const int64_t stop_after : {1, 9, 10, 17, 29}) {
+    const auto path = folder / "stopped";
+    std::filesystem::remove_all(path);
+    const RunFolder run(path, Start::kNew);
+    int64_t steps = 0;
+    TrainerOptions options;
+    options.stop = [&] { return ++steps == stop_after; };
+    EXPECT_THROW(trained(small_config(), run, options), TrainingStopped);
+    options.stop = {};
+    options.resume = true;
+    expect_same_weights(*trained(small_config(), RunFolder(path, Start::kResume), options), *wanted);
+    EXPECT_EQ(metrics_of(run), metrics_of(whole)) << stop_after;
+  }
+}
+
+TEST(Trainer, KeepsTheLastCheckpointsAndTheBest) {
+  const TemporaryFolder folder;
+  const RunFolder run(folder / "run", Start::kNew);
+  auto config = small_config();
+  config.keep_checkpoints = 2;
+  trained(config, run);
+  EXPECT_EQ(run.steps(), (std::vector<int64_t>{20, 30}));
+  EXPECT_TRUE(std::filesystem::exists(run.best()));
+  EXPECT_EQ(weights_of_run(run.path()), run.best());
+}
+
+TEST(Trainer, RefusesAFolderThatHoldsARun) {
+  const TemporaryFolder folder;
+  auto config = small_config();
+  config.epochs = 1;
+  trained(config, RunFolder(folder / "run", Start::kNew));
+  EXPECT_THROWS(
+      DataError, RunFolder(folder / "run", Start::kNew),
+      ((folder / "run").string() + ": already holds a run: --resume goes on with it, --force removes it").c_str());
+  EXPECT_TRUE(RunFolder(folder / "run", Start::kForce).steps().empty());
+}
+
+TEST(Trainer, RefusesACheckpointOfAnotherConfiguration) {
+  const TemporaryFolder folder;
+  auto config = small_config();
+  config.epochs = 1;
+  const RunFolder run(folder / "run", Start::kNew);
+  trained(config, run);
+  config.batch = 16;
+  TrainerOptions options;
+  options.resume = true;
+  const auto before = bytes_of(run.checkpoint(10));
+  EXPECT_THROW(trained(config, run, options), DataError);
+  EXPECT_EQ(bytes_of(run.checkpoint(10)), before);
+}
+
+TEST(Trainer, NamesStepRowsAndCheckpointOfALossThatIsNotFinite) {
+  const TemporaryFolder folder;
+  const RunFolder run(folder / "run", Start::kNew);
+  auto config = small_config(Method::kDnn);
+  config.optimiser.kind = OptimiserOptions::Kind::kSgd;
+  config.optimiser.clip = 0;
+  config.schedule.rate = 1e30;
+  try {
+    trained(config, run);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_TRUE(text.starts_with("the loss is not finite at step ")) << text;
+    EXPECT_NE(text.find("there is no checkpoint yet"), std::string::npos) << text;
+  }
+}
+
+TEST(Trainer, RefusesSetsItCannotLearnFrom) {
+  const TemporaryFolder folder;
+  NoProgress progress;
+  const RunFolder run(folder / "run", Start::kNew);
+  auto sets = small_sets();
+  sets.train.labels = {};
+  EXPECT_THROWS(DataError, train(small_config(Method::kDnn), sets, run, {}, progress),
+                "small: has no labels to learn from");
+}
+
+}  // namespace
+}  // namespace priornet
