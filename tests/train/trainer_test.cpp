@@ -170,7 +170,7 @@ TEST(Trainer, RefusesSetsItCannotLearnFrom) {
   NoProgress progress;
   const RunFolder run(folder / "run", Start::kNew);
   auto sets = small_sets();
-  sets.train.labels = {};
+  sets.train.labels = torch::Tensor();
   EXPECT_THROWS(DataError, train(small_config(Method::kDnn), sets, run, {}, progress),
                 "small: has no labels to learn from");
 }

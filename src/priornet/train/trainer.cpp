@@ -130,7 +130,7 @@ class Run {
     throw TrainingStopped(fmt::format("stopped at step {}; --resume goes on from {}", facts_.step, path.string()));
   }
 
-  void write(const std::filesystem::path& path) const {
+  void write(const std::filesystem::path& path) {
     write_checkpoint(path, *network_, *optimiser_, step_.sums(), facts_);
   }
 
