@@ -89,16 +89,20 @@ class Run {
     const auto steps = batches_.steps_an_epoch();
     const auto first = facts_.step;
     const auto started = Clock::now();
+    bool stopping = false;
     network_->train();
     const auto task = fmt::format("epoch {} of {}", epoch + 1, config_.epochs);
     while (facts_.step < (epoch + 1) * steps) {
       progress_.report(task, facts_.step - epoch * steps, steps);
       train_step();
-      if (options_.stop && options_.stop()) stop();
+      // An epoch that is over is finished first: its checkpoint is the one to go on from.
+      stopping = stopping || (options_.stop && options_.stop());
+      if (stopping && facts_.step < (epoch + 1) * steps) stop();
     }
     progress_.report(task, steps, steps);
     const std::chrono::duration<double> seconds = Clock::now() - started;
     finish_epoch(epoch, seconds.count(), facts_.step - first);
+    if (stopping && epoch + 1 < config_.epochs) stop();
   }
 
   void train_step() {
