@@ -28,8 +28,7 @@ struct Options {
   int64_t limit = 0;
 };
 
-const std::map<std::string, Resampling> kResampling = {
-    {"nearest", Resampling::kNearest}, {"bilinear", Resampling::kBilinear}, {"bicubic", Resampling::kBicubic}};
+const std::map<std::string, Resampling> kResampling(kResamplingNames.begin(), kResamplingNames.end());
 
 // Of a set that is sorted by class, rows from all over it.
 Dataset limited(const Dataset& set, int64_t limit) {
@@ -114,7 +113,7 @@ void add_data_compare(CLI::App& data) {
       ->required();
   command->add_flag("--invert", options->invert, "Compare with OUT's light and dark exchanged");
   command->add_option("--resample", options->resample, "How OUT gets IN's size: nearest, bilinear or bicubic")
-      ->check(CLI::IsMember({"nearest", "bilinear", "bicubic"}))
+      ->check(CLI::IsMember(kResampling))
       ->capture_default_str();
   command->add_flag("--no-antialias", options->no_antialias, "Interpolate at one point as images shrink");
   command->add_option("--limit", options->limit, "Compare at most so many inputs of each set, taken evenly from it")

@@ -4,8 +4,8 @@
 #include <priornet/data/files/archive.h>
 #include <priornet/data/files/checksum.h>
 #include <priornet/data/formats/lmdb_file.h>
+#include <priornet/data/images/decoded_pixels.h>
 #include <priornet/data/images/encode_png.h>
-#include <priornet/data/images/pixels.h>
 
 // What stands in for the readers whose library this build lacks.
 

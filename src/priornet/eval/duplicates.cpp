@@ -1,43 +1,14 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
 #include <priornet/core/parallel.h>
+#include <priornet/data/files/content_hash.h>
 #include <priornet/eval/duplicates.h>
 
-#include <bit>
-#include <cstring>
+#include <string_view>
 #include <unordered_map>
 
 namespace priornet {
 namespace {
-
-struct Hash128 {
-  uint64_t low;
-  uint64_t high;
-  bool operator==(const Hash128&) const = default;
-};
-
-struct LowBits {
-  size_t operator()(const Hash128& hash) const { return hash.low; }
-};
-
-// Two multiplicative hashes of 8 bytes a step. They need not withstand an enemy: what they find is compared.
-Hash128 hash_of(const uint8_t* bytes, int64_t size) {
-  Hash128 hash{0x243F6A8885A308D3, 0x13198A2E03707344};
-  const auto take = [&](uint64_t word) {
-    hash.low = std::rotl((hash.low ^ word) * 0x9E3779B97F4A7C15, 29);
-    hash.high = std::rotl((hash.high + word) * 0xC2B2AE3D27D4EB4F, 31);
-  };
-  int64_t i = 0;
-  for (; i + 8 <= size; i += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes + i, 8);
-    take(word);
-  }
-  uint64_t rest = 0;
-  std::memcpy(&rest, bytes + i, static_cast<size_t>(size - i));
-  take(rest);
-  return hash;
-}
 
 // A set's inputs as rows of bytes.
 struct ByteRows {
@@ -46,12 +17,14 @@ struct ByteRows {
         rows(tensor.size(0)),
         size(rows == 0 ? 0 : tensor.numel() / rows * static_cast<int64_t>(tensor.element_size())) {}
 
-  const uint8_t* operator[](int64_t row) const { return static_cast<const uint8_t*>(tensor.data_ptr()) + row * size; }
+  std::string_view operator[](int64_t row) const {
+    return {static_cast<const char*>(tensor.data_ptr()) + row * size, static_cast<size_t>(size)};
+  }
 
-  std::vector<Hash128> hashes() const {
-    std::vector<Hash128> all(static_cast<size_t>(rows));
+  std::vector<uint64_t> hashes() const {
+    std::vector<uint64_t> all(static_cast<size_t>(rows));
     parallel_rows(rows, size / 4, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) all[row] = hash_of((*this)[row], size);
+      for (int64_t row = begin; row < end; ++row) all[row] = content_hash((*this)[row]);
     });
     return all;
   }
@@ -67,15 +40,15 @@ class FirstRows {
   explicit FirstRows(const ByteRows& rows) : rows_(rows) { places_.reserve(static_cast<size_t>(rows.rows)); }
 
   /// -1 if there is none.
-  int64_t find(const Hash128& hash, const uint8_t* bytes) const {
+  int64_t find(uint64_t hash, std::string_view bytes) const {
     const auto [begin, end] = places_.equal_range(hash);
     for (auto place = begin; place != end; ++place)
-      if (std::memcmp(bytes, rows_[place->second], static_cast<size_t>(rows_.size)) == 0) return place->second;
+      if (bytes == rows_[place->second]) return place->second;
     return -1;
   }
 
   /// -1 if `row` is the first of its content.
-  int64_t add(const Hash128& hash, int64_t row) {
+  int64_t add(uint64_t hash, int64_t row) {
     const auto first = find(hash, rows_[row]);
     if (first < 0) places_.emplace(hash, row);
     return first;
@@ -83,7 +56,7 @@ class FirstRows {
 
  private:
   const ByteRows& rows_;
-  std::unordered_multimap<Hash128, int64_t, LowBits> places_;
+  std::unordered_multimap<uint64_t, int64_t> places_;  ///< by hash; what it finds is compared
 };
 
 }  // namespace

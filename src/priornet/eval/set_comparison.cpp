@@ -51,11 +51,9 @@ std::string describe_matching(const ImageShape& from, const ImageShape& to, cons
   std::vector<std::string> parts;
   if (from.channels != to.channels) parts.push_back(to.channels == 1 ? "colour to grey" : "grey to RGB");
   if (from.height != to.height || from.width != to.width) {
-    constexpr const char* kModes[] = {"nearest", "bilinear", "bicubic"};
     const bool widened = fit.antialias && fit.resampling != Resampling::kNearest;
     parts.push_back(fmt::format("{}x{} to {}x{}, {}{}", from.height, from.width, to.height, to.width,
-                                kModes[static_cast<int>(fit.resampling)],
-                                widened ? " with antialiasing" : " without antialiasing"));
+                                name_of(fit.resampling), widened ? " with antialiasing" : " without antialiasing"));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }

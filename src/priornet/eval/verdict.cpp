@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <priornet/data/catalogue/class_overlap.h>
 #include <priornet/eval/set_comparison.h>
 
 #include <algorithm>
-#include <cctype>
 
 namespace priornet {
 namespace {
@@ -51,10 +51,8 @@ std::string counted(size_t count, std::string_view what) {
 
 // "tabby" of "n02123045 tabby, tabby cat".
 std::string first_name(std::string_view class_name) {
-  const bool has_id =
-      class_name.size() > 10 && class_name[0] == 'n' && class_name[9] == ' ' &&
-      std::all_of(class_name.begin() + 1, class_name.begin() + 9, [](unsigned char c) { return std::isdigit(c) != 0; });
-  if (has_id) class_name.remove_prefix(10);
+  if (const auto id = wordnet_id(class_name).size(); id > 0 && class_name.size() > id + 1)
+    class_name.remove_prefix(id + 1);
   return std::string(class_name.substr(0, class_name.find(',')));
 }
 

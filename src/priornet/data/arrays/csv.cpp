@@ -15,8 +15,12 @@ class NumberReader {
 
   NumberTable read() {
     const auto first = lines_.next();
-    read_header(first);
-    if (names_.empty()) read_row(first);
+    auto [fields, is_numbers] = parse_first_line(first);
+    columns_ = static_cast<int64_t>(fields.size());
+    if (is_numbers)
+      read_row(first);
+    else
+      names_ = std::move(fields);
     while (!lines_.at_end()) read_row(lines_.next());
 
     if (rows_ == 0) return {std::move(names_), torch::empty({0, columns_}, torch::kFloat64)};
@@ -27,20 +31,6 @@ class NumberReader {
   }
 
  private:
-  // Sets the number of columns, and the names if the line is a header.
-  void read_header(std::string_view line) {
-    bool numbers = true;
-    std::vector<std::string> names;
-    for (bool more = true; more;) {
-      const auto field = take_field(line, more);
-      double ignored = 0;
-      numbers &= parse_csv_number(field, ignored) != ParsedNumber::kOther;
-      names.push_back(csv_text(field));
-    }
-    columns_ = static_cast<int64_t>(names.size());
-    if (!numbers) names_ = std::move(names);
-  }
-
   void read_row(std::string_view line) {
     const auto whole = line;
     int64_t column = 0;

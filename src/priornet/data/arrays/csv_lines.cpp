@@ -50,6 +50,17 @@ ParsedNumber parse_csv_number(std::string_view field, double& value) {
   return error == std::errc::result_out_of_range && std::isinf(value) ? ParsedNumber::kTooLarge : ParsedNumber::kNumber;
 }
 
+FirstLine parse_first_line(std::string_view line) {
+  FirstLine first;
+  for (bool more = true; more;) {
+    const auto field = take_field(line, more);
+    double ignored = 0;
+    first.is_numbers &= parse_csv_number(field, ignored) != ParsedNumber::kOther;
+    first.fields.push_back(csv_text(field));
+  }
+  return first;
+}
+
 std::string shown_field(std::string_view field) {
   constexpr size_t kLongest = 40;
   field = trimmed(field);

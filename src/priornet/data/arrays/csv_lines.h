@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // The lines and fields of a CSV text, before anybody knows what they mean.
 
@@ -18,6 +19,13 @@ enum class ParsedNumber { kNumber, kTooLarge, kOther };
 
 /// The number a field says, quotes and spaces around it or not.
 ParsedNumber parse_csv_number(std::string_view field, double& value);
+
+/// The fields of a first line, which may be the names of the columns or, all of them, numbers.
+struct FirstLine {
+  std::vector<std::string> fields;
+  bool is_numbers = true;
+};
+FirstLine parse_first_line(std::string_view line);
 
 /// A field as messages show it: in quotes, cut off where it is long; "an empty value".
 std::string shown_field(std::string_view field);

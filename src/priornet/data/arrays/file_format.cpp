@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
+#include <priornet/core/lower_case.h>
 #include <priornet/data/arrays/file_format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <string>
 
 namespace priornet {
@@ -26,9 +25,7 @@ std::string_view extension_of(FileFormat format) {
 }  // namespace
 
 FileFormat format_of(const std::filesystem::path& path, std::initializer_list<FileFormat> supported) {
-  auto extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto extension = lower_case(path.extension().string());
   std::string wanted;
   for (const auto* format = supported.begin(); format != supported.end(); ++format) {
     if (extension == extension_of(*format)) return *format;

@@ -45,24 +45,31 @@ std::string hash_text(std::string_view bytes) { return fmt::format("{:016x}", co
 // What read_tensor_file finds wrong, before the file's name is put in front.
 [[noreturn]] void fail(const std::string& what) { throw DataError(what); }
 
-Json parse_header(std::string_view file) {
+struct Layout {
+  Json header;
+  size_t data_at = 0;    ///< where the bytes of the tensors begin in the file
+  size_t data_size = 0;  ///< how many they are
+};
+
+Layout parse_layout(std::string_view file) {
   uint64_t size = 0;
   if (file.size() < sizeof(size)) fail("is too short for a tensor file");
   std::memcpy(&size, file.data(), sizeof(size));
-  if (size > file.size() - sizeof(size))
+  const auto rest = file.substr(sizeof(size));
+  if (size > rest.size())
     fail(fmt::format("is no tensor file, or truncated: its header should take {} bytes, of which {} are there", size,
-                     file.size() - sizeof(size)));
-  auto header = Json::parse(file.substr(sizeof(size), size), nullptr, false);
-  if (!header.is_object()) fail("is no tensor file: its header is not a JSON object");
-  return header;
+                     rest.size()));
+  Layout layout{Json::parse(rest.substr(0, size), nullptr, false), sizeof(size) + size, rest.size() - size};
+  if (!layout.header.is_object()) fail("is no tensor file: its header is not a JSON object");
+  return layout;
 }
 
 // Of the header as we would write it, whatever its spaces. Files of others hold no hashes at all.
 void check_header_hash(Json header) {
   const auto metadata = header.find(kMetadata);
   if (metadata == header.end() || !metadata->is_object()) return;
-  const bool ours = std::any_of(metadata->items().begin(), metadata->items().end(),
-                                [](const auto& item) { return item.key().starts_with(kHash); });
+  bool ours = false;
+  for (const auto& item : metadata->items()) ours = ours || item.key().starts_with(kHash);
   if (!ours) return;
   const auto hash = metadata->value(kHeaderHash, "");
   metadata->erase(kHeaderHash);
@@ -80,20 +87,20 @@ uint64_t bytes_for(const std::vector<int64_t>& shape, uint64_t item, uint64_t mo
   return bytes;
 }
 
-torch::Tensor tensor_at(const std::string& name, const Json& entry, std::string_view data,
-                        const std::shared_ptr<FileMapping>& mapping) {
+torch::Tensor tensor_at(const std::string& name, const Layout& layout, const std::shared_ptr<FileMapping>& mapping) {
+  const auto& entry = layout.header.at(name);
   const auto code = entry.at("dtype").get<std::string>();
   const auto dtype = std::find_if(kDtypes.begin(), kDtypes.end(), [&](const auto& d) { return d.code == code; });
   if (dtype == kDtypes.end()) fail(fmt::format("tensor {} is of dtype {}, which is not known here", name, code));
   const auto shape = entry.at("shape").get<std::vector<int64_t>>();
   const auto place = entry.at("data_offsets").get<std::array<uint64_t, 2>>();
   const auto item = torch::elementSize(dtype->type);
-  if (place[0] > place[1] || place[1] > data.size())
+  if (place[0] > place[1] || place[1] > layout.data_size)
     fail(fmt::format("is truncated: tensor {} should end at byte {} of the data, which has {}", name, place[1],
-                     data.size()));
-  if (bytes_for(shape, item, data.size()) != place[1] - place[0])
+                     layout.data_size));
+  if (bytes_for(shape, item, layout.data_size) != place[1] - place[0])
     fail(fmt::format("tensor {} has another shape than its {} bytes", name, place[1] - place[0]));
-  auto* begin = mapping->data() + (data.data() - mapping->data()) + place[0];
+  auto* begin = mapping->data() + layout.data_at + place[0];
   // A file of others may not be aligned.
   if (reinterpret_cast<uintptr_t>(begin) % item == 0)
     return torch::from_blob(
@@ -104,23 +111,19 @@ torch::Tensor tensor_at(const std::string& name, const Json& entry, std::string_
 }
 
 TensorFile parsed(const std::shared_ptr<FileMapping>& mapping) {
-  const auto file = mapping->bytes();
-  const auto header = parse_header(file);
-  check_header_hash(header);
-  uint64_t header_size = 0;
-  std::memcpy(&header_size, file.data(), sizeof(header_size));
-  const auto data = file.substr(sizeof(header_size) + header_size);
+  const auto layout = parse_layout(mapping->bytes());
+  check_header_hash(layout.header);
   TensorFile result;
   uint64_t end = 0;
-  for (const auto& [name, entry] : header.items()) {
+  for (const auto& [name, entry] : layout.header.items()) {
     if (name == kMetadata) {
       entry.get_to(result.metadata);
       continue;
     }
-    result.tensors.push_back({name, tensor_at(name, entry, data, mapping)});
+    result.tensors.push_back({name, tensor_at(name, layout, mapping)});
     end = std::max(end, entry.at("data_offsets").at(1).get<uint64_t>());
   }
-  if (end != data.size()) fail(fmt::format("goes on after byte {} of the data, where the last tensor ends", end));
+  if (end != layout.data_size) fail(fmt::format("goes on after byte {} of the data, where the last tensor ends", end));
   for (const auto& [name, tensor] : result.tensors) {
     const auto hash = result.metadata.find(std::string(kHash) + name);
     if (hash == result.metadata.end()) continue;

@@ -14,11 +14,6 @@ namespace {
 
 using Names = std::unordered_set<std::string>;
 
-bool is_wordnet_id(std::string_view text) {
-  return text.size() == 9 && text[0] == 'n' &&
-         std::all_of(text.begin() + 1, text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
 std::string singular(std::string name) {
   const auto drop = [&](size_t ending, const char* instead) { name.replace(name.size() - ending, ending, instead); };
   for (const auto* ending : {"ches", "shes", "sses", "xes"})
@@ -64,9 +59,9 @@ const std::unordered_map<std::string, std::string>& kinds() {
 // The id, if there is one, and every name between commas.
 std::vector<std::string> names_of(std::string_view class_name) {
   std::vector<std::string> names;
-  if (is_wordnet_id(class_name.substr(0, 9)) && (class_name.size() == 9 || class_name[9] == ' ')) {
-    names.emplace_back(class_name.substr(0, 9));
-    class_name.remove_prefix(std::min<size_t>(class_name.size(), 10));
+  if (const auto id = wordnet_id(class_name); !id.empty()) {
+    names.emplace_back(id);
+    class_name.remove_prefix(std::min(class_name.size(), id.size() + 1));
   }
   while (!class_name.empty()) {
     const auto comma = std::min(class_name.find(','), class_name.size());
@@ -83,6 +78,13 @@ bool is_among(const std::string& name, const Names& others) {
 }
 
 }  // namespace
+
+std::string_view wordnet_id(std::string_view class_name) {
+  const auto id = class_name.substr(0, 9);
+  const bool is_id = id.size() == 9 && id[0] == 'n' &&
+                     std::all_of(id.begin() + 1, id.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  return is_id && (class_name.size() == 9 || class_name[9] == ' ') ? id : std::string_view();
+}
 
 std::vector<std::string> overlapping_classes(const std::vector<std::string>& class_names,
                                              const std::vector<std::string>& other_class_names) {

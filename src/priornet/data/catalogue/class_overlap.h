@@ -3,9 +3,13 @@
 #include <priornet/data/dataset.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace priornet {
+
+/// The WordNet id that a class's name begins with, "n02123045" of "n02123045 tabby, tabby cat"; empty if it has none.
+std::string_view wordnet_id(std::string_view class_name);
 
 /// The classes of the first set that are the same as, or a kind of, a class of the other, in their order: by equal
 /// names, and by the list of class_kinds.h ("tabby" is a kind of "cat").

@@ -103,10 +103,12 @@ Dataset modified(Dataset set, const SetName& name, bool is_resized, const LoadOp
   set.name = name.text;
   bool has_size = is_resized;
   for (const auto& modifier : name.modifiers) {
-    const bool was_applied = is_resized && modifier.kind == Kind::kSize;
-    has_size = has_size || modifier.kind == Kind::kSize;
-    if (was_applied) is_resized = false;
-    if (was_applied) continue;
+    const bool is_size = modifier.kind == Kind::kSize;
+    has_size = has_size || is_size;
+    if (is_size && is_resized) {  // by the reader; a second size is a size again
+      is_resized = false;
+      continue;
+    }
     if (is_for_images(modifier.kind) && !set.has_images())
       fail(name, "invert, grey, rgb, size= and pad= are for images, and the set holds numbers");
     set = modified(std::move(set), name, modifier, options);

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
+#include <priornet/core/lower_case.h>
 #include <priornet/data/catalogue/modifiers.h>
 #include <priornet/data/catalogue/path_set.h>
 #include <priornet/data/catalogue/read_through_copy.h>
 #include <priornet/data/files/archive.h>
 #include <priornet/data/files/content_hash.h>
 #include <priornet/data/files/file_tree.h>
+#include <priornet/data/files/gzip.h>
 #include <priornet/data/formats/array_set.h>
 #include <priornet/data/formats/idx.h>
 #include <priornet/data/formats/image_collection.h>
@@ -14,18 +16,11 @@
 #include <priornet/data/formats/svhn.h>
 #include <priornet/data/formats/table.h>
 
-#include <algorithm>
-#include <cctype>
 #include <set>
 
 namespace priornet {
 namespace fs = std::filesystem;
 namespace {
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 // "photos/" is the folder photos.
 fs::path without_slash(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
@@ -53,27 +48,17 @@ Dataset read_images(const fs::path& path, const std::optional<ResizeOptions>& re
   return has_class_folders(path) ? read_image_folder(path, options) : read_flat_images(path, options);
 }
 
-std::vector<fs::path> files_in(const fs::path& path) {
-  if (!fs::is_directory(path)) return {path};
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(path))
-    if (entry.is_regular_file()) files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 // Two folders of one name have copies of their own: the hash is that of the whole path.
 Dataset load_images(const fs::path& path, const std::optional<ResizeOptions>& resize, const LoadOptions& options) {
   const auto whole = fs::weakly_canonical(path);
   const auto name =
       fmt::format("{}-{:016x}{}", whole.filename().string(), content_hash(whole.string()), resize_suffix(resize));
-  return read_through_copy({name, path, files_in(path), 0, [&] { return read_images(path, resize); }}, options);
+  return read_through_copy({name, path, source_files({}, path), 0, [&] { return read_images(path, resize); }}, options);
 }
 
 // train-images-idx3-ubyte has its labels in train-labels-idx1-ubyte.
 Dataset read_idx_pair(const fs::path& path) {
-  auto images = path.filename().string();
-  if (images.ends_with(".gz")) images.resize(images.size() - 3);
+  const auto images = without_gzip(path.filename().string());
   const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   auto labels = images;
   if (const auto at = labels.find("images"); at != std::string::npos) labels.replace(at, 6, "labels");

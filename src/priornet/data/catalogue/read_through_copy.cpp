@@ -46,11 +46,9 @@ std::string copy_name(const CatalogueEntry& entry, const SetPart& part, const st
 
 std::string resize_suffix(const std::optional<ResizeOptions>& resize) {
   if (!resize) return "";
-  const auto* mode = resize->resampling == Resampling::kNearest    ? "nearest"
-                     : resize->resampling == Resampling::kBilinear ? "bilinear"
-                                                                   : "bicubic";
   const bool points = !resize->antialias && resize->resampling != Resampling::kNearest;
-  return fmt::format("-{}x{}-{}{}", resize->height, resize->width, mode, points ? "-points" : "");
+  return fmt::format("-{}x{}-{}{}", resize->height, resize->width, name_of(resize->resampling),
+                     points ? "-points" : "");
 }
 
 }  // namespace priornet

@@ -75,9 +75,8 @@ void set_once(std::optional<Value>& setting, Value value, const Word& word) {
 }
 
 Resampling resampling_of(const Word& word) {
-  if (word.value == "nearest") return Resampling::kNearest;
-  if (word.value == "bilinear") return Resampling::kBilinear;
-  if (word.value == "bicubic") return Resampling::kBicubic;
+  for (const auto& [name, resampling] : kResamplingNames)
+    if (word.value == name) return resampling;
   reject(word.name, word.text, "should be resample=nearest, resample=bilinear or resample=bicubic");
 }
 

@@ -25,10 +25,7 @@ KnownFile known_file(const CatalogueEntry& entry, const std::string& path) {
   return unknown;
 }
 
-std::string plain_name(const std::string& path) {
-  const auto name = fs::path(path).filename().string();
-  return name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
-}
+std::string plain_name(const std::string& path) { return without_gzip(fs::path(path).filename().string()); }
 
 // The four files of a set like MNIST, each at most once, compressed or not.
 class MnistFiles {

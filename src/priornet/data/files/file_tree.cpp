@@ -10,8 +10,6 @@
 namespace priornet {
 namespace {
 
-constexpr std::string_view kGzip = ".gz";
-
 class FileStream final : public ByteStream {
  public:
   explicit FileStream(const std::filesystem::path& path) : ByteStream(path.string()), file_(path) {}
@@ -22,11 +20,6 @@ class FileStream final : public ByteStream {
 
   InputFile file_;
 };
-
-std::string without_gzip(std::string path) {
-  if (path.ends_with(kGzip)) path.resize(path.size() - kGzip.size());
-  return path;
-}
 
 bool hidden(const std::filesystem::path& path) { return path.filename().string().starts_with("."); }
 
@@ -56,7 +49,7 @@ std::map<std::string, std::filesystem::path> files_below(const std::filesystem::
 
 std::unique_ptr<ByteStream> open_file(const std::filesystem::path& path) {
   auto file = std::make_unique<FileStream>(path);
-  if (path.extension() == kGzip) return gunzip(std::move(file));
+  if (path.extension() == ".gz") return gunzip(std::move(file));
   return file;
 }
 

@@ -74,6 +74,12 @@ class InflateStream final : public ByteStream {
 
 }  // namespace
 
+std::string without_gzip(std::string name) {
+  constexpr std::string_view kEnding = ".gz";
+  if (name.ends_with(kEnding)) name.resize(name.size() - kEnding.size());
+  return name;
+}
+
 std::unique_ptr<ByteStream> gunzip(std::unique_ptr<ByteStream> compressed) {
   auto& stream = *compressed;
   return std::make_unique<InflateStream>(stream, std::move(compressed), Wrapping::kGzip);

@@ -16,6 +16,9 @@ std::unique_ptr<ByteStream> gunzip(ByteStream& compressed);
 /// The same of a zlib stream (RFC 1950), which ends with its checksum; what follows that is left out.
 std::unique_ptr<ByteStream> inflate_zlib(ByteStream& compressed);
 
+/// The name of what NAME.gz expands to: NAME. Others stay as they are.
+std::string without_gzip(std::string name);
+
 /// Deflate cannot do better: whoever claims a higher ratio lies.
 constexpr int64_t kLargestDeflateRatio = 1032;
 

@@ -1,8 +1,8 @@
+#include <priornet/core/lower_case.h>
 #include <priornet/data/formats/image_collection.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 
 namespace priornet {
@@ -42,9 +42,8 @@ bool natural_less(const std::string& a, const std::string& b) {
 
 bool is_image_path(const std::string& path) {
   constexpr std::array<std::string_view, 4> kExtensions = {".png", ".jpg", ".jpeg", ".webp"};
-  auto name = path.substr(path.rfind('/') + 1);
+  const auto name = lower_case(path.substr(path.rfind('/') + 1));
   if (name.starts_with(".") || path.starts_with("__MACOSX/")) return false;
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
   return std::any_of(kExtensions.begin(), kExtensions.end(), [&](auto extension) { return name.ends_with(extension); });
 }
 

@@ -17,16 +17,9 @@ constexpr int64_t kLargest = int64_t{64} << 30;
 constexpr int64_t kNone = -1;
 
 std::vector<std::string> read_names(CsvLines& lines) {
-  auto line = lines.next();
-  std::vector<std::string> names;
-  bool numbers = true;
-  for (bool more = true; more;) {
-    const auto field = take_field(line, more);
-    double ignored = 0;
-    numbers &= parse_csv_number(field, ignored) != ParsedNumber::kOther;
-    names.push_back(csv_text(field));
-  }
-  if (numbers) throw DataError(fmt::format("{}: line 1 is all numbers: wanted the names of the columns", lines.name()));
+  auto [names, is_numbers] = parse_first_line(lines.next());
+  if (is_numbers)
+    throw DataError(fmt::format("{}: line 1 is all numbers: wanted the names of the columns", lines.name()));
   return names;
 }
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
 #include <priornet/data/images/decode.h>
-#include <priornet/data/images/pixels.h>
+#include <priornet/data/images/decoded_pixels.h>
 
 #include <algorithm>
 

@@ -2,9 +2,9 @@
 #include <fmt/ranges.h>
 #include <png.h>
 #include <priornet/core/errors.h>
+#include <priornet/data/images/decoded_pixels.h>
 #include <priornet/data/images/encode_png.h>
 #include <priornet/data/images/image_limits.h>
-#include <priornet/data/images/pixels.h>
 
 #include <csetjmp>
 #include <cstring>

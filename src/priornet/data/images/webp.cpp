@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
+#include <priornet/data/images/decoded_pixels.h>
 #include <priornet/data/images/image_limits.h>
-#include <priornet/data/images/pixels.h>
 #include <webp/decode.h>
 
 namespace priornet {

@@ -1,10 +1,9 @@
 #pragma once
 
+#include <priornet/data/transforms/resampling.h>
 #include <torch/types.h>
 
 namespace priornet {
-
-enum class Resampling { kNearest, kBilinear, kBicubic };
 
 struct ResizeOptions {
   int64_t height = 0;
