@@ -5,25 +5,25 @@
 namespace priornet {
 namespace {
 
-double mean(const torch::Tensor& values) { return values.to(torch::kFloat64).mean().item<double>(); }
+double mean_of(const torch::Tensor& values) { return values.to(torch::kFloat64).mean().item<double>(); }
 
 TEST(RandomDraws, HaveTheMomentsOfTheirDistributions) {
   const auto normal = normal_draws(1000, 1001, {7});
-  EXPECT_NEAR(mean(normal), 0, 5e-3);
-  EXPECT_NEAR(mean(normal.pow(2)), 1, 1e-2);
-  EXPECT_NEAR(mean(normal.pow(3)), 0, 2e-2);
-  EXPECT_NEAR(mean(normal.pow(4)), 3, 5e-2);
+  EXPECT_NEAR(mean_of(normal), 0, 5e-3);
+  EXPECT_NEAR(mean_of(normal.pow(2)), 1, 1e-2);
+  EXPECT_NEAR(mean_of(normal.pow(3)), 0, 2e-2);
+  EXPECT_NEAR(mean_of(normal.pow(4)), 3, 5e-2);
   const auto uniform = uniform_draws(1000, 1001, {7});
-  EXPECT_NEAR(mean(uniform), 0.5, 2e-3);
-  EXPECT_NEAR(mean(uniform.pow(2)), 1 / 3.0, 2e-3);
+  EXPECT_NEAR(mean_of(uniform), 0.5, 2e-3);
+  EXPECT_NEAR(mean_of(uniform.pow(2)), 1 / 3.0, 2e-3);
   EXPECT_GT(uniform.min().item<float>(), 0);
   EXPECT_LE(uniform.max().item<float>(), 1);
 }
 
 TEST(RandomDraws, OfNeighboursAreUnrelated) {
   const auto draws = normal_draws(1000, 1000, {7});
-  EXPECT_NEAR(mean(draws.slice(1, 0, -1) * draws.slice(1, 1)), 0, 5e-3);
-  EXPECT_NEAR(mean(draws.slice(0, 0, -1) * draws.slice(0, 1)), 0, 5e-3);
+  EXPECT_NEAR(mean_of(draws.slice(1, 0, -1) * draws.slice(1, 1)), 0, 5e-3);
+  EXPECT_NEAR(mean_of(draws.slice(0, 0, -1) * draws.slice(0, 1)), 0, 5e-3);
 }
 
 TEST(RandomDraws, DependOnSeedRowAndColumnAlone) {

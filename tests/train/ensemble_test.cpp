@@ -3,6 +3,8 @@
 #include <testing/small_runs.h>
 #include <testing/throws.h>
 
+#include <fstream>
+
 namespace priornet {
 namespace {
 
@@ -54,7 +56,7 @@ TEST(Ensemble, IsRemovedWholeByForceButNothingElseIs) {
   const TemporaryFolder folder;
   NoProgress progress;
   train_run(of_members(2), small_sets(), folder / "run", {}, progress);
-  folder.write("run/notes.txt", "mine");
+  std::ofstream(folder / "run" / "notes.txt") << "mine";
   static_cast<void>(RunFolder(folder / "run", RunFolder::Start::kForce));
   EXPECT_FALSE(fs::exists(folder / "run" / "member-1"));
   EXPECT_FALSE(fs::exists(folder / "run" / "config.toml"));
