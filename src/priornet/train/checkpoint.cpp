@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
 #include <priornet/train/checkpoint.h>
+#include <priornet/train/config.h>
 
 #include <charconv>
 
@@ -51,18 +52,6 @@ T number_of(const TensorFile& file, const std::string& key) {
   if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc())
     throw DataError(fmt::format("{}: its {} is no number: {}", file.path, key, text));
   return value;
-}
-
-// Line by line, for a message.
-std::string first_difference(std::string_view a, std::string_view b) {
-  while (!a.empty() || !b.empty()) {
-    const auto line_a = a.substr(0, a.find('\n'));
-    const auto line_b = b.substr(0, b.find('\n'));
-    if (line_a != line_b) return fmt::format("\"{}\" there, \"{}\" here", line_a, line_b);
-    a.remove_prefix(std::min(a.size(), line_a.size() + 1));
-    b.remove_prefix(std::min(b.size(), line_b.size() + 1));
-  }
-  return "nothing";
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
+#include <fmt/format.h>
 #include <priornet/config/toml_writer.h>
 #include <priornet/core/errors.h>
 #include <priornet/train/config.h>
+
+#include <algorithm>
 
 namespace priornet {
 namespace {
@@ -99,6 +102,12 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
   fields.whole("keep_checkpoints", config.keep_checkpoints, at_least(1), "the last so many, and the best");
 }
 
+// Without its comment.
+std::string_view setting(std::string_view line) {
+  line = line.substr(0, line.find(" #"));
+  return line.substr(0, line.find_last_not_of(' ') + 1);
+}
+
 }  // namespace
 
 void visit_config(TrainConfig& config, ConfigFields& fields) {
@@ -127,6 +136,18 @@ TrainConfig read_config(const std::filesystem::path& path, const std::vector<std
 std::string to_toml(const TrainConfig& config) {
   auto copy = config;
   return to_toml([&](ConfigFields& fields) { visit_config(copy, fields); });
+}
+
+std::string first_difference(std::string_view there, std::string_view here) {
+  while (!there.empty() || !here.empty()) {
+    const auto line_there = there.substr(0, there.find('\n'));
+    const auto line_here = here.substr(0, here.find('\n'));
+    if (line_there != line_here)
+      return fmt::format("\"{}\" there, \"{}\" here", setting(line_there), setting(line_here));
+    there.remove_prefix(std::min(there.size(), line_there.size() + 1));
+    here.remove_prefix(std::min(here.size(), line_here.size() + 1));
+  }
+  return "nothing";
 }
 
 }  // namespace priornet

@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace priornet {
@@ -53,5 +54,8 @@ TrainConfig read_config(const std::filesystem::path& path, const std::vector<std
 
 /// As a file that reads back as the same.
 std::string to_toml(const TrainConfig& config);
+
+/// The first lines in which two such files differ, for a message.
+std::string first_difference(std::string_view there, std::string_view here);
 
 }  // namespace priornet

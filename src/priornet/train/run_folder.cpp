@@ -3,6 +3,7 @@
 #include <priornet/core/atomic_file.h>
 #include <priornet/core/errors.h>
 #include <priornet/core/input_file.h>
+#include <priornet/train/config.h>
 #include <priornet/train/run_folder.h>
 #include <unistd.h>
 
@@ -67,6 +68,13 @@ void RunFolder::write_config(const std::string& toml) const {
   AtomicFile file(config());
   file.write(toml);
   file.commit();
+}
+
+void RunFolder::check_config(const std::string& toml) const {
+  if (!std::filesystem::exists(config())) return;
+  if (const auto found = InputFile(config()).read_rest(); found != toml)
+    throw DataError(
+        fmt::format("{}: is of another configuration: {}", config().string(), first_difference(found, toml)));
 }
 
 std::vector<int64_t> RunFolder::steps() const { return steps_in(path_ / "checkpoints"); }

@@ -30,6 +30,9 @@ class RunFolder {
   /// Whole or not at all.
   void write_config(const std::string& toml) const;
 
+  /// DataError that shows the difference where the folder holds a run of another configuration.
+  void check_config(const std::string& toml) const;
+
   /// Of the checkpoints that are kept, oldest first.
   std::vector<int64_t> steps() const;
 

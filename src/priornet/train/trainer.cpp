@@ -195,6 +195,7 @@ class Run {
 
 std::shared_ptr<Network> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
                                const TrainerOptions& options, Progress& progress) {
+  folder.check_config(to_toml(config));
   const SideStream stream(options.device);
   try {
     return Run(config, sets, folder, options, progress).train();

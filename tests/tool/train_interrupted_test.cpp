@@ -1,0 +1,94 @@
+#include <priornet/core/random_stream.h>
+#include <testing/started_process.h>
+#include <testing/train_files.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+// A run that is killed again and again ends bit for bit where one ends that nobody disturbed. tools/kill-and-resume has
+// it killed more often than a short check does.
+
+namespace priornet {
+namespace {
+
+constexpr int kEpochs = 60;
+
+class InterruptedTraining : public ::testing::Test {
+ protected:
+  std::vector<std::string> command(const std::string& run) const {
+    return {PRIORNET_TOOL_PATH, "--threads", "1", "train", config_, "--out", (files_ / run).string(), "--resume"};
+  }
+
+  /// Without the times.
+  std::vector<nlohmann::json> metrics(const std::string& run) const {
+    std::vector<nlohmann::json> lines;
+    std::istringstream text(bytes_of(files_ / run / "metrics.jsonl"));
+    for (std::string line; std::getline(text, line);) {
+      lines.push_back(nlohmann::json::parse(line));
+      lines.back().erase("seconds");
+      lines.back().erase("images_a_second");
+    }
+    return lines;
+  }
+
+  std::string last_checkpoint(const std::string& run) const {
+    return bytes_of(files_ / run / "checkpoints" / ("step-00000" + std::to_string(10 * kEpochs) + ".safetensors"));
+  }
+
+  void expect_same_end() const {
+    EXPECT_EQ(last_checkpoint("disturbed"), last_checkpoint("whole"));
+    EXPECT_EQ(metrics("disturbed"), metrics("whole"));
+  }
+
+  TrainFiles files_;
+  std::string config_ = files_.config();
+
+  void SetUp() override {
+    config_ = files_.text("long.toml", bytes_of(config_));
+    auto text = bytes_of(config_);
+    text.replace(text.find("epochs = 3"), 10, "epochs = " + std::to_string(kEpochs));
+    config_ = files_.text("long.toml", text);
+    const auto begin = std::chrono::steady_clock::now();
+    StartedProcess whole(command("whole"), {});
+    ASSERT_EQ(whole.wait(), 0) << whole.err();
+    took_ = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+  }
+
+  std::chrono::milliseconds took_{};
+};
+
+TEST_F(InterruptedTraining, EndsBitForBitAsIfItHadNotBeenKilled) {
+  const char* asked = std::getenv("PRIORNET_KILLS");
+  const int kills = asked != nullptr ? std::atoi(asked) : 3;
+  RandomStream random(static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()), 0, 0);
+  int killed = 0;
+  for (int i = 0; i < kills; ++i) {
+    StartedProcess run(command("disturbed"), {});
+    // Any moment of its life, its start and a write included; it gets on between two of them.
+    run.wait(
+        std::chrono::milliseconds(static_cast<int64_t>(random.uniform() * 0.8 * static_cast<double>(took_.count()))));
+    ::kill(run.id(), SIGKILL);
+    killed += run.wait() == 128 + SIGKILL;
+  }
+  EXPECT_GE(killed, 1);
+  StartedProcess last(command("disturbed"), {});
+  ASSERT_EQ(last.wait(), 0) << last.err();
+  expect_same_end();
+}
+
+TEST_F(InterruptedTraining, IsStoppedByCtrlCWithACheckpoint) {
+  StartedProcess run(command("disturbed"), {});
+  while (!std::filesystem::exists(files_ / "disturbed" / "metrics.jsonl") &&
+         run.wait(std::chrono::milliseconds(1)) < 0) {
+  }
+  ::kill(run.id(), SIGINT);
+  ASSERT_EQ(run.wait(), 128 + SIGINT) << run.err();
+  EXPECT_NE(run.err().find("; --resume goes on from "), std::string::npos) << run.err();
+  StartedProcess last(command("disturbed"), {});
+  ASSERT_EQ(last.wait(), 0) << last.err();
+  expect_same_end();
+}
+
+}  // namespace
+}  // namespace priornet

@@ -1,0 +1,112 @@
+#include <testing/train_files.h>
+
+#include <nlohmann/json.hpp>
+
+namespace priornet {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string run_in(const TrainFiles& files) { return (files / "run").string(); }
+
+TEST(Train, LeavesARun) {
+  const TrainFiles files;
+  const auto outcome = run_tool({"train", files.config(), "--out", run_in(files), "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto last = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(last["epoch"], 3);
+  EXPECT_LT(last["validation"]["error"], 0.1);
+  EXPECT_TRUE(fs::exists(files / "run" / "config.toml"));
+  EXPECT_TRUE(fs::exists(files / "run" / "metrics.jsonl"));
+  EXPECT_TRUE(fs::exists(files / "run" / "checkpoints" / "step-00000030.safetensors"));
+  EXPECT_NE(outcome.err.find("epoch 3 of 3"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("images/s"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("validation: error"), std::string::npos) << outcome.err;
+}
+
+TEST(Train, DescribesTheNetworkAndTrainsNothing) {
+  const TrainFiles files;
+  const auto outcome = run_tool({"train", files.config(), "--describe", "--out", run_in(files)});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("conv 3x3, 8   8 x 4 x 4  296"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("all                      915"), std::string::npos) << outcome.out;
+  EXPECT_FALSE(fs::exists(files / "run"));
+}
+
+TEST(Train, PrintsAConfigurationThatReadsBackAsItself) {
+  const TrainFiles files;
+  const auto first = run_tool({"train", files.config(), "--print-config", "--set", "training.epochs=7"});
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_NE(first.out.find("epochs = 7"), std::string::npos) << first.out;
+  const auto again = run_tool({"train", files.text("again.toml", first.out), "--print-config"});
+  EXPECT_EQ(again.out, first.out) << again.err;
+}
+
+TEST(Train, KeepsARunThatIsThereUnlessToldOtherwise) {
+  const TrainFiles files;
+  const auto config = files.config("seed = 3\n");
+  ASSERT_EQ(run_tool({"train", config, "--out", run_in(files)}).status, 0);
+  const auto checkpoint = files / "run" / "checkpoints" / "step-00000030.safetensors";
+  const auto before = bytes_of(checkpoint);
+  expect_failure(run_tool({"train", config, "--out", run_in(files)}),
+                 run_in(files) + ": already holds a run: --resume goes on with it, --force removes it");
+  EXPECT_EQ(bytes_of(checkpoint), before);
+  EXPECT_EQ(run_tool({"train", config, "--out", run_in(files), "--resume"}).status, 0);
+  EXPECT_EQ(bytes_of(checkpoint), before);
+  EXPECT_EQ(run_tool({"train", config, "--out", run_in(files), "--force", "--set", "training.seed=4"}).status, 0);
+  EXPECT_NE(bytes_of(checkpoint), before);
+}
+
+TEST(Train, RefusesToResumeWhatDiffersAndLeavesItAsItIs) {
+  const TrainFiles files;
+  ASSERT_EQ(run_tool({"train", files.config(), "--out", run_in(files)}).status, 0);
+  const auto checkpoint = files / "run" / "checkpoints" / "step-00000030.safetensors";
+  const auto before = bytes_of(checkpoint);
+  const auto config = bytes_of(files / "run" / "config.toml");
+  const auto resume = [&](const std::string& set) {
+    return run_tool({"train", files.config(), "--out", run_in(files), "--resume", "--set", set});
+  };
+  expect_failure(resume("training.rate=0.1"),
+                 (files / "run" / "config.toml").string() +
+                     ": is of another configuration: \"rate = 0.005\" there, \"rate = 0.1\" here");
+  EXPECT_EQ(resume("model.dense=[17]").status, 1);
+  EXPECT_EQ(bytes_of(checkpoint), before);
+  EXPECT_EQ(bytes_of(files / "run" / "config.toml"), config);
+
+  std::ofstream(checkpoint, std::ios::binary) << before.substr(0, before.size() / 2);
+  const auto cut = resume("training.rate=0.005");
+  EXPECT_EQ(cut.status, 1);
+  EXPECT_NE(cut.err.find(checkpoint.string()), std::string::npos) << cut.err;
+  auto flipped = before;
+  flipped[flipped.size() - 100] ^= 1;
+  std::ofstream(checkpoint, std::ios::binary) << flipped;
+  const auto damaged = resume("training.rate=0.005");
+  EXPECT_EQ(damaged.status, 1);
+  EXPECT_NE(damaged.err.find(checkpoint.string()), std::string::npos) << damaged.err;
+  EXPECT_EQ(bytes_of(checkpoint), flipped);
+}
+
+TEST(Train, LocatesMistakesInTheConfiguration) {
+  const TrainFiles files;
+  const auto config = files.config("epoch = 3\n");
+  const auto misspelt = run_tool({"train", config});
+  EXPECT_EQ(misspelt.status, 1);
+  EXPECT_NE(misspelt.err.find("small.toml: line 20: "), std::string::npos) << misspelt.err;
+  EXPECT_NE(misspelt.err.find("epochs"), std::string::npos) << misspelt.err;
+  const auto impossible = run_tool({"train", files.config("clip = -1\n")});
+  EXPECT_EQ(impossible.status, 1);
+  EXPECT_NE(impossible.err.find("small.toml: line 20: "), std::string::npos) << impossible.err;
+  EXPECT_EQ(run_tool({"train", (files / "none.toml").string()}).status, 2);
+}
+
+#if !defined(PRIORNET_CUDA)
+TEST(Train, SaysAtOnceThatThereIsNoGpu) {
+  const TrainFiles files;
+  expect_failure(run_tool({"train", files.config(), "--out", run_in(files), "--device", "cuda"}),
+                 "--device cuda: this build has no CUDA kernels; use --device cpu");
+  EXPECT_FALSE(fs::exists(files / "run"));
+}
+#endif
+
+}  // namespace
+}  // namespace priornet
