@@ -55,6 +55,7 @@ struct OutsideEvaluation {
 };
 
 struct Evaluation {
+  ScoringOptions scoring;  ///< how it was asked
   InsideEvaluation inside;
   std::vector<OutsideEvaluation> outside;
   torch::Tensor wrong;      ///< bool [N]: the rows of the in-distribution set that are misclassified
@@ -62,10 +63,14 @@ struct Evaluation {
   std::vector<SetScores> outside_scores;
 };
 
-/// `inside` has labels of the run's classes; the sets are fitted to the run (fit_to_run). DataError, opened by the
-/// set's name: no labels, a label of no class of the run, an empty set, a set that cannot be fitted.
+/// `inside` has labels of the run's classes, matched by name where both have names; the sets are fitted to the run
+/// (fit_to_run). DataError, opened by the set's name: no labels, a label of no class of the run, an empty set, a set
+/// that cannot be fitted.
 Evaluation evaluate(TrainedRun& run, const Dataset& inside, const std::vector<Dataset>& outside,
                     const EvaluationOptions& options, Progress& progress);
+
+/// The values of a column, confidences negated: high where the run is unsure.
+torch::Tensor uncertainty(std::string_view measure, const torch::Tensor& values);
 
 /// The row of a measure; nullptr if there is none.
 const MeasureDetection* find_measure(const std::vector<MeasureDetection>& rows, std::string_view measure);

@@ -2,6 +2,7 @@
 
 #include <priornet/models/network.h>
 #include <priornet/train/config.h>
+#include <priornet/train/run_folder.h>
 
 #include <filesystem>
 #include <memory>
@@ -20,11 +21,6 @@ struct TrainedRun {
   torch::Device device() const;
   /// Whether the logits are those of Dirichlets, and not only of a softmax.
   bool gives_dirichlet() const;
-};
-
-enum class WhichCheckpoint {
-  kLast,  ///< where training ended
-  kBest   ///< of the lowest validation error: where that set is part of the test set, a leak
 };
 
 /// The run of a folder (train/run_folder.h), or the ensemble of one: with `members` = M in its configuration, the runs
