@@ -122,7 +122,8 @@ Table evaluation_rows(const EvaluationReport& report) {
   table.columns.emplace_back("trivial_auroc");
   const auto& inside = report.evaluation.inside;
   add_rows(table, "misclassification", inside.name, std::nan(""), inside.misclassification);
-  for (const auto& set : report.evaluation.outside) add_rows(table, "detection", set.name, set.trivial.auroc, set.detection);
+  for (const auto& set : report.evaluation.outside)
+    add_rows(table, "detection", set.name, set.trivial.auroc, set.detection);
   return table;
 }
 
