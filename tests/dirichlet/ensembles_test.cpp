@@ -1,4 +1,5 @@
 #include <priornet/core/errors.h>
+#include <priornet/core/seeds.h>
 #include <priornet/dirichlet/divergence.h>
 #include <priornet/dirichlet/ensembles.h>
 #include <priornet/dirichlet/measures.h>
@@ -129,6 +130,14 @@ TEST(EnsembleMeasures, AreDifferentiable) {
   const auto detached = logits.detach();
   const auto slope = (information(detached + step * direction) - information(detached - step * direction)) / (2 * step);
   EXPECT_TRUE(near((gradient * direction).sum(), slope, 1e-8));
+}
+
+TEST(DirichletEnsembleMeasures, LeaveTheEstimateOutWhereNoDrawsAreAskedFor) {
+  const auto logits = torch::randn({2, 3, 4}, make_generator(1));
+  const auto without = dirichlet_ensemble_measures(logits, {0, 0});
+  EXPECT_FALSE(without.mutual_information_mu_theta.defined());
+  EXPECT_FALSE(without.mutual_information_mu_theta_std_err.defined());
+  EXPECT_TRUE(without.epkl.equal(dirichlet_ensemble_measures(logits).epkl));
 }
 
 TEST(EnsembleMeasures, RejectWhatIsNotAnEnsemble) {
