@@ -71,7 +71,10 @@ FactorAnalysis fitted(const OutsideOptions& options, const OutsideContext& conte
   const auto rows = to_unit_range(context.train.inputs.to(context.device)).flatten(1);
   FactorAnalysisOptions fit;
   fit.latent = options.latent;
-  return fit_factor_analysis(rows, fit, context.progress);
+  const auto model = fit_factor_analysis(rows, fit, context.progress);
+  if (context.share)
+    for (const auto& part : {model.mean, model.loading, model.noise}) context.share(part);
+  return model;
 }
 
 }  // namespace

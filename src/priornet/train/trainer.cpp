@@ -4,6 +4,7 @@
 #include <priornet/core/errors.h>
 #include <priornet/core/seeds.h>
 #include <priornet/train/checkpoint.h>
+#include <priornet/train/processes/run_processes.h>
 #include <priornet/train/trainer.h>
 #include <priornet/train/training_batches.h>
 #include <priornet/train/training_step.h>
@@ -38,6 +39,7 @@ class Run {
         folder_(folder),
         options_(options),
         progress_(progress),
+        processes_(options.processes),
         seed_(static_cast<uint64_t>(config.seed)),
         network_(make_network()),
         parameters_(network_->parameters()),
@@ -45,7 +47,8 @@ class Run {
         batches_(sets.train, sets.teacher, outside_.get(), options.device, batch_options()),
         rates_(learning_rates(config.schedule, {config.epochs, batches_.steps_an_epoch()})),
         optimiser_(Optimiser::make(parameters_, config.optimiser, rates_)),
-        step_(*network_, parameters_, *optimiser_, {config.method, config.precision == Precision::kBFloat16, {}}) {
+        step_(*network_, parameters_, *optimiser_,
+              {config.method, config.precision == Precision::kBFloat16, processes_.exchange_gradients(parameters_)}) {
     facts_.config = to_toml(config);
     facts_.class_names = nlohmann::json(sets.train.class_names).dump();
     facts_.best = kNoneYet;
@@ -55,6 +58,7 @@ class Run {
     begin();
     const auto steps = batches_.steps_an_epoch();
     for (auto epoch = facts_.step / steps; epoch < config_.epochs; ++epoch) train_epoch(epoch);
+    processes_.finish(*network_);
     return network_;
   }
 
@@ -67,18 +71,22 @@ class Run {
 
   std::unique_ptr<OutsideSource> make_outside_source() const {
     if (!needs_outside(config_.method.method) || config_.outside_batch == 0) return nullptr;
-    return make_outside(config_.outside, {sets_.train, options_.device, derive_seed(seed_, "outside"), progress_});
+    return make_outside(config_.outside, {sets_.train, options_.device, derive_seed(seed_, "outside"), progress_,
+                                          processes_.broadcast()});
   }
 
   TrainingBatchesOptions batch_options() const {
     return {config_.batch, config_.outside_batch,         config_.augmentation,
-            config_.noise, derive_seed(seed_, "batches"), {}};
+            config_.noise, derive_seed(seed_, "batches"), processes_.share()};
   }
 
   void begin() {
     const auto done = folder_.steps();
     if (options_.resume && !done.empty())
       facts_ = resume_checkpoint(folder_.checkpoint(done.back()), *network_, *optimiser_, step_.sums(), facts_.config);
+    processes_.begin({facts_.config, facts_.class_names, sets_.train.size(), facts_.step, folder_.path().string()},
+                     parameters_);
+    if (!processes_.is_first()) return;
     folder_.cut_metrics(facts_.step / batches_.steps_an_epoch() + 1);
     AtomicFile file(folder_.config());
     file.write(facts_.config);
@@ -96,7 +104,7 @@ class Run {
       progress_.report(task, facts_.step - epoch * steps, steps);
       train_step();
       // An epoch that is over is finished first: its checkpoint is the one to go on from.
-      stopping = stopping || (options_.stop && options_.stop());
+      stopping = stopping || asked_to_stop();
       if (stopping && facts_.step < (epoch + 1) * steps) stop();
     }
     progress_.report(task, steps, steps);
@@ -107,11 +115,19 @@ class Run {
 
   void train_step() {
     // Dropout draws from LibTorch's own generator: seeded for each step, a run can go on at any of them.
-    torch::manual_seed(derive_seed(seed_, fmt::format("dropout {}", facts_.step)));
+    torch::manual_seed(derive_seed(seed_, processes_.own(fmt::format("dropout {}", facts_.step))));
     const auto batch = batches_.at(facts_.step);
     step_.run(batch.inputs, batch.targets);
     if (options_.device.is_cpu()) check_finite();
     ++facts_.step;
+  }
+
+  // All processes stop at the same step. To agree, the host waits for the device: on a GPU only now and then.
+  bool asked_to_stop() {
+    constexpr int64_t kStepsOfAGpu = 32;
+    asked_ = asked_ || (options_.stop && options_.stop());
+    if (options_.processes && !options_.device.is_cpu() && facts_.step % kStepsOfAGpu != 0) return false;
+    return processes_.any(asked_);
   }
 
   // Of the sums, to which what is not finite sticks.
@@ -130,7 +146,9 @@ class Run {
 
   [[noreturn]] void stop() {
     const auto path = folder_.checkpoint(facts_.step);
-    write(path);
+    processes_.average(step_.sums());
+    if (processes_.is_first()) write(path);
+    processes_.barrier();
     throw TrainingStopped(fmt::format("stopped at step {}; --resume goes on from {}", facts_.step, path.string()));
   }
 
@@ -139,9 +157,14 @@ class Run {
   }
 
   void finish_epoch(int64_t epoch, double seconds, int64_t steps) {
+    processes_.average(step_.sums());
     const auto sums = step_.sums().to(torch::kCPU);
     const auto mean = [&](StepSum which) { return sums[which].item<double>() / sums[kCount].item<double>(); };
     if (!options_.device.is_cpu()) check_finite();
+    if (!processes_.is_first()) {
+      step_.sums().zero_();
+      return;
+    }
     EpochReport report;
     report.epoch = epoch + 1;
     report.loss = mean(kLoss);
@@ -182,6 +205,7 @@ class Run {
   const RunFolder& folder_;
   const TrainerOptions& options_;
   Progress& progress_;
+  RunProcesses processes_;
   uint64_t seed_;
   std::shared_ptr<Network> network_;
   FlatParameters parameters_;
@@ -191,6 +215,7 @@ class Run {
   std::unique_ptr<Optimiser> optimiser_;
   TrainingStep step_;
   CheckpointFacts facts_;
+  bool asked_ = false;  ///< to stop
 };
 
 }  // namespace
@@ -217,7 +242,16 @@ std::string to_json(const EpochReport& report) {
 
 std::shared_ptr<Network> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
                                const TrainerOptions& options, Progress& progress) {
-  return Run(config, sets, folder, options, progress).train();
+  try {
+    return Run(config, sets, folder, options, progress).train();
+  } catch (const ProcessGone&) {
+    throw;
+  } catch (const TrainingStopped&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (options.processes) options.processes->leave(error.what());
+    throw;
+  }
 }
 
 }  // namespace priornet
