@@ -2,7 +2,6 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
-#include <priornet/core/input_file.h>
 #include <priornet/train/processes/local_launch.h>
 #include <priornet/train/processes/process_place.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -55,9 +55,10 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 std::vector<std::string> own_arguments() {
-  const auto line = InputFile("/proc/self/cmdline").read_rest();
+  std::ifstream line("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> arguments;
-  for (size_t at = 0; at < line.size(); at = line.find('\0', at) + 1) arguments.emplace_back(line.c_str() + at);
+  for (std::string argument; std::getline(line, argument, '\0');) arguments.push_back(argument);
+  if (arguments.empty()) throw Error("/proc/self/cmdline: does not say how this program was called");
   return arguments;
 }
 
@@ -124,7 +125,8 @@ class LocalProcesses {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       ::pthread_sigmask(SIG_SETMASK, &signals.before(), nullptr);
       if (::getppid() == parent) ::execve("/proc/self/exe", argument_pointers.data(), environment_pointers.data());
-      ::_exit(1);
+      ::kill(::getpid(), SIGKILL);
+      ::pause();
     }
   }
   ~LocalProcesses() {
