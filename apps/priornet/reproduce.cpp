@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
 #include <priornet/experiments/experiment.h>
-#include <torch/cuda.h>
 
 #include <filesystem>
 #include <map>
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "device_option.h"
 #include "standard_output.h"
 #include "terminal_progress.h"
 
@@ -41,13 +41,6 @@ std::vector<const Experiment*> find_all(const std::vector<std::string>& names) {
     }
   }
   return found;
-}
-
-std::optional<torch::Device> parse_device(const std::string& name) {
-  if (name == "auto") return std::nullopt;
-  if (name == "cuda" && !torch::cuda::is_available())
-    throw Error("--device cuda: LibTorch finds no CUDA device here; use --device cpu");
-  return torch::Device(name);
 }
 
 std::string shell_word(const std::string& word) {
@@ -92,7 +85,7 @@ void reproduce(const ReproduceOptions& options) {
   const auto chosen = find_all(options.names);
   ExperimentOptions run;
   run.profile = kProfiles.at(options.profile);
-  run.device = parse_device(options.device);
+  if (options.device != "auto") run.device = chosen_device(options.device);
   run.seed = options.seed;
   run.seeds = options.seeds;
   auto json = nlohmann::ordered_json::array();
@@ -123,9 +116,7 @@ void add_reproduce(CLI::App& tool) {
   command->add_option("--profile", options->profile, "Recipe: quick, paper or modern")
       ->check(CLI::IsMember({"quick", "paper", "modern"}))
       ->capture_default_str();
-  command->add_option("--device", options->device, "Where to train: auto, cpu or cuda")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->capture_default_str();
+  add_device_option(*command, options->device, "Where to train");
   command->add_option("--seed", options->seed, "Seed of everything random")->capture_default_str();
   command->add_option("--seeds", options->seeds, "Number of runs, with seeds from --seed on")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
