@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <priornet/core/seeds.h>
 #include <priornet/models/mlp.h>
+#include <priornet/train/processes/collectives.h>
 #include <priornet/train/processes/gradient_exchange.h>
 #include <testing/started_process.h>
 #include <torch/nn/functional/loss.h>
@@ -18,12 +19,15 @@ constexpr int64_t kRows = 12;
 
 /// Calls work(group) for each rank, each on a thread of its own, and gives what they return.
 template <class Work>
-auto in_processes(int processes, const Work& work) {
-  const auto port = static_cast<uint16_t>(free_local_port());
+auto in_processes(int processes, const Work& work, ProcessPlace place = {}) {
+  if (place.attempt.empty()) place.port = static_cast<uint16_t>(free_local_port());
+  place.processes = processes;
+  place.master = "127.0.0.1";
   std::vector<std::future<decltype(work(std::declval<ProcessGroup&>()))>> running;
   for (int rank = 0; rank < processes; ++rank)
-    running.push_back(std::async(std::launch::async, [&work, rank, processes, port] {
-      ProcessGroup group({rank, processes, rank, "127.0.0.1", port}, torch::kCPU, {20s, 20s});
+    running.push_back(std::async(std::launch::async, [&work, rank, place]() mutable {
+      place.rank = rank;
+      ProcessGroup group(place, torch::kCPU, {20s, 20s});
       return work(group);
     }));
   std::vector<decltype(work(std::declval<ProcessGroup&>()))> results;
@@ -128,6 +132,27 @@ TEST(ProcessGroup, BroadcastsAveragesAndAgrees) {
     for (int i = 0; i < 2; ++i) group.agree("number", std::to_string(i), "differs");
     return 0;
   });
+}
+
+// As torchrun's does, which starts processes that have failed once more.
+TEST(ProcessGroup, MeetsAgainInAStoreThatOutlivesIt) {
+  ProcessPlace place;
+  place.master = "127.0.0.1";
+  place.port = static_cast<uint16_t>(free_local_port());
+  const auto store = open_store(place, {true, 20s});
+  for (const char* attempt : {"0", "1"}) {
+    place.attempt = attempt;
+    const auto sums = in_processes(
+        2,
+        [&](ProcessGroup& group) {
+          group.agree("attempt", attempt, "differs");
+          const auto one = torch::ones({1});
+          group.start_sum(one)->wait();
+          return one.item<float>();
+        },
+        place);
+    EXPECT_EQ(sums, (std::vector<float>{2, 2}));
+  }
 }
 
 }  // namespace

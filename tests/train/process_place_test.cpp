@@ -14,9 +14,10 @@ using Variables = std::map<std::string, std::string>;
 
 /// The place that an environment with only these variables gives.
 ProcessPlace place(const Variables& variables) {
-  for (const char* name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "SLURM_PROCID",
-                           "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_STEP_ID", "SLURM_STEP_NODELIST",
-                           "SLURM_JOB_NODELIST", "SLURM_LAUNCH_NODE_IPADDR", "SLURM_JOB_ID"})
+  for (const char* name :
+       {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "SLURM_PROCID", "SLURM_NTASKS",
+        "SLURM_LOCALID", "SLURM_STEP_ID", "SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_LAUNCH_NODE_IPADDR",
+        "SLURM_JOB_ID", "TORCHELASTIC_USE_AGENT_STORE", "TORCHELASTIC_RESTART_COUNT"})
     ::unsetenv(name);
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
   return place_from_environment();
@@ -51,6 +52,14 @@ TEST(ProcessPlace, IsAsTorchrunHasIt) {
   EXPECT_EQ(found.local_rank, 1);
   EXPECT_EQ(found.master, "node-a");
   EXPECT_EQ(found.port, 29411);
+}
+
+TEST(ProcessPlace, KnowsWhetherTorchrunItselfListens) {
+  EXPECT_EQ(place(kTorchrun).attempt, "");
+  EXPECT_EQ(place(changed(kTorchrun, "TORCHELASTIC_USE_AGENT_STORE", "False")).attempt, "");
+  const auto listening = changed(kTorchrun, "TORCHELASTIC_USE_AGENT_STORE", "True");
+  EXPECT_EQ(place(listening).attempt, "0");
+  EXPECT_EQ(place(changed(listening, "TORCHELASTIC_RESTART_COUNT", "2")).attempt, "2");
 }
 
 TEST(ProcessPlace, IsAsAnOperatorOfKubernetesHasItWithoutLocalRankAndPort) {

@@ -12,7 +12,7 @@ constexpr std::chrono::milliseconds kLook{500};  // how often one who waits look
 
 struct ProcessGroup::Connections {
   Connections(const ProcessPlace& place, const torch::Device& device, const PeerWatch::Options& options)
-      : store(open_store(place, {place.rank == 0, options.join})), watch(place, options) {
+      : store(open_store(place, {place.rank == 0 && place.attempt.empty(), options.join})), watch(place, options) {
     try {
       collectives = device.is_cpu() ? make_gloo(store, place) : make_nccl(store, place);
     } catch (const c10::Error& error) {

@@ -104,6 +104,8 @@ ProcessPlace place_from_environment() {
     place.port = static_cast<uint16_t>(number("MASTER_PORT", *port, {1, kLastPort}));
   else if (slurm)
     place.port = port_of_slurm();
+  if (variable("TORCHELASTIC_USE_AGENT_STORE") == "True")
+    place.attempt = variable("TORCHELASTIC_RESTART_COUNT").value_or("0");
   return place;
 }
 

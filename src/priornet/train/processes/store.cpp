@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
 #include <priornet/train/processes/collectives.h>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 namespace priornet {
@@ -12,7 +13,10 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place, const Stor
   tcp.waitWorkers = false;
   tcp.timeout = options.timeout;
   try {
-    return c10::make_intrusive<c10d::TCPStore>(place.master, tcp);
+    auto store = c10::make_intrusive<c10d::TCPStore>(place.master, tcp);
+    if (place.attempt.empty()) return store;
+    // One that outlives a run may hold what an earlier attempt left.
+    return c10::make_intrusive<c10d::PrefixStore>("priornet " + place.attempt, store);
   } catch (const std::exception&) {
     if (options.listen)
       throw Error(fmt::format("process {} of {} cannot listen at {}:{}: is that this machine, and the port free?",
