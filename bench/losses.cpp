@@ -1,6 +1,6 @@
-#include <priornet/losses/losses.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "plain_losses.h"
 #include "timing.h"
 
 namespace priornet::bench {
@@ -13,8 +13,10 @@ torch::Tensor plain_kl(const torch::Tensor& p, const torch::Tensor& q) {
          (torch::lgamma(q) - torch::lgamma(p) + (p - q) * (torch::digamma(p) - torch::digamma(p0))).sum(1);
 }
 
-torch::Tensor plain_loss(const torch::Tensor& logits, const torch::Tensor& labels,
-                         const PriorNetworkLossOptions& options) {
+}  // namespace
+
+torch::Tensor plain_prior_network_loss(const torch::Tensor& logits, const torch::Tensor& labels,
+                                       const PriorNetworkLossOptions& options) {
   const auto alpha = logits.exp();
   const int64_t in = labels.size(0);
   const auto target =
@@ -25,8 +27,6 @@ torch::Tensor plain_loss(const torch::Tensor& logits, const torch::Tensor& label
   };
   return divergence(target, alpha.slice(0, 0, in)).mean() + divergence(flat, alpha.slice(0, in)).mean();
 }
-
-}  // namespace
 
 void compare_losses(const Options& options, const Report& report) {
   for (const auto& [divergence, name] :
@@ -41,7 +41,7 @@ void compare_losses(const Options& options, const Report& report) {
         report(compare(
             {name, "float32", classes, threads, 0, 0}, logits.size(0), options,
             [&] { torch::autograd::grad({prior_network_loss(logits, labels, loss).total}, {logits}); },
-            [&] { torch::autograd::grad({plain_loss(logits, labels, loss)}, {logits}); }));
+            [&] { torch::autograd::grad({plain_prior_network_loss(logits, labels, loss)}, {logits}); }));
       });
     }
   }

@@ -14,6 +14,7 @@ struct BenchOptions {
   bench::Options work;
   std::filesystem::path data;
   bool only_reading = false;
+  bool only_training = false;
   bool json = false;
 };
 
@@ -78,15 +79,18 @@ std::vector<bench::Comparison> run_kernels(const BenchOptions& options) {
     if (!options.json) print(line);
     all.push_back(line);
   };
-  bench::compare_measures(options.work, report);
-  bench::compare_losses(options.work, report);
-  bench::compare_images(options.work, report);
+  if (!options.only_training) {
+    bench::compare_measures(options.work, report);
+    bench::compare_losses(options.work, report);
+    bench::compare_images(options.work, report);
+  }
+  bench::compare_training(options.work, report);
   return all;
 }
 
 void run(const BenchOptions& options) {
   const auto all = options.only_reading ? std::vector<bench::Comparison>() : run_kernels(options);
-  const auto readings = run_reading(options);
+  const auto readings = options.only_training ? std::vector<bench::ReadingTimes>() : run_reading(options);
   if (options.json) fmt::print("{}\n", to_json(all, readings).dump(2));
 }
 
@@ -104,7 +108,8 @@ void add_bench(CLI::App& tool) {
       ->capture_default_str();
   command->add_option("--data", options->data, "Folder of data sets: also time reading those that are there")
       ->envname("PRIORNET_DATA");
-  command->add_flag("--only-reading", options->only_reading, "Only time reading data sets");
+  auto* reading = command->add_flag("--only-reading", options->only_reading, "Only time reading data sets");
+  command->add_flag("--only-training", options->only_training, "Only time training steps")->excludes(reading);
   command->add_flag("--json", options->json, "Print the results as JSON");
   command->footer("Example:\n  priornet bench --classes 10,1000");
   command->callback([options] { run(*options); });

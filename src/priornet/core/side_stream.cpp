@@ -9,14 +9,14 @@ namespace priornet {
 
 #if defined(PRIORNET_CUDA)
 struct SideStream::Guard {
+  explicit Guard(c10::cuda::CUDAStream chosen) : stream(chosen) {}
   c10::cuda::CUDAStreamGuard stream;
 };
 
 SideStream::SideStream(const torch::Device& device) {
   if (!device.is_cuda()) return;
   c10::cuda::getCurrentCUDAStream(device.index()).synchronize();
-  guard_ =
-      std::make_unique<Guard>(Guard{c10::cuda::CUDAStreamGuard(c10::cuda::getStreamFromPool(true, device.index()))});
+  guard_ = std::make_unique<Guard>(c10::cuda::getStreamFromPool(true, device.index()));
 }
 
 SideStream::~SideStream() {

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <priornet/losses/losses.h>
+
+namespace priornet::bench {
+
+/// The multi-task loss by the textbook formulas of LibTorch.
+torch::Tensor plain_prior_network_loss(const torch::Tensor& logits, const torch::Tensor& labels,
+                                       const PriorNetworkLossOptions& options);
+
+}  // namespace priornet::bench
