@@ -1,9 +1,13 @@
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/seeds.h>
 #include <priornet/report/table.h>
 #include <priornet/train/ensemble.h>
+#include <priornet/train/processes/local_launch.h>
+#include <priornet/train/processes/shared_run_folder.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -23,6 +27,7 @@ struct TrainOptions {
   std::vector<std::string> overrides;
   std::string out;
   std::string device = "auto";
+  int processes = 1;
   bool resume = false;
   bool force = false;
   bool describe = false;
@@ -71,30 +76,49 @@ EnsembleOptions ensemble_options(const TrainOptions& options) {
   return ensemble;
 }
 
+/// Null where this process trains alone. Changes the device to that GPU of the machine which is this process's.
+std::unique_ptr<ProcessGroup> join_processes(torch::Device& device) {
+  const auto place = place_from_environment();
+  if (place.processes == 1) return nullptr;
+  if (device.is_cuda()) device = torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(place.local_rank));
+  return std::make_unique<ProcessGroup>(place, device);
+}
+
 void run(const TrainOptions& options) {
   const auto config = read_config(options.config, options.overrides);
   if (options.print_config) return print(to_toml(config));
   if (options.describe) return print(describe(config));
+  if (options.processes > 1)
+    if (const auto status = launch_local_processes({options.processes, at::get_num_threads()})) std::exit(*status);
   auto ensemble = ensemble_options(options);
+  const auto processes = join_processes(ensemble.trainer.device);
+  ensemble.trainer.processes = processes.get();
+  const bool speaks = !processes || processes->is_first();
   const auto folder = run_folder(options);
   // A run that is there already should not cost the wait for the data.
-  static_cast<void>(RunFolder(folder, ensemble.start));
+  static_cast<void>(open_run_folder(folder, ensemble.start, processes.get()));
 
   const StopSignal signal;
-  TerminalProgress progress;
+  TerminalProgress shown;
+  NoProgress silent;
+  Progress& progress = speaks ? static_cast<Progress&>(shown) : silent;
   EpochReport last;
   ensemble.trainer.stop = [&] { return signal.caught(); };
   ensemble.trainer.on_epoch = [&](const EpochReport& report) {
     if (report.validation) fmt::print(stderr, "{}\n", validation_line(*report.validation));
     last = report;
   };
-  ensemble.on_member = [&](int64_t member) { fmt::print(stderr, "member {} of {}\n", member, config.members); };
+  ensemble.on_member = [&](int64_t member) {
+    if (speaks) fmt::print(stderr, "member {} of {}\n", member, config.members);
+  };
   try {
     train_run(config, load_training_sets(config, progress), folder, ensemble, progress);
   } catch (const TrainingStopped& stopped) {
-    fmt::print(stderr, "priornet: {}\n", stopped.what());
+    if (speaks) fmt::print(stderr, "priornet: {}\n", stopped.what());
+    if (!signal.caught()) std::exit(1);  // another process was asked to stop
     Stopped::end_process();
   }
+  if (!speaks) return;
   if (options.json)
     print(to_json(last) + "\n");
   else
@@ -116,6 +140,8 @@ void add_train(CLI::App& tool) {
   auto* resume = command->add_flag("--resume", options->resume, "Go on where the run in that folder stopped");
   command->add_flag("--force", options->force, "Remove the run that is in that folder")->excludes(resume);
   add_device_option(*command, options->device, "Where to train");
+  command->add_option("--processes", options->processes, "Share the work among so many processes of this machine")
+      ->check(CLI::Range(1, 1024));
   command->add_flag("--describe", options->describe, "Show the network layer by layer, and train nothing");
   command->add_flag("--print-config", options->print_config, "Show every key with its value, and train nothing");
   command->add_flag("--json", options->json, "Print the last epoch's metrics as JSON");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <priornet/core/seeds.h>
+#include <priornet/train/processes/shared_run_folder.h>
 
 namespace priornet {
 
@@ -19,19 +20,21 @@ TrainConfig member_config(const TrainConfig& config, int64_t member) {
 
 void train_run(const TrainConfig& config, const TrainingSets& sets, const std::filesystem::path& folder,
                const EnsembleOptions& options, Progress& progress) {
-  const RunFolder whole(folder, options.start);
+  auto* const processes = options.trainer.processes;
+  const bool writes = processes == nullptr || processes->is_first();
+  const auto whole = open_run_folder(folder, options.start, processes);
   if (config.members == 1) {
     train(config, sets, whole, options.trainer, progress);
     return;
   }
   // One that is there is held to member by member, and changed only once all agree.
-  if (!std::filesystem::exists(whole.config())) whole.write_config(to_toml(config));
+  if (writes && !std::filesystem::exists(whole.config())) whole.write_config(to_toml(config));
   for (int64_t member = 1; member <= config.members; ++member) {
     if (options.on_member) options.on_member(member);
-    const RunFolder own(member_folder(folder, member), options.start);
+    const auto own = open_run_folder(member_folder(folder, member), options.start, processes);
     train(member_config(config, member), sets, own, options.trainer, progress);
   }
-  whole.write_config(to_toml(config));
+  if (writes) whole.write_config(to_toml(config));
 }
 
 }  // namespace priornet

@@ -70,8 +70,10 @@ FactorAnalysis fitted(const OutsideOptions& options, const OutsideContext& conte
   FactorAnalysisOptions fit;
   fit.latent = options.latent;
   auto model = fit_factor_analysis(rows, fit, context.progress);
-  for (auto* part : {&model.mean, &model.loading, &model.noise})
+  for (auto* part : {&model.mean, &model.loading, &model.noise}) {
     *part = part->to(torch::kFloat32);  // as it is drawn from
+    if (context.share) context.share(*part);
+  }
   return model;
 }
 

@@ -3,6 +3,7 @@
 #include <priornet/core/progress.h>
 #include <priornet/data/dataset.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -44,6 +45,7 @@ struct OutsideContext {
   torch::Device device;
   uint64_t seed = 0;
   Progress& progress;
+  std::function<void(torch::Tensor)> share;  ///< gives what was fitted to all processes, where there are several
 };
 
 /// DataError where a set is not there, ConfigError where the training set holds no images.

@@ -6,6 +6,7 @@
 #include <priornet/core/side_stream.h>
 #include <priornet/train/checkpoint.h>
 #include <priornet/train/outside.h>
+#include <priornet/train/processes/run_processes.h>
 #include <priornet/train/trainer.h>
 #include <priornet/train/training_batches.h>
 #include <priornet/train/training_progress.h>
@@ -32,6 +33,7 @@ class Run {
         folder_(folder),
         options_(options),
         progress_(progress),
+        processes_(options.processes),
         seed_(static_cast<uint64_t>(config.seed)),
         network_(make_network()),
         parameters_(network_->parameters()),
@@ -39,8 +41,9 @@ class Run {
         batches_(sets.train, sets.teacher, outside_.get(), options.device, batch_options()),
         rates_(learning_rates(config.schedule, {config.epochs, batches_.steps_an_epoch()})),
         optimiser_(Optimiser::make(parameters_, config.optimiser, rates_)),
-        step_(TrainingStep::make(*network_, parameters_, *optimiser_,
-                                 {config.method, config.precision == Precision::kBFloat16, {}})) {
+        step_(TrainingStep::make(
+            *network_, parameters_, *optimiser_,
+            {config.method, config.precision == Precision::kBFloat16, processes_.exchange_gradients(parameters_)})) {
     facts_.config = to_toml(config);
     facts_.class_names = nlohmann::json(sets.train.class_names).dump();
     facts_.best = kNoneYet;
@@ -51,6 +54,7 @@ class Run {
     const auto steps = batches_.steps_an_epoch();
     TrainingProgress shown(progress_, {config_.epochs, steps, images_a_step(), facts_.step});
     for (auto epoch = facts_.step / steps; epoch < config_.epochs; ++epoch) train_epoch(epoch, shown);
+    processes_.finish(*network_);
     return network_;
   }
 
@@ -64,12 +68,13 @@ class Run {
 
   std::unique_ptr<OutsideSource> make_outside_source() const {
     if (!needs_outside(config_.method.method) || config_.outside_batch == 0) return nullptr;
-    return make_outside(config_.outside, {sets_.train, options_.device, derive_seed(seed_, "outside"), progress_});
+    return make_outside(config_.outside, {sets_.train, options_.device, derive_seed(seed_, "outside"), progress_,
+                                          processes_.broadcast()});
   }
 
   TrainingBatchesOptions batch_options() const {
     return {config_.batch, config_.outside_batch,         config_.augmentation,
-            config_.noise, derive_seed(seed_, "batches"), {}};
+            config_.noise, derive_seed(seed_, "batches"), processes_.share()};
   }
 
   bool uses_channels_last() const { return options_.device.is_cuda() && sets_.train.has_images(); }
@@ -80,6 +85,9 @@ class Run {
     const auto done = folder_.steps();
     if (options_.resume && !done.empty())
       facts_ = resume_checkpoint(folder_.checkpoint(done.back()), *network_, *optimiser_, step_->sums(), facts_.config);
+    processes_.begin({facts_.config, facts_.class_names, sets_.train.size(), facts_.step, folder_.path().string()},
+                     parameters_);
+    if (!processes_.is_first()) return;
     folder_.cut_metrics(facts_.step / batches_.steps_an_epoch() + 1);
     folder_.write_config(facts_.config);
   }
@@ -94,7 +102,7 @@ class Run {
       train_step();
       shown.report(facts_.step, rates_[static_cast<size_t>(facts_.step - 1)], losses_so_far());
       // An epoch that is over is finished first: its checkpoint is the one to go on from.
-      stopping = stopping || (options_.stop && options_.stop());
+      stopping = stopping || asked_to_stop();
       if (stopping && facts_.step < (epoch + 1) * steps) stop();
     }
     check_finite();
@@ -105,12 +113,20 @@ class Run {
 
   void train_step() {
     // Dropout draws from LibTorch's own generator: seeded for each step, a run can go on at any of them.
-    torch::manual_seed(derive_seed(seed_, fmt::format("dropout {}", facts_.step)));
+    torch::manual_seed(derive_seed(seed_, processes_.own(fmt::format("dropout {}", facts_.step))));
     auto batch = batches_.at(facts_.step);
     if (uses_channels_last()) batch.inputs = batch.inputs.contiguous(torch::MemoryFormat::ChannelsLast);
     step_->run(batch.inputs, batch.targets);
     ++facts_.step;
     if (options_.device.is_cpu()) check_finite();
+  }
+
+  // All processes stop at the same step. To agree, the host waits for the device: on a GPU only now and then.
+  bool asked_to_stop() {
+    constexpr int64_t kStepsOfAGpu = 32;
+    asked_ = asked_ || (options_.stop && options_.stop());
+    if (options_.processes && !options_.device.is_cpu() && facts_.step % kStepsOfAGpu != 0) return false;
+    return processes_.any(asked_);
   }
 
   // A GPU would have to be waited for.
@@ -137,7 +153,9 @@ class Run {
 
   [[noreturn]] void stop() {
     const auto path = folder_.checkpoint(facts_.step);
-    write(path);
+    processes_.average(step_->sums());
+    if (processes_.is_first()) write(path);
+    processes_.barrier();
     throw TrainingStopped(fmt::format("stopped at step {}; --resume goes on from {}", facts_.step, path.string()));
   }
 
@@ -146,6 +164,11 @@ class Run {
   }
 
   void finish_epoch(int64_t epoch, double seconds, int64_t steps) {
+    processes_.average(step_->sums());
+    if (!processes_.is_first()) {
+      step_->sums().zero_();
+      return;
+    }
     auto report = report_of(step_->sums());
     report.epoch = epoch + 1;
     report.rate = rates_[static_cast<size_t>(facts_.step - 1)];
@@ -180,6 +203,7 @@ class Run {
   const RunFolder& folder_;
   const TrainerOptions& options_;
   Progress& progress_;
+  RunProcesses processes_;
   uint64_t seed_;
   std::shared_ptr<Network> network_;
   FlatParameters parameters_;
@@ -189,14 +213,12 @@ class Run {
   std::unique_ptr<Optimiser> optimiser_;
   std::unique_ptr<TrainingStep> step_;
   CheckpointFacts facts_;
+  bool asked_ = false;  ///< to stop
 };
 
-}  // namespace
-
-std::shared_ptr<Network> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
-                               const TrainerOptions& options, Progress& progress) {
+std::shared_ptr<Network> trained(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
+                                 const TrainerOptions& options, Progress& progress) {
   folder.check_config(to_toml(config));
-  const SideStream stream(options.device);
   try {
     return Run(config, sets, folder, options, progress).train();
   } catch (const c10::OutOfMemoryError&) {
@@ -204,6 +226,21 @@ std::shared_ptr<Network> train(const TrainConfig& config, const TrainingSets& se
         fmt::format("out of memory on {} with batches of {} + {}: set training.batch and "
                     "training.outside_batch lower",
                     options.device.str(), config.batch, config.outside_batch));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Network> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
+                               const TrainerOptions& options, Progress& progress) {
+  const SideStream stream(options.device);
+  try {
+    return trained(config, sets, folder, options, progress);
+  } catch (const TrainingStopped&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (options.processes) options.processes->leave(error.what());
+    throw;
   }
 }
 

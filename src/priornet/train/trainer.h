@@ -12,9 +12,12 @@
 
 namespace priornet {
 
+class ProcessGroup;
+
 struct TrainerOptions {
   torch::Device device = torch::kCPU;
   bool resume = false;                               ///< from the folder's last checkpoint, if it has one
+  ProcessGroup* processes = nullptr;                 ///< that share the run, each with its part of every batch
   std::function<bool()> stop;                        ///< asked after each step; then a checkpoint is written
   std::function<void(const EpochReport&)> on_epoch;  ///< hears of each epoch
 };
@@ -29,6 +32,8 @@ class TrainingStopped : public Error {
 /// network, also when the run was stopped, or killed, and resumed in between (on a CPU; on a GPU to rounding).
 /// Error that names step, rows and last checkpoint where a loss is not finite, or the batch for which memory does not
 /// suffice; DataError for a checkpoint that does not fit; TrainingStopped.
+/// With several processes, all call it with the same arguments: they stop together, the first alone writes (docs/
+/// processes.md). ProcessGone that names the one that has ended; ConfigError where they do not train the same run.
 std::shared_ptr<Network> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
                                const TrainerOptions& options, Progress& progress);
 

@@ -1,0 +1,82 @@
+#include <testing/temporary_folder.h>
+#include <testing/training_processes.h>
+
+#include <fstream>
+
+namespace priornet {
+namespace {
+
+using namespace std::chrono_literals;
+
+StartedProcess launch(const std::filesystem::path& folder, const std::vector<std::string>& settings = {},
+                      const std::vector<std::string>& variables = {}) {
+  std::vector<std::string> command{PRIORNET_TRAINING_PROCESS, folder.string(), "mlp", "launch=2"};
+  command.insert(command.end(), settings.begin(), settings.end());
+  return StartedProcess(command, variables);
+}
+
+std::vector<pid_t> children_of(pid_t id) {
+  std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", id));
+  return {std::istream_iterator<pid_t>(file), {}};
+}
+
+/// A zombie, whose parent has not looked yet, does not run.
+bool runs(pid_t id) {
+  const auto text = bytes_of(fmt::format("/proc/{}/stat", id));
+  return !text.empty() && text.find(") Z ") == std::string::npos;
+}
+
+/// The two children, once they train: each step takes a while with pause=20.
+std::vector<pid_t> training_children(const StartedProcess& launcher, const std::filesystem::path& run) {
+  for (int i = 0; i < 4000 && !std::filesystem::exists(run / "config.toml"); ++i) std::this_thread::sleep_for(5ms);
+  return children_of(launcher.id());
+}
+
+TEST(LocalLaunch, TrainsAsProcessesThatWereStartedByHand) {
+  const TemporaryFolder folder;
+  auto launched = launch(folder / "launched");
+  EXPECT_EQ(launched.wait(), 0) << launched.err();
+  TrainingProcesses(2, folder / "by hand", {"mlp"}).expect_success();
+  EXPECT_EQ(metric(folder / "launched", "loss"), metric(folder / "by hand", "loss"));
+}
+
+TEST(LocalLaunch, PassesOnTheStatusOfTheOneThatFailed) {
+  const TemporaryFolder folder;
+  auto launched = launch(folder / "run", {"fail=3@1"});
+  EXPECT_EQ(launched.wait(), 1);
+  EXPECT_NE(launched.err().find("as asked\n"), std::string::npos) << launched.err();
+  EXPECT_NE(launched.err().find(" is gone: as asked\n"), std::string::npos) << launched.err();
+}
+
+TEST(LocalLaunch, LetsTheOthersNameTheOneThatWasKilled) {
+  const TemporaryFolder folder;
+  auto launched = launch(folder / "run", {"kill=3@1"});
+  EXPECT_EQ(launched.wait(), 1);
+  EXPECT_NE(launched.err().find(" is gone: it closed its connections\n"), std::string::npos) << launched.err();
+}
+
+TEST(LocalLaunch, EndsTheProcessesWithItself) {
+  for (const int signal : {SIGKILL, SIGTERM}) {
+    const TemporaryFolder folder;
+    auto launched = launch(folder / "run", {"epochs=1000", "pause=20"});
+    const auto children = training_children(launched, folder / "run");
+    ASSERT_EQ(children.size(), 2u);
+    ::kill(launched.id(), signal);
+    EXPECT_EQ(launched.wait(10s), 128 + signal);
+    for (const auto child : children) {
+      for (int i = 0; i < 1000 && runs(child); ++i) std::this_thread::sleep_for(2ms);
+      EXPECT_FALSE(runs(child));
+    }
+  }
+}
+
+TEST(LocalLaunch, RefusesToStartInAnEnvironmentOfSeveralProcesses) {
+  const TemporaryFolder folder;
+  auto launched = launch(folder / "run", {}, {"RANK=0", "WORLD_SIZE=4", "MASTER_ADDR=127.0.0.1"});
+  EXPECT_EQ(launched.wait(), 1);
+  EXPECT_EQ(launched.err(),
+            "the environment already makes this process one of 4: --processes is for a run of its own\n");
+}
+
+}  // namespace
+}  // namespace priornet

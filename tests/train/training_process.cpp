@@ -1,0 +1,128 @@
+#include <ATen/Parallel.h>
+#include <priornet/train/processes/local_launch.h>
+#include <priornet/train/processes/process_group.h>
+#include <priornet/train/processes/shared_run_folder.h>
+#include <priornet/train/trainer.h>
+#include <signal.h>
+#include <testing/small_images.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <map>
+#include <memory>
+
+// One process of a training run, for the tests: training_process FOLDER KEY=VALUE... One that happens in one process
+// only is KEY=STEP@RANK.
+
+namespace priornet {
+namespace {
+
+using Settings = std::map<std::string, std::string>;
+
+struct Event {
+  int64_t step = -1;
+  int rank = -1;
+};
+
+Event event(const Settings& settings, const std::string& key) {
+  const auto found = settings.find(key);
+  if (found == settings.end()) return {};
+  const auto& text = found->second;
+  return {std::stoll(text), std::stoi(text.substr(text.find('@') + 1))};
+}
+
+int64_t number(const Settings& settings, const std::string& key, int64_t otherwise) {
+  const auto found = settings.find(key);
+  return found == settings.end() ? otherwise : std::stoll(found->second);
+}
+
+TrainConfig config_of(const Settings& settings, int rank) {
+  TrainConfig config;
+  config.train = "small";
+  config.method.alpha0 = 100;
+  config.outside.source = kUniformNoise;
+  config.epochs = number(settings, "epochs", 3);
+  config.batch = 48;
+  config.outside_batch = 48;
+  config.schedule.rate = 2e-3;
+  config.optimiser.clip = 10;
+  if (settings.contains("mlp")) {
+    config.model.name = "mlp";
+    config.model.dense = {{20, 10}};
+    config.method.method = Method::kDnn;
+  } else {
+    config.model.name = "vgg6";
+    config.model.blocks = {{4}, {8}};
+    config.model.dense = {{16}};
+    config.augmentation.shift = 1;
+  }
+  if (settings.contains("factors")) {
+    config.outside.source = kFactorAnalysis;
+    config.outside.latent = 5;
+  }
+  if (const auto other = event(settings, "other_seed"); other.rank == rank) config.seed = other.step;
+  return config;
+}
+
+TrainingSets sets_of(const Settings& settings) {
+  TrainingSets sets{small_images(96, 1), small_images(30, 2), {}};
+  if (settings.contains("mlp"))
+    for (auto* set : {&sets.train, &*sets.validation}) set->inputs = set->inputs.flatten(1).to(torch::kFloat32) / 255;
+  return sets;
+}
+
+int run(const std::string& folder, const Settings& settings) {
+  at::set_num_threads(1);
+  if (settings.contains("launch"))
+    if (const auto status = launch_local_processes({static_cast<int>(number(settings, "launch", 2)), 2}))
+      return *status;
+  const auto place = place_from_environment();
+  std::unique_ptr<ProcessGroup> group;
+  PeerWatch::Options watch;
+  watch.join = std::chrono::milliseconds(number(settings, "join", 20'000));
+  watch.silence = std::chrono::milliseconds(number(settings, "silence", 20'000));
+  if (place.processes > 1) group = std::make_unique<ProcessGroup>(place, torch::kCPU, watch);
+  TrainerOptions options;
+  options.processes = group.get();
+  options.resume = settings.contains("resume");
+  const auto path = settings.contains("own_folders") ? folder + "/" + std::to_string(place.rank) : folder;
+  const auto run_folder =
+      settings.contains("own_folders")
+          ? RunFolder(path, RunFolder::Start::kResume)
+          : open_run_folder(path, options.resume ? RunFolder::Start::kResume : RunFolder::Start::kNew, group.get());
+  int64_t steps = 0;
+  options.stop = [&] {
+    ++steps;
+    const auto now = [&](const char* key) {
+      const auto [step, rank] = event(settings, key);
+      return step == steps && rank == place.rank;
+    };
+    if (now("kill")) ::raise(SIGKILL);
+    if (now("freeze")) ::raise(SIGSTOP);
+    if (now("fail")) throw Error("as asked");
+    if (const auto pause = number(settings, "pause", 0)) ::usleep(static_cast<useconds_t>(pause * 1000));
+    return now("ask");
+  };
+  NoProgress progress;
+  train(config_of(settings, place.rank), sets_of(settings), run_folder, options, progress);
+  return 0;
+}
+
+}  // namespace
+}  // namespace priornet
+
+int main(int argc, char** argv) {
+  ::alarm(60);  // whatever happens, no test waits for longer
+  priornet::Settings settings;
+  for (int i = 2; i < argc; ++i) {
+    const std::string text = argv[i];
+    const auto sign = text.find('=');
+    settings[text.substr(0, sign)] = sign == std::string::npos ? "1" : text.substr(sign + 1);
+  }
+  try {
+    return priornet::run(argv[1], settings);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
