@@ -1,5 +1,6 @@
 #pragma once
 
+#include <priornet/core/errors.h>
 #include <priornet/core/progress.h>
 #include <priornet/data/dataset.h>
 #include <priornet/train/config.h>

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <priornet/train/config.h>
+
+#include <filesystem>
+
+namespace priornet {
+
+/// Whether the folder holds a run of this very configuration that was trained to its end, on a set of `rows` rows.
+bool is_finished_run(const std::filesystem::path& folder, const TrainConfig& config, int64_t rows);
+
+/// The seconds that the epochs of a run took, by its metrics.
+double training_seconds(const std::filesystem::path& folder);
+
+}  // namespace priornet
