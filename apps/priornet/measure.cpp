@@ -4,8 +4,7 @@
 #include <priornet/data/arrays/columns.h>
 #include <priornet/data/arrays/file_format.h>
 #include <priornet/data/arrays/logits.h>
-#include <priornet/dirichlet/ensembles.h>
-#include <priornet/dirichlet/measures.h>
+#include <priornet/eval/measure_columns.h>
 #include <priornet/eval/score_names.h>
 #include <priornet/report/table.h>
 
@@ -30,42 +29,6 @@ struct Options {
   MuThetaOptions estimate;
 };
 
-Columns columns_of(const DirichletMeasures& m) {
-  return {{"prediction", m.prediction},
-          {"max_prob", m.max_prob},
-          {"entropy", m.entropy},
-          {"expected_entropy", m.expected_entropy},
-          {"mutual_information", m.mutual_information},
-          {"differential_entropy", m.differential_entropy},
-          {"precision", m.precision}};
-}
-
-Columns columns_of(const SoftmaxMeasures& m) {
-  return {{"prediction", m.prediction}, {"max_prob", m.max_prob}, {"entropy", m.entropy}};
-}
-
-Columns columns_of(const EnsembleMeasures& m) {
-  return {{"prediction", m.prediction},
-          {"max_prob", m.max_prob},
-          {"entropy", m.entropy},
-          {"expected_entropy", m.expected_entropy},
-          {"mutual_information", m.mutual_information}};
-}
-
-Columns columns_of(const DirichletEnsembleMeasures& m) {
-  return {{"prediction", m.prediction},
-          {"max_prob", m.max_prob},
-          {"entropy", m.entropy},
-          {"expected_entropy", m.expected_entropy},
-          {"mutual_information", m.mutual_information},
-          {"mutual_information_y_theta", m.mutual_information_y_theta},
-          {"differential_entropy", m.differential_entropy},
-          {"precision", m.precision},
-          {"epkl", m.epkl},
-          {"mutual_information_mu_theta", m.mutual_information_mu_theta},
-          {"mutual_information_mu_theta_std_err", m.mutual_information_mu_theta_std_err}};
-}
-
 Columns measured(const torch::Tensor& logits, const Options& options) {
   const bool ensemble = logits.dim() == 3;
   const auto refuse = [&](std::string_view wanted) {
@@ -74,14 +37,14 @@ Columns measured(const torch::Tensor& logits, const Options& options) {
   };
   if (options.kind == "softmax") {
     if (ensemble) refuse("[N, K] of one model (for [M, N, K] there is --kind ensemble)");
-    return columns_of(softmax_measures(logits));
+    return measure_columns(softmax_measures(logits));
   }
   if (options.kind == "ensemble") {
     if (!ensemble) refuse("[M, N, K], or a file [N, K] for each member");
-    return columns_of(ensemble_measures(logits));
+    return measure_columns(ensemble_measures(logits));
   }
-  return ensemble ? columns_of(dirichlet_ensemble_measures(logits, options.estimate))
-                  : columns_of(dirichlet_measures(logits));
+  return ensemble ? measure_columns(dirichlet_ensemble_measures(logits, options.estimate))
+                  : measure_columns(dirichlet_measures(logits));
 }
 
 struct Summary {

@@ -120,7 +120,11 @@ TEST(Trainer, KeepsTheLastCheckpointsAndTheBest) {
   trained(config, run);
   EXPECT_EQ(run.steps(), (std::vector<int64_t>{20, 30}));
   EXPECT_TRUE(std::filesystem::exists(run.best()));
-  EXPECT_EQ(weights_of_run(run.path()), run.best());
+  EXPECT_EQ(weights_of_run(run.path()), run.checkpoint(30));
+  EXPECT_EQ(weights_of_run(run.path(), WhichCheckpoint::kBest), run.best());
+  std::filesystem::remove(run.best());
+  EXPECT_THROWS(DataError, weights_of_run(run.path(), WhichCheckpoint::kBest),
+                (run.path().string() + ": holds no best checkpoint: it was trained without a validation set").c_str());
 }
 
 TEST(Trainer, RefusesAFolderThatHoldsARun) {

@@ -19,7 +19,7 @@ namespace {
 
 /// In the dtype asked for, with values beyond its range as its largest finite number.
 torch::Tensor saturated(const torch::Tensor& values, torch::Dtype dtype) {
-  if (dtype == torch::kFloat64) return values;
+  if (dtype == torch::kFloat64 || !values.defined()) return values;
   constexpr double kLargest = std::numeric_limits<float>::max();
   return values.clamp(-kLargest, kLargest).to(dtype);
 }
@@ -114,7 +114,8 @@ EnsembleMeasures ensemble_measures(const torch::Tensor& logits) {
 DirichletEnsembleMeasures dirichlet_ensemble_measures(const torch::Tensor& logits, const MuThetaOptions& options) {
   constexpr auto kFunction = "dirichlet_ensemble_measures";
   check_ensemble(kFunction, "logits", logits);
-  check_range(kFunction, "samples", options.samples >= 2, "at least 2", static_cast<double>(options.samples));
+  check_range(kFunction, "samples", options.samples >= 2 || options.samples == 0, "at least 2",
+              static_cast<double>(options.samples));
   const auto dtype = logits.scalar_type();
   const auto exact = logits.to(torch::kFloat64);
   const int64_t members = logits.size(0);
@@ -126,7 +127,7 @@ DirichletEnsembleMeasures dirichlet_ensemble_measures(const torch::Tensor& logit
   const auto model = mean.information();
   // I[y, mu] = I[y, theta] + E_theta I[y, mu | theta]: both parts without cancellation.
   const auto information = model + mean_of(each.mutual_information);
-  const auto estimate = mu_theta_in_pieces(exact.detach(), options);
+  const auto estimate = options.samples == 0 ? Estimate{} : mu_theta_in_pieces(exact.detach(), options);
   return {mean.prediction,
           saturated(mean.max_prob, dtype),
           saturated(mean.entropy, dtype),

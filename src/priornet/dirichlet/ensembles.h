@@ -29,7 +29,7 @@ EnsembleMeasures ensemble_measures(const torch::Tensor& logits);
 
 /// How I[mu, theta] is estimated: it has no closed form.
 struct MuThetaOptions {
-  int64_t samples = 64;  ///< categoricals drawn from each member
+  int64_t samples = 64;  ///< categoricals drawn from each member, at least 2; 0: it is left out, its tensors undefined
   uint64_t seed = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace priornet {
 namespace {
@@ -84,6 +85,42 @@ void check_pair(const char* name, size_t first, size_t second) {
                     name, first, second));
 }
 
+PairedAuroc tested(PairedAuroc result) {
+  const double difference = result.first - result.second;
+  const double variance = result.first_variance + result.second_variance - 2 * result.covariance;
+  if (difference == 0) return result;  // also where both scores separate completely and the variance is 0
+  result.z = difference / std::sqrt(std::max(variance, 0.0));
+  result.p_value = std::erfc(std::abs(result.z) / std::sqrt(2.0));
+  return result;
+}
+
+struct Contributions {
+  double auroc;
+  std::vector<double> values;  // in the order of the inputs
+};
+
+Contributions contributions(const MarkedScores& marked) {
+  if (marked.scores.size() != marked.positive.size())
+    throw ArgumentError(fmt::format("delong_paired: each score should be marked, found {} scores and {} marks",
+                                    marked.scores.size(), marked.positive.size()));
+  std::vector<double> sets[2];
+  for (size_t i = 0; i < marked.scores.size(); ++i) sets[marked.positive[i]].push_back(marked.scores[i]);
+  const ScoreSets scores{.positive = sets[1], .negative = sets[0]};
+  check_scores("delong_paired", scores);
+  check_pair("positive", sets[1].size(), sets[1].size());
+  check_pair("negative", sets[0].size(), sets[0].size());
+  const auto parts = components(scores);
+  Contributions result{mean(parts.positive), {}};
+  const auto scale = [](size_t count) { return 1 / std::sqrt(static_cast<double>(count * (count - 1))); };
+  const double scales[2] = {scale(sets[0].size()), scale(sets[1].size())};
+  size_t next[2] = {0, 0};
+  for (const auto positive : marked.positive) {
+    const auto& values = positive != 0 ? parts.positive : parts.negative;
+    result.values.push_back(scales[positive] * (values[next[positive]++] - result.auroc));
+  }
+  return result;
+}
+
 }  // namespace
 
 double delong_variance(const Ranking& ranking) {
@@ -123,17 +160,25 @@ PairedAuroc delong_paired(const PairedScores& scores) {
   check_pair("negative", scores.first.negative.size(), scores.second.negative.size());
   const auto first = components(scores.first);
   const auto second = components(scores.second);
-  PairedAuroc result{.first = mean(first.positive),
-                     .second = mean(second.positive),
-                     .first_variance = covariance(first, first),
-                     .second_variance = covariance(second, second),
-                     .covariance = covariance(first, second)};
-  const double difference = result.first - result.second;
-  const double variance = result.first_variance + result.second_variance - 2 * result.covariance;
-  if (difference == 0) return result;  // also where both scores separate completely and the variance is 0
-  result.z = difference / std::sqrt(std::max(variance, 0.0));
-  result.p_value = std::erfc(std::abs(result.z) / std::sqrt(2.0));
-  return result;
+  return tested({.first = mean(first.positive),
+                 .second = mean(second.positive),
+                 .first_variance = covariance(first, first),
+                 .second_variance = covariance(second, second),
+                 .covariance = covariance(first, second)});
+}
+
+PairedAuroc delong_paired(const MarkedScores& first, const MarkedScores& second) {
+  const auto of_first = contributions(first);
+  const auto of_second = contributions(second);
+  check_pair("scores", first.scores.size(), second.scores.size());
+  const auto product = [](const std::vector<double>& a, const std::vector<double>& b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+  };
+  return tested({.first = of_first.auroc,
+                 .second = of_second.auroc,
+                 .first_variance = product(of_first.values, of_first.values),
+                 .second_variance = product(of_second.values, of_second.values),
+                 .covariance = product(of_first.values, of_second.values)});
 }
 
 }  // namespace priornet

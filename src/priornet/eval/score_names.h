@@ -7,7 +7,7 @@
 namespace priornet {
 
 /// Whether a column is a confidence: high where the model is sure, so that a detector of uncertain inputs negates it.
-/// `max_prob` and `precision` are; the uncertainties are not, nor is an unknown name.
+/// `max_prob`, `precision` and `odin` are; the uncertainties are not, nor is an unknown name.
 bool is_confidence(std::string_view column);
 
 /// Whether a column ranks inputs at all: `prediction` and the standard error of an estimate do not; an unknown name

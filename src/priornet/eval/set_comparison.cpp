@@ -102,6 +102,10 @@ void compare_images(const Dataset& in, const Dataset& out, SetComparison& to) {
 
 }  // namespace
 
+std::vector<NamedTensor> input_statistics(const Dataset& set) {
+  return set.has_images() ? trivial_statistics(set.inputs) : features(set, set.feature_names);
+}
+
 SetComparison compare_sets(const Dataset& in, const Dataset& out, const ComparisonOptions& options) {
   check_pair(in, out);
   SetComparison comparison;

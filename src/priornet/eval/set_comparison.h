@@ -56,6 +56,9 @@ struct SetComparison {
 /// DataError, opened by a set's name: an empty set, images against numbers, other features.
 SetComparison compare_sets(const Dataset& in, const Dataset& out, const ComparisonOptions& options = {});
 
+/// What the statistics are taken of: trivial_statistics of images, the features of rows of numbers; float64 [N] each.
+std::vector<NamedTensor> input_statistics(const Dataset& set);
+
 /// What the comparison means, in plain sentences, the most important first; AUROCs in percent.
 std::vector<std::string> verdict(const SetComparison& comparison);
 

@@ -3,6 +3,7 @@
 #include <priornet/core/checks.h>
 #include <priornet/core/errors.h>
 #include <priornet/models/network.h>
+#include <torch/nn/modules/dropout.h>
 
 namespace priornet {
 
@@ -15,19 +16,31 @@ Network::Network(std::vector<int64_t> input_shape, int64_t classes)
 
 void Network::add_stage(std::string name, Map map, const Parts& parts) {
   Stage stage{std::move(name), std::move(map)};
+  bool random = false;
   for (const auto& [key, part] : parts) {
     register_module(key, part);
     stage.parameters += parameter_count(*part);
+    random = random || part->as<torch::nn::Dropout>() != nullptr;
   }
+  if (!random && !has_dropout()) ++first_dropout_;
   stages_.push_back(std::move(stage));
 }
 
-torch::Tensor Network::forward(const torch::Tensor& inputs) {
+torch::Tensor Network::forward(const torch::Tensor& inputs) { return from_dropout(before_dropout(inputs)); }
+
+torch::Tensor Network::before_dropout(const torch::Tensor& inputs) {
   if (inputs.dim() == 0 || inputs.sizes().slice(1) != torch::IntArrayRef(input_shape_))
     throw ArgumentError(fmt::format("network: inputs should be [N, {}], found [{}]", fmt::join(input_shape_, ", "),
                                     fmt::join(inputs.sizes(), ", ")));
-  auto values = inputs;
-  for (const auto& stage : stages_) values = stage.map(values);
+  return through(inputs, 0, first_dropout_);
+}
+
+torch::Tensor Network::from_dropout(const torch::Tensor& values) {
+  return through(values, first_dropout_, stages_.size());
+}
+
+torch::Tensor Network::through(torch::Tensor values, size_t first, size_t end) const {
+  for (size_t i = first; i < end; ++i) values = stages_[i].map(values);
   return values;
 }
 

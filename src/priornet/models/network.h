@@ -15,6 +15,11 @@ class Network : public torch::nn::Module {
   /// An input of another shape than the network was made for throws ArgumentError.
   torch::Tensor forward(const torch::Tensor& inputs);
 
+  /// forward() in two parts: up to the first dropout, the same in every pass, and from there on.
+  torch::Tensor before_dropout(const torch::Tensor& inputs);
+  torch::Tensor from_dropout(const torch::Tensor& values);
+  bool has_dropout() const { return first_dropout_ < stages_.size(); }
+
   const std::vector<int64_t>& input_shape() const { return input_shape_; }  ///< of one input
   int64_t classes() const { return classes_; }
 
@@ -36,6 +41,8 @@ class Network : public torch::nn::Module {
   void add_stage(std::string name, Map map, const Parts& parts = {});
 
  private:
+  torch::Tensor through(torch::Tensor values, size_t first, size_t end) const;
+
   struct Stage {
     std::string name;
     Map map;
@@ -45,6 +52,7 @@ class Network : public torch::nn::Module {
   std::vector<int64_t> input_shape_;
   int64_t classes_;
   std::vector<Stage> stages_;
+  size_t first_dropout_ = 0;  ///< of the stages; their number if none is dropout
 };
 
 /// How many trainable numbers a module has.

@@ -77,6 +77,7 @@ void write_checkpoint(const std::filesystem::path& path, const Network& network,
                      {"step", std::to_string(facts.step)},
                      {"config", facts.config},
                      {"class_names", facts.class_names},
+                     {"input_shape", fmt::format("[{}]", fmt::join(network.input_shape(), ", "))},
                      {"best", fmt::format("{}", facts.best)}});
 }
 
@@ -85,7 +86,7 @@ CheckpointFacts checkpoint_facts(const TensorFile& file) {
     throw DataError(
         fmt::format("{}: is a checkpoint of version {}; this program reads version {}", file.path, version, kVersion));
   return {number_of<int64_t>(file, "step"), text_of(file, "config"), text_of(file, "class_names"),
-          number_of<double>(file, "best")};
+          number_of<double>(file, "best"), text_of(file, "input_shape")};
 }
 
 void load_weights(const TensorFile& file, Network& network) { fill(file, weights_of(network)); }

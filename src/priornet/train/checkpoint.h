@@ -16,6 +16,7 @@ struct CheckpointFacts {
   std::string config;       ///< as TOML
   std::string class_names;  ///< as a JSON list
   double best = 0.0;        ///< the best validation error so far; above 1 if there is none yet
+  std::string input_shape;  ///< of one input, as a JSON list; what is written is the network's
 };
 
 /// Writes it whole or not at all. `sums` are the losses of the epoch that is under way.

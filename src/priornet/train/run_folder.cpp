@@ -83,9 +83,12 @@ void RunFolder::add_metrics(const std::string& json) const {
   if (!written) throw DataError(fmt::format("{}: cannot be written: {}", metrics().string(), std::strerror(error)));
 }
 
-std::filesystem::path weights_of_run(const std::filesystem::path& run) {
-  const auto best = run / "checkpoints" / "best.safetensors";
-  if (std::filesystem::exists(best)) return best;
+std::filesystem::path weights_of_run(const std::filesystem::path& run, WhichCheckpoint which) {
+  if (which == WhichCheckpoint::kBest) {
+    const auto best = run / "checkpoints" / "best.safetensors";
+    if (std::filesystem::exists(best)) return best;
+    throw DataError(fmt::format("{}: holds no best checkpoint: it was trained without a validation set", run.string()));
+  }
   const auto steps = steps_in(run / "checkpoints");
   if (steps.empty()) throw DataError(fmt::format("{}: holds no checkpoint: is it the folder of a run?", run.string()));
   return run / "checkpoints" / fmt::format("{}{:08}{}", kPrefix, steps.back(), kSuffix);

@@ -43,7 +43,12 @@ class RunFolder {
   std::filesystem::path path_;
 };
 
-/// The file to take the weights of a run from: its best checkpoint, else its last. DataError if there is none.
-std::filesystem::path weights_of_run(const std::filesystem::path& run);
+enum class WhichCheckpoint {
+  kLast,  ///< where training ended
+  kBest   ///< of the lowest validation error: where that set is part of the test set, a leak
+};
+
+/// The file to take the weights of a run from. DataError if there is none.
+std::filesystem::path weights_of_run(const std::filesystem::path& run, WhichCheckpoint which = WhichCheckpoint::kLast);
 
 }  // namespace priornet

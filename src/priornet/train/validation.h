@@ -1,7 +1,7 @@
 #pragma once
 
 #include <priornet/data/dataset.h>
-#include <priornet/models/network.h>
+#include <priornet/train/inference.h>
 #include <priornet/train/method.h>
 
 #include <string>
@@ -9,16 +9,6 @@
 #include <vector>
 
 namespace priornet {
-
-/// Logits [N, K], float32 on the CPU, of a set's inputs, batch by batch on the network's device. The network is set to
-/// evaluate, and back.
-struct InferenceOptions {
-  int64_t batch = 1000;
-  bool bfloat16 = false;
-  double noise = 0.0;  ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
-  uint64_t seed = 0;   ///< of the noise
-};
-torch::Tensor infer(Network& network, const torch::Tensor& inputs, const InferenceOptions& options = {});
 
 /// What is watched while a network trains.
 struct Validation {

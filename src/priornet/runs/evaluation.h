@@ -1,0 +1,78 @@
+#pragma once
+
+#include <priornet/eval/detection.h>
+#include <priornet/eval/statistic_auroc.h>
+#include <priornet/runs/scoring.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+// Everything there is to say of a run on an in-distribution set and any number of others.
+
+namespace priornet {
+
+struct EvaluationOptions {
+  ScoringOptions scoring;
+  BootstrapOptions bootstrap;   ///< of the intervals; fewer replicates where time matters
+  std::filesystem::path cache;  ///< a folder for score files; empty: none
+};
+
+/// How well a score of the run detects. Positives: misclassified, or out-of-distribution inputs.
+struct MeasureDetection {
+  std::string measure;  ///< a column of SetScores; confidences count negated
+  Detection detection;
+  double aupr_negatives = 0;  ///< AUPR of the negatives (right, or in-distribution inputs) by the score turned round
+};
+
+/// What rejecting by a measure buys (eval/risk_coverage.h).
+struct MeasureRejection {
+  std::string measure;
+  double area = 0;                        ///< AURC
+  double excess = 0;                      ///< E-AURC
+  double prediction_rejection_ratio = 0;  ///< NaN where nothing, or everything, is misclassified
+};
+
+struct InsideEvaluation {
+  std::string name;
+  int64_t size = 0;
+  int64_t errors = 0;
+  double error = 0;           ///< share of rows
+  double log_likelihood = 0;  ///< negative, nats a row (NLL)
+  double brier = 0;
+  double calibration_error = 0;           ///< ECE, 15 bins of equal width
+  double adaptive_calibration_error = 0;  ///< 15 bins of equal count
+  /// A row a measure; empty where nothing, or everything, is misclassified.
+  std::vector<MeasureDetection> misclassification;
+  std::vector<MeasureRejection> rejection;
+};
+
+struct OutsideEvaluation {
+  std::string name;
+  int64_t size = 0;
+  std::vector<MeasureDetection> detection;  ///< a row a measure
+  StatisticAuroc trivial;                   ///< what tells the two sets apart best before any network (data compare)
+};
+
+struct Evaluation {
+  ScoringOptions scoring;  ///< how it was asked
+  InsideEvaluation inside;
+  std::vector<OutsideEvaluation> outside;
+  torch::Tensor wrong;      ///< bool [N]: the rows of the in-distribution set that are misclassified
+  SetScores inside_scores;  ///< for whoever needs more, as a paired comparison does
+  std::vector<SetScores> outside_scores;
+};
+
+/// `inside` has labels of the run's classes, matched by name where both have names; the sets are fitted to the run
+/// (fit_to_run). DataError, opened by the set's name: no labels, a label of no class of the run, an empty set, a set
+/// that cannot be fitted.
+Evaluation evaluate(TrainedRun& run, const Dataset& inside, const std::vector<Dataset>& outside,
+                    const EvaluationOptions& options, Progress& progress);
+
+/// The values of a column, confidences negated: high where the run is unsure.
+torch::Tensor uncertainty(std::string_view measure, const torch::Tensor& values);
+
+/// The row of a measure; nullptr if there is none.
+const MeasureDetection* find_measure(const std::vector<MeasureDetection>& rows, std::string_view measure);
+
+}  // namespace priornet

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <priornet/models/network.h>
+#include <priornet/train/config.h>
+#include <priornet/train/run_folder.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace priornet {
+
+/// A run whose networks are ready to be asked: one, or the members of an ensemble.
+struct TrainedRun {
+  TrainConfig config;
+  std::vector<std::shared_ptr<Network>> members;  ///< at least one; of one architecture, on one device
+  std::vector<std::string> class_names;
+  std::string identity;  ///< which weights these are, for the cache of scores; empty if nobody knows
+
+  torch::Device device() const;
+  /// Whether the logits are those of Dirichlets, and not only of a softmax.
+  bool gives_dirichlet() const;
+};
+
+/// The run of a folder (train/run_folder.h), or the ensemble of one: with `members` = M in its configuration, the runs
+/// of its folders member-1, ..., member-M.
+/// DataError that names the folder or file: no run there, no checkpoint in it, one that is damaged or of another
+/// network, members that differ in their classes or architecture.
+TrainedRun load_run(const std::filesystem::path& folder, const torch::Device& device,
+                    WhichCheckpoint which = WhichCheckpoint::kLast);
+
+}  // namespace priornet
