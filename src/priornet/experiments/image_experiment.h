@@ -36,8 +36,8 @@ struct ImageExperiment {
   std::vector<PlannedModel> models;
   std::vector<PlannedSet> outside;
   std::span<const PublishedRow> published;
-  bool is_noise_table = false;   ///< compared with the paper's table on noise: AUROC alone, a row a sigma
-  BootstrapOptions bootstrap;    ///< of the intervals
+  bool is_noise_table = false;       ///< compared with the paper's table on noise: AUROC alone, a row a sigma
+  BootstrapOptions bootstrap;        ///< of the intervals
   std::vector<std::string> remarks;  ///< what a reader of the tables should know of the recipe
 };
 

@@ -64,10 +64,15 @@ class SeedRun {
   ModelResult result_of(const PlannedModel& plan) {
     const auto name = fmt::format("{}{}, seed {}", plan.name, sigma_of(plan), experiment_.seed);
     NamedProgress progress(name, progress_);
-    ModelResult result{plan, trained(plan, progress), 0.0, {}};
-    result.seconds = training_seconds(result.run);
-    auto run = load_run(result.run, options_.device);
-    result.evaluation = evaluate(run, result_.inside, result_.outside_sets, evaluation_options(plan), progress);
+    const auto folder = trained(plan, progress);
+    auto run = load_run(folder, options_.device);
+    ModelResult result{plan, training_seconds(folder), {}};
+    result.report.run = folder.lexically_relative(options_.runs.parent_path()).generic_string();
+    for (const auto& [method, value] : kMethodNames)
+      if (value == plan.config.method.method) result.report.method = method;
+    result.report.checkpoint = "last";
+    result.report.weights = run.identity;
+    result.report.evaluation = evaluate(run, result_.inside, result_.outside_sets, evaluation_options(plan), progress);
     return result;
   }
 

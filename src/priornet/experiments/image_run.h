@@ -2,7 +2,7 @@
 
 #include <priornet/core/progress.h>
 #include <priornet/experiments/image_experiment.h>
-#include <priornet/runs/evaluation.h>
+#include <priornet/runs/evaluation_report.h>
 
 #include <filesystem>
 #include <functional>
@@ -13,9 +13,8 @@ namespace priornet {
 
 struct ModelResult {
   PlannedModel plan;
-  std::filesystem::path run;  ///< the folder that holds its network
-  double seconds = 0.0;       ///< of training, over all its epochs
-  Evaluation evaluation;
+  double training_seconds = 0.0;  ///< over all its epochs
+  EvaluationReport report;        ///< the folder of its run is given from that of the results
 };
 
 /// A set that is not there, and how to get it.
@@ -30,7 +29,7 @@ struct ImageResult {
   std::vector<ModelResult> models;  ///< as planned
   std::vector<PlannedSet> outside;  ///< those that are there: the order of Evaluation::outside
   std::vector<MissingSet> missing;
-  Dataset inside;                   ///< the images behind the scores, for pictures of them
+  Dataset inside;  ///< the images behind the scores, for pictures of them
   std::vector<Dataset> outside_sets;
 };
 
@@ -46,7 +45,6 @@ struct ImageRunOptions {
 /// Trains what is not trained yet and evaluates it all. A run that was stopped goes on where it was, a finished one is
 /// taken as it is. AbsentSet where the sets that are trained and tested on are not there; other sets may be missing.
 /// Throws what train() and evaluate() throw.
-ImageResult run_image_experiment(const ImageExperiment& experiment, const ImageRunOptions& options,
-                                 Progress& progress);
+ImageResult run_image_experiment(const ImageExperiment& experiment, const ImageRunOptions& options, Progress& progress);
 
 }  // namespace priornet

@@ -22,14 +22,14 @@ constexpr double kNoCell = std::numeric_limits<double>::quiet_NaN();  ///< a das
 constexpr std::string_view kNoiseTable = "tab:ex-MNISTomniAUROC";
 
 struct PublishedRow {
-  std::string_view table;         ///< its label in the paper's source
-  std::string_view inside;        ///< "MNIST"
-  std::string_view outside;       ///< "OMNIGLOT"; empty for misclassification detection
-  std::string_view model;         ///< "DNN", "MCDP", "DPN"
-  double sigma;                   ///< of the noise on every input
-  std::array<double, 4> auroc;    ///< by kPaperMeasures
-  std::array<double, 4> aupr;     ///< likewise
-  double error = kNoCell;         ///< % of inputs misclassified
+  std::string_view table;       ///< its label in the paper's source
+  std::string_view inside;      ///< "MNIST"
+  std::string_view outside;     ///< "OMNIGLOT"; empty for misclassification detection
+  std::string_view model;       ///< "DNN", "MCDP", "DPN"
+  double sigma;                 ///< of the noise on every input
+  std::array<double, 4> auroc;  ///< by kPaperMeasures
+  std::array<double, 4> aupr;   ///< likewise
+  double error = kNoCell;       ///< % of inputs misclassified
 };
 
 /// Every row of the paper on MNIST.
