@@ -1,4 +1,5 @@
 #include <priornet/core/checks.h>
+#include <priornet/core/errors.h>
 #include <priornet/core/lower_case.h>
 #include <priornet/experiments/image_page.h>
 #include <priornet/experiments/image_reproduction.h>

@@ -31,19 +31,19 @@ class Tables {
       }
       table.add(std::move(row));
     }
-    table.notes.push_back(seeds_.size() == 1 ? "Interval: Wilson's, of the test inputs." : over_seeds_note());
+    table.notes.push_back(interval_note());
     return table;
   }
 
   Table misclassification() const {
-    auto columns = model_columns();
-    columns.insert(columns.begin(), "metric");
-    Table table{fmt::format("Misclassification detection on {}, in %", experiment_.inside_title), columns, {}, {}};
+    Table table{fmt::format("Misclassification detection on {}, in %", experiment_.inside_title),
+                model_columns("metric"),
+                {},
+                {}};
     add_measures(table.columns);
     for (const auto metric : {CellMetric::kAuroc, CellMetric::kAupr}) {
       for (size_t m = 0; m < experiment_.models.size(); ++m) {
-        auto row = model_cells(m);
-        row.insert(row.begin(), name_of(metric));
+        auto row = model_cells(m, name_of(metric));
         add_cells(row, "", m, metric);
         table.add(std::move(row));
       }
@@ -55,11 +55,9 @@ class Tables {
   }
 
   Table detection(CellMetric metric) const {
-    auto columns = model_columns();
-    columns.insert(columns.begin(), "out of distribution");
     Table table{
         fmt::format("Out-of-distribution detection against {}: {}, in %", experiment_.inside_title, name_of(metric)),
-        columns,
+        model_columns("out of distribution"),
         {},
         {}};
     add_measures(table.columns);
@@ -98,14 +96,21 @@ class Tables {
   }
 
  private:
-  std::vector<std::string> model_columns() const {
-    return experiment_.is_noise_table ? std::vector<std::string>{"sigma", "model"} : std::vector<std::string>{"model"};
+  /// What names a row: `first`, if there is one, and the model, of an experiment on noise with its sigma.
+  std::vector<std::string> model_columns(const std::string& first = "") const {
+    std::vector<std::string> columns;
+    if (!first.empty()) columns.push_back(first);
+    if (experiment_.is_noise_table) columns.emplace_back("sigma");
+    columns.emplace_back("model");
+    return columns;
   }
 
-  std::vector<Cell> model_cells(size_t model) const {
+  std::vector<Cell> model_cells(size_t model, const std::string& first = "") const {
     const auto& plan = experiment_.models[model];
-    std::vector<Cell> cells = {plan.name};
-    if (experiment_.is_noise_table) cells.insert(cells.begin(), fmt::format("{:g}", plan.config.noise));
+    std::vector<Cell> cells;
+    if (!first.empty()) cells.emplace_back(first);
+    if (experiment_.is_noise_table) cells.emplace_back(fmt::format("{:g}", plan.config.noise));
+    cells.emplace_back(plan.name);
     return cells;
   }
 
@@ -141,8 +146,7 @@ class Tables {
       return;
     }
     for (size_t m = 0; m < experiment_.models.size(); ++m) {
-      auto row = model_cells(m);
-      row.insert(row.begin(), Cell(plan.title));
+      auto row = model_cells(m, plan.title);
       add_cells(row, plan.title, m, metric);
       const auto& set = seeds_.front().models[m].report.evaluation.outside[s];
       row.push_back(metric == CellMetric::kAuroc ? Cell::number(100 * set.trivial.auroc, 1)
