@@ -7,6 +7,7 @@
 
 namespace priornet::tool {
 
+void add_evaluate(CLI::App& tool);
 void add_measure(CLI::App& tool);
 void add_detect(CLI::App& tool);
 void add_reproduce(CLI::App& tool);

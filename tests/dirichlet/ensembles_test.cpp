@@ -131,6 +131,14 @@ TEST(EnsembleMeasures, AreDifferentiable) {
   EXPECT_TRUE(near((gradient * direction).sum(), slope, 1e-8));
 }
 
+TEST(DirichletEnsembleMeasures, LeaveTheEstimateOutWhereNoDrawsAreAskedFor) {
+  const auto logits = torch::randn({2, 3, 4}, make_generator(1));
+  const auto without = dirichlet_ensemble_measures(logits, {0, 0});
+  EXPECT_FALSE(without.mutual_information_mu_theta.defined());
+  EXPECT_FALSE(without.mutual_information_mu_theta_std_err.defined());
+  EXPECT_TRUE(without.epkl.equal(dirichlet_ensemble_measures(logits).epkl));
+}
+
 TEST(EnsembleMeasures, RejectWhatIsNotAnEnsemble) {
   EXPECT_THROWS(
       ArgumentError, ensemble_measures(torch::zeros({3, 2})),

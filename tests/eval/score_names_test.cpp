@@ -5,9 +5,9 @@ namespace priornet {
 namespace {
 
 TEST(IsConfidence, KnowsTheMeasures) {
-  for (const auto* name : {"max_prob", "precision"}) EXPECT_TRUE(is_confidence(name)) << name;
+  for (const auto* name : {"max_prob", "precision", "odin"}) EXPECT_TRUE(is_confidence(name)) << name;
   for (const auto* name : {"entropy", "expected_entropy", "mutual_information", "differential_entropy", "epkl",
-                           "mutual_information_mu_theta", "", "my_score"})
+                           "mutual_information_mu_theta", "energy", "", "my_score"})
     EXPECT_FALSE(is_confidence(name)) << name;
 }
 

@@ -34,6 +34,23 @@ TEST(VGG, DescribesItsLayers) {
   EXPECT_TRUE(network->is_training());
 }
 
+TEST(VGG, CanBeCutWhereItsDropoutBegins) {
+  auto options = vgg6();
+  options.blocks = {{4}};
+  EXPECT_FALSE(VGG(options, make_generator(1))->has_dropout());
+  options.keep_dense = 0.5;
+  VGG network(options, make_generator(1));
+  EXPECT_TRUE(network->has_dropout());
+  const auto inputs = torch::randn({3, 1, 28, 28}, make_generator(2));
+  network->train();
+  const auto values = network->before_dropout(inputs);
+  EXPECT_EQ(values.sizes(), (std::vector<int64_t>{3, 100}));
+  EXPECT_TRUE(values.equal(network->before_dropout(inputs)));
+  EXPECT_FALSE(network->from_dropout(values).equal(network->from_dropout(values)));
+  network->eval();
+  EXPECT_TRUE(network->from_dropout(values).equal(network->forward(inputs)));
+}
+
 // With gain sqrt(2) the mean square of what a layer gives stays that of its input, however deep the network is.
 TEST(VGG, StartsWithValuesOfOneSize) {
   auto options = vgg16();

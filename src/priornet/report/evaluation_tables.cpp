@@ -49,8 +49,8 @@ Table misclassification_table(const InsideEvaluation& inside) {
   if (inside.misclassification.empty()) {
     table.columns = {"measure", "AURC %"};
     for (const auto& row : inside.rejection) table.add({row.measure, percent(row.area)});
-    table.notes.push_back(inside.errors == 0 ? "nothing is misclassified: there is nothing to detect"
-                                             : "everything is misclassified: there is nothing to tell apart");
+    table.notes.emplace_back(inside.errors == 0 ? "nothing is misclassified: there is nothing to detect"
+                                                : "everything is misclassified: there is nothing to tell apart");
     return table;
   }
   table.columns = {"measure", "AUROC %",  "AUPR %", "average precision %", "FPR95 %", "AUPR %, right",

@@ -1,0 +1,225 @@
+#include <priornet/core/errors.h>
+#include <priornet/data/arrays/tensor_file.h>
+#include <priornet/dirichlet/ensembles.h>
+#include <priornet/dirichlet/measures.h>
+#include <priornet/runs/scoring.h>
+#include <priornet/train/inference.h>
+#include <testing/small_run.h>
+#include <testing/throws.h>
+
+#include <cmath>
+
+namespace priornet {
+namespace {
+
+NoProgress progress;
+
+std::vector<std::string> names_of(const SetScores& scores) {
+  std::vector<std::string> names;
+  for (const auto& column : scores.columns) names.push_back(column.name);
+  return names;
+}
+
+void expect_same(const SetScores& a, const SetScores& b) {
+  EXPECT_TRUE(a.probabilities.equal(b.probabilities));
+  ASSERT_EQ(names_of(a), names_of(b));
+  for (size_t i = 0; i < a.columns.size(); ++i)
+    EXPECT_TRUE(a.columns[i].values.equal(b.columns[i].values)) << a.columns[i].name;
+}
+
+TrainedRun pair_of_runs(Method method) {
+  auto run = load_small_run(method);
+  run.members.push_back(load_small_run(method).members[0]);
+  const torch::NoGradGuard no_gradient;
+  for (auto& values : run.members[1]->parameters()) values.mul_(0.9);
+  return run;
+}
+
+TEST(RunLogits, AreThoseOfTheNetworkWhateverTheBatch) {
+  auto run = load_small_run();
+  const auto set = small_images(50, 7);
+  ScoringOptions options;
+  const auto whole = run_logits(run, set, options, progress);
+  EXPECT_TRUE(whole.equal(infer(*run.members[0], set.inputs)));
+  options.batch = 7;
+  EXPECT_TRUE(run_logits(run, set, options, progress).allclose(whole, 1e-5, 1e-5));
+  options.noise = 0.5;
+  const auto noisy = run_logits(run, set, options, progress);
+  EXPECT_FALSE(noisy.allclose(whole, 1e-2, 1e-2));
+  options.batch = 50;
+  EXPECT_TRUE(run_logits(run, set, options, progress).allclose(noisy, 1e-5, 1e-5));
+}
+
+TEST(RunLogits, OfDropoutSamplesFollowTheSeed) {
+  auto run = load_small_run(Method::kDnn);
+  run.members[0]->train();
+  const auto set = small_images(40, 7);
+  ScoringOptions options;
+  options.dropout_samples = 5;
+  const auto samples = run_logits(run, set, options, progress);
+  EXPECT_EQ(samples.sizes(), (std::vector<int64_t>{5, 40, 3}));
+  EXPECT_FALSE(samples[0].equal(samples[1]));
+  EXPECT_TRUE(run_logits(run, set, options, progress).equal(samples));
+  options.seed = 1;
+  EXPECT_FALSE(run_logits(run, set, options, progress).equal(samples));
+  EXPECT_TRUE(run.members[0]->is_training());
+  // The last layer is linear: where dropout is right, the mean of many samples is the pass without it.
+  options.dropout_samples = 4000;
+  const auto mean = run_logits(run, set, options, progress).mean(0);
+  const auto plain = infer(*run.members[0], set.inputs);
+  EXPECT_TRUE(mean.allclose(plain, 0.05, 0.2)) << (mean - plain).abs().max();
+}
+
+TEST(RunLogits, LeaveBatchNormInEvaluationMode) {
+  TrainedRun run;
+  run.config = small_run_config(Method::kDnn);
+  run.config.model.batch_norm = true;
+  run.config.model.input = {1, 8, 8};
+  run.config.model.classes = 3;
+  run.members = {make_model(run.config.model, make_generator(1))};
+  const auto set = small_images(40, 7);
+  ScoringOptions options;
+  options.dropout_samples = 2;
+  const auto before = run.members[0]->buffers()[0].clone();
+  run_logits(run, set, options, progress);
+  EXPECT_TRUE(run.members[0]->buffers()[0].equal(before));
+}
+
+TEST(RunLogits, HoldMembersTimesSamples) {
+  auto run = pair_of_runs(Method::kDnn);
+  const auto set = small_images(10, 7);
+  ScoringOptions options;
+  EXPECT_EQ(run_logits(run, set, options, progress).sizes(), (std::vector<int64_t>{2, 10, 3}));
+  options.dropout_samples = 3;
+  EXPECT_EQ(run_logits(run, set, options, progress).sizes(), (std::vector<int64_t>{6, 10, 3}));
+}
+
+TEST(RunLogits, FitImagesToTheNetwork) {
+  auto run = load_small_run();
+  Dataset set{"large", torch::randint(0, 256, {5, 3, 16, 20}, torch::kInt64).to(torch::kUInt8), {}, {}, {}};
+  EXPECT_EQ(run_logits(run, set, {}, progress).sizes(), (std::vector<int64_t>{5, 3}));
+  set.inputs = torch::rand({5, 4});
+  EXPECT_THROWS(DataError, run_logits(run, set, {}, progress), "large: should hold images, holds rows of numbers");
+}
+
+TEST(RunLogits, RefuseWhatMakesNoSense) {
+  auto config = small_run_config();
+  config.model.keep_dense.reset();
+  config.epochs = 1;
+  const TemporaryFolder folder;
+  train_small_run(folder / "run", config);
+  auto run = load_run(folder / "run", torch::kCPU);
+  ScoringOptions options;
+  options.dropout_samples = 5;
+  EXPECT_THROWS(ArgumentError, run_logits(run, small_images(4, 1), options, progress),
+                "run_logits: the network has no dropout, so that its dropout samples would all be the same");
+  options.dropout_samples = 0;
+  options.batch = 0;
+  EXPECT_THROWS(ArgumentError, run_logits(run, small_images(4, 1), options, progress),
+                "run_logits: batch should be at least 1, found 0");
+  auto rows = small_images(4, 1);
+  {
+    const torch::NoGradGuard no_gradient;
+    run.members[0]->parameters().back().fill_(INFINITY);
+  }
+  EXPECT_THROWS(DataError, run_logits(run, rows, {}, progress),
+                "small: the network's logits of row 0 (from 0) are not finite");
+  rows.inputs = rows.inputs.narrow(0, 0, 0);
+  EXPECT_THROWS(DataError, run_logits(run, rows, {}, progress), "small: is empty: there is nothing to score");
+}
+
+TEST(Scores, HaveTheNamesOfTheMeasures) {
+  const auto logits = torch::randn({4, 3});
+  const auto members = torch::randn({2, 4, 3});
+  EXPECT_EQ(names_of(scores_of_logits(logits, false)), (std::vector<std::string>{"max_prob", "entropy", "energy"}));
+  EXPECT_EQ(names_of(scores_of_logits(logits, true)),
+            (std::vector<std::string>{"max_prob", "entropy", "expected_entropy", "mutual_information",
+                                      "differential_entropy", "precision", "energy"}));
+  EXPECT_EQ(names_of(scores_of_logits(members, false)),
+            (std::vector<std::string>{"max_prob", "entropy", "expected_entropy", "mutual_information", "energy"}));
+  const std::vector<std::string> all{"max_prob",
+                                     "entropy",
+                                     "expected_entropy",
+                                     "mutual_information",
+                                     "mutual_information_y_theta",
+                                     "differential_entropy",
+                                     "precision",
+                                     "epkl",
+                                     "mutual_information_mu_theta",
+                                     "energy"};
+  EXPECT_EQ(names_of(scores_of_logits(members, true)), all);
+  const auto without = scores_of_logits(members, true, 0);
+  EXPECT_EQ(without.find("mutual_information_mu_theta"), nullptr);
+  EXPECT_EQ(without.columns.size(), all.size() - 1);
+}
+
+TEST(Scores, AreTheMeasuresInFloat64) {
+  const auto logits = torch::randn({6, 3});
+  const auto exact = logits.to(torch::kFloat64);
+  const auto scores = scores_of_logits(logits, true);
+  EXPECT_TRUE(scores.find("differential_entropy")->equal(differential_entropy(exact)));
+  EXPECT_TRUE(scores.probabilities.allclose(expected_categorical(exact), 1e-12, 1e-12));
+  EXPECT_TRUE(scores.find("energy")->allclose(-precision(exact).log(), 1e-12, 1e-12));
+  // Of two members: the mean of the energies, and of the probabilities.
+  const auto members = torch::stack({logits, logits + 1});
+  const auto both = scores_of_logits(members, false);
+  EXPECT_TRUE(both.find("energy")->allclose(*scores.find("energy") - 0.5, 1e-6, 1e-6));
+  EXPECT_TRUE(both.probabilities.allclose(scores.probabilities, 1e-6, 1e-6));
+}
+
+TEST(ScoreCache, ComputesOnceAndNeverTrustsWhatChanged) {
+  const TemporaryFolder folder;
+  const auto cache = folder / "scores";
+  auto run = load_small_run();
+  const auto set = small_images(30, 5);
+  const auto first = cached_score(run, set, {}, cache, progress);
+  const auto only_file = [&] { return std::filesystem::directory_iterator(cache)->path(); };
+  const auto path = only_file();
+  expect_same(first, score(run, set, {}, progress));
+
+  // What lies there is what is given: the network is not asked again.
+  auto kept = read_tensor_file(path);
+  std::vector<NamedTensor> changed;
+  for (const auto& [name, values] : kept.tensors) changed.push_back({name, values + 1});
+  write_tensor_file(path, changed, kept.metadata);
+  EXPECT_TRUE(cached_score(run, set, {}, cache, progress).probabilities.equal(first.probabilities + 1));
+
+  // Damage, other inputs and other weights are seen.
+  auto bytes = bytes_of(path);
+  bytes[bytes.size() - 3] ^= 1;
+  std::ofstream(path, std::ios::binary) << bytes;
+  expect_same(cached_score(run, set, {}, cache, progress), first);
+  auto other = set;
+  other.inputs = set.inputs.flip(0);
+  expect_same(cached_score(run, other, {}, cache, progress), score(run, other, {}, progress));
+  expect_same(cached_score(run, set, {}, cache, progress), first);
+  run.members[0] = load_small_run(Method::kDnn).members[0];
+  run.identity = "another";
+  expect_same(cached_score(run, set, {}, cache, progress), score(run, set, {}, progress));
+}
+
+TEST(ScoreCache, KeepsEachWayOfScoringApart) {
+  const TemporaryFolder folder;
+  auto run = load_small_run();
+  const auto set = small_images(30, 5);
+  ScoringOptions noisy;
+  noisy.noise = 0.3;
+  cached_score(run, set, {}, folder / "", progress);
+  expect_same(cached_score(run, set, noisy, folder / "", progress), score(run, set, noisy, progress));
+  EXPECT_EQ(folder.names().size(), 2u);
+  run.identity.clear();
+  noisy.noise = 0.4;
+  cached_score(run, set, noisy, folder / "", progress);
+  EXPECT_EQ(folder.names().size(), 2u);  // weights that nobody can name are not kept
+}
+
+TEST(ScoreCache, GoesOnWhereItCannotWrite) {
+  const TemporaryFolder folder;
+  auto run = load_small_run();
+  const auto file = folder.file("file", "in the way");
+  const auto set = small_images(5, 5);
+  expect_same(cached_score(run, set, {}, file, progress), score(run, set, {}, progress));
+}
+
+}  // namespace
+}  // namespace priornet

@@ -1,0 +1,146 @@
+#include <priornet/data/catalogue/load.h>
+#include <priornet/train/trainer.h>
+#include <testing/tool.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace priornet {
+namespace {
+
+// Three clouds of points; those outside lie far off.
+std::string cloud_rows(int64_t count, int seed, double far) {
+  auto generator = make_generator(seed);
+  std::string text = "x,y,kind\n";
+  const char* kinds[] = {"high", "left", "right"};
+  const double centres[][2] = {{0, 2}, {-2, -1}, {2, -1}};
+  const auto draws = torch::randn({count, 2}, generator);
+  for (int64_t i = 0; i < count; ++i)
+    text += std::to_string(far + centres[i % 3][0] + draws[i][0].item<double>()) + "," +
+            std::to_string(far + centres[i % 3][1] + draws[i][1].item<double>()) + "," + kinds[i % 3] + "\n";
+  return text;
+}
+
+struct Clouds : InputFiles {
+  std::string train_set = text("train.csv", cloud_rows(600, 1, 0)) + ",label=kind";
+  std::string test_set = text("test.csv", cloud_rows(150, 2, 0)) + ",label=kind";
+  std::string far_set = text("far.csv", cloud_rows(90, 3, 20)) + ",label=kind";
+  std::string dpn = run("dpn", Method::kDpn);
+  std::string dnn = run("dnn", Method::kDnn);
+
+  std::string run(const char* name, Method method) const {
+    TrainConfig config;
+    config.train = train_set;
+    config.model.name = "mlp";
+    config.model.dense = {16};
+    config.model.keep_dense = 0.9;
+    config.method.method = method;
+    config.outside_batch = 0;
+    config.epochs = 2;
+    config.batch = 30;
+    config.schedule.rate = 1e-2;
+    config.optimiser.clip = 10;
+    NoProgress progress;
+    train(config, {load_set(train_set), std::nullopt, {}}, RunFolder(*this / name, RunFolder::Start::kNew), {},
+          progress);
+    return (*this / name).string();
+  }
+};
+
+const Clouds& clouds() {
+  static const Clouds files;
+  return files;
+}
+
+TEST(Evaluate, PrintsTablesOfEveryTask) {
+  const auto& files = clouds();
+  const auto [status, out, err] =
+      run_tool({"evaluate", files.dpn, "--data", files.test_set, "--ood", files.far_set, "--replicates", "50"});
+  ASSERT_EQ(status, 0) << err;
+  for (const auto* part :
+       {" on ", "adaptive ECE %", "Misclassification on ", "PRR %", "differential_entropy", "energy",
+        " (90 inputs) against ", "before any network, x alone tells the sets apart with AUROC 100.00",
+        "dpn, last checkpoint (step 40 ", "AUPR %, in distribution"})
+    EXPECT_NE(out.find(part), std::string::npos) << part << " is missing in\n" << out;
+  EXPECT_TRUE(std::filesystem::exists(files.dpn + "/scores"));
+}
+
+TEST(Evaluate, PrintsJsonAndWritesFiles) {
+  const auto& files = clouds();
+  const auto csv = (files / "result.csv").string();
+  const auto [status, out, err] =
+      run_tool({"evaluate", files.dnn, "--data", files.test_set, "--ood", files.far_set, "--dropout-samples", "5",
+                "--odin", "--replicates", "50", "--json", "--out", csv});
+  ASSERT_EQ(status, 0) << err;
+  const auto json = nlohmann::json::parse(out);
+  EXPECT_EQ(json["method"], "dnn");
+  EXPECT_EQ(json["dropout_samples"], 5);
+  EXPECT_EQ(json["in_distribution"]["set"], files.test_set);
+  EXPECT_LT(json["in_distribution"]["error"], 0.5);
+  const auto& far = json["out_of_distribution"][0];
+  EXPECT_EQ(far["trivial_auroc"], 1);
+  std::vector<std::string> measures;
+  for (const auto& row : far["detection"]) measures.push_back(row["measure"]);
+  EXPECT_EQ(measures, (std::vector<std::string>{"max_prob", "entropy", "expected_entropy", "mutual_information",
+                                                "energy", "odin"}));
+  EXPECT_EQ(json["odin"]["chosen_on"], files.train_set);
+  EXPECT_EQ(json["odin"]["against"], "uniform-noise");
+  const auto table = bytes_of(csv);
+  EXPECT_TRUE(table.starts_with("task,set,measure,positives,negatives,auroc,auroc_low,auroc_high,")) << table;
+  EXPECT_NE(table.find("\ndetection,"), std::string::npos);
+}
+
+TEST(Evaluate, GivesTheSameAgainFromKeptScores) {
+  const auto& files = clouds();
+  const std::vector<std::string> command{"evaluate", files.dpn,      "--data", files.test_set, "--ood", files.far_set,
+                                         "--json",   "--replicates", "50"};
+  const auto first = run_tool(command);
+  const auto second = run_tool(command);
+  ASSERT_EQ(second.status, 0) << second.err;
+  EXPECT_EQ(first.out, second.out);
+  EXPECT_EQ(second.err.find("scores of"), std::string::npos) << second.err;
+}
+
+TEST(Evaluate, ComparesTwoRuns) {
+  const auto& files = clouds();
+  const auto [status, out, err] = run_tool({"evaluate", files.dpn, "--data", files.test_set, "--ood", files.far_set,
+                                            "--against", files.dnn, "--replicates", "50", "--json"});
+  ASSERT_EQ(status, 0) << err;
+  const auto comparison = nlohmann::json::parse(out)["comparison"];
+  EXPECT_EQ(comparison["against"], files.dnn);
+  ASSERT_EQ(comparison["rows"].size(), 6u);
+  EXPECT_EQ(comparison["rows"][0]["task"], "misclassification");
+  EXPECT_EQ(comparison["rows"][5]["set"], files.far_set);
+}
+
+TEST(Evaluate, FailsBeforeAnyWork) {
+  const auto& files = clouds();
+  const auto nowhere = (files / "nowhere").string();
+  expect_failure(run_tool({"evaluate", nowhere}), nowhere + ": there is no such folder: should be that of a run");
+  expect_failure(run_tool({"evaluate", files.dpn}),
+                 files.dpn + ": was trained on " + files.train_set +
+                     ", which has no test split: --data should name the set to evaluate on");
+  expect_failure(run_tool({"evaluate", files.dpn, "--out", "result.txt"}),
+                 "result.txt: should end in .json, .csv or .md");
+  expect_failure(run_tool({"evaluate", files.dpn, "--checkpoint", "best"}),
+                 files.dpn + ": holds no best checkpoint: it was trained without a validation set");
+  const auto missing =
+      run_tool({"evaluate", files.dpn, "--data", files.test_set, "--ood", files.far_set, nowhere + ".csv"});
+  EXPECT_EQ(missing.status, 1);
+  EXPECT_EQ(missing.out, "");
+  EXPECT_NE(missing.err.find("nowhere.csv"), std::string::npos) << missing.err;
+  EXPECT_EQ(missing.err.find("scores of"), std::string::npos) << missing.err;
+}
+
+TEST(Evaluate, IsHelpfulAboutMisuse) {
+  EXPECT_EQ(run_tool({"evaluate"}).status, 2);
+  EXPECT_EQ(run_tool({"evaluate", "run", "--noise", "-1"}).status, 2);
+  EXPECT_EQ(run_tool({"evaluate", "run", "--checkpoint", "first"}).status, 2);
+  const auto help = run_tool({"evaluate", "--help"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_NE(help.out.find("priornet evaluate runs/dpn --ood omniglot fashion-mnist:test --out dpn.json"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace priornet
