@@ -24,6 +24,7 @@ struct ReproduceOptions {
   uint64_t seed = 1;
   int64_t seeds = 1;
   std::string out;
+  std::vector<std::string> overrides;
   bool json = false;
 };
 
@@ -68,6 +69,7 @@ std::string command_line(const ReproduceOptions& options, std::string_view name,
   if (options.device != "auto") command += " --device " + options.device;
   if (options.seed != 1) command += fmt::format(" --seed {}", options.seed);
   if (options.seeds != 1) command += fmt::format(" --seeds {}", options.seeds);
+  for (const auto& setting : options.overrides) command += " --set " + shell_word(setting);
   return command + " --out " + shell_word(out.string());
 }
 
@@ -95,6 +97,7 @@ void reproduce(const ReproduceOptions& options) {
   run.device = parse_device(options.device);
   run.seed = options.seed;
   run.seeds = options.seeds;
+  run.overrides = options.overrides;
   auto json = nlohmann::ordered_json::array();
   for (const auto* experiment : chosen) {
     const fs::path folder = options.out.empty() ? "out" : options.out;
@@ -118,7 +121,12 @@ void add_reproduce(CLI::App& tool) {
   std::string known;
   for (const auto& experiment : experiments())
     known += fmt::format("\n  {:<12} {}", experiment.name, experiment.description);
-  command->footer(fmt::format("Experiments:{}\n\nExample:\n  priornet reproduce synthetic --out out/synthetic", known));
+  command->footer(fmt::format(
+      "Experiments:{}\n\nNetworks are left in OUT/runs: a command that was stopped goes on where it was.\n\nExamples:\n"
+      "  priornet reproduce synthetic --out out/synthetic\n"
+      "  priornet reproduce synthetic mnist --profile quick\n"
+      "  priornet reproduce mnist --seeds 5 --device cuda --out out/mnist",
+      known));
   command->add_option("WHAT", options->names, "Experiments to run")->required();
   command->add_option("--profile", options->profile, "Recipe: quick, paper or modern")
       ->check(CLI::IsMember({"quick", "paper", "modern"}))
@@ -130,7 +138,12 @@ void add_reproduce(CLI::App& tool) {
   command->add_option("--seeds", options->seeds, "Number of runs, with seeds from --seed on")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->capture_default_str();
-  command->add_option("--out", options->out, "Folder for the results; by default out/WHAT");
+  command->add_option("--out", options->out,
+                      "Folder for the results: OUT for one experiment, OUT/WHAT for several; by default out/WHAT");
+  command
+      ->add_option("--set", options->overrides,
+                   "KEY=VALUE: changes a setting of every network's configuration (configs/); again for more")
+      ->allow_extra_args(false);
   command->add_flag("--json", options->json, "Print tables and files as JSON");
   command->callback([options] { reproduce(*options); });
 }

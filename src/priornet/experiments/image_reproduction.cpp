@@ -78,7 +78,10 @@ ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptio
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   summary.tables = image_tables(results);
   std::string markdown;
-  for (const auto& table : summary.tables) markdown += (markdown.empty() ? "" : "\n") + to_markdown(table);
+  for (const auto& table : summary.tables) {
+    if (!markdown.empty()) markdown += '\n';
+    markdown += to_markdown(table);
+  }
   out.write("results.json", to_json(results, record));
   out.write("table.md", markdown);
   out.write("table.csv", to_csv(cell_table(results)));
