@@ -57,9 +57,9 @@ Made make(const Options& options) {
   const auto set = load_set(options.set, load);
   const auto shape = image_shape(set);
   if (options.kind == "gaussian-noise")
-    return {gaussian_noise_images(options.count, shape, options.seed, options.sigma), "Gaussian noise"};
+    return {gaussian_noise_images(options.count, shape, {options.seed}, options.sigma), "Gaussian noise"};
   if (options.kind == "uniform-noise")
-    return {uniform_noise_images(options.count, shape, options.seed), "uniform noise"};
+    return {uniform_noise_images(options.count, shape, {options.seed}), "uniform noise"};
   return from_factors(set, options);
 }
 

@@ -5,16 +5,21 @@
 
 namespace priornet::tool {
 
-torch::Device device_of_option(const std::string& name) {
+void add_device_option(CLI::App& command, std::string& name, const std::string& what) {
+  command.add_option("--device", name, what + ": auto, cpu or cuda")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->capture_default_str();
+}
+
+torch::Device chosen_device(const std::string& name) {
 #if defined(PRIORNET_CUDA)
-  if (name == "auto") return torch::cuda::is_available() ? torch::kCUDA : torch::kCPU;
-  if (name == "cuda" && !torch::cuda::is_available())
-    throw Error("--device cuda: LibTorch finds no CUDA device here; use --device cpu");
-  return name == "cuda" ? torch::kCUDA : torch::kCPU;
+  const bool there = torch::cuda::is_available();
+  if (name == "cuda" && !there) throw Error("--device cuda: LibTorch finds no CUDA device here; use --device cpu");
 #else
+  const bool there = false;
   if (name == "cuda") throw Error("--device cuda: this build has no CUDA kernels; use --device cpu");
-  return torch::kCPU;
 #endif
+  return name == "cuda" || (name == "auto" && there) ? torch::Device(torch::kCUDA, 0) : torch::Device(torch::kCPU);
 }
 
 }  // namespace priornet::tool

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <torch/types.h>
+#include <CLI/CLI.hpp>
 
 #include <string>
 
 namespace priornet::tool {
 
-/// The device that --device auto, cpu or cuda means; auto is a GPU where there is one and this build has kernels for
-/// it. Error where CUDA is asked for and not there.
-torch::Device device_of_option(const std::string& name);
+/// Adds --device auto|cpu|cuda.
+void add_device_option(CLI::App& command, std::string& name, const std::string& what);
+
+/// `auto` is a CUDA device where there is one. Error where `cuda` was asked for and there is none.
+torch::Device chosen_device(const std::string& name);
 
 }  // namespace priornet::tool

@@ -152,7 +152,7 @@ void write(const EvaluationReport& report, const std::string& path) {
 
 void run(const Options& options) {
   check_out(options.out);
-  const auto device = device_of_option(options.device);
+  const auto device = chosen_device(options.device);
   const auto which = options.checkpoint == "best" ? WhichCheckpoint::kBest : WhichCheckpoint::kLast;
   auto trained = load_run(options.run, device, which);
   std::optional<TrainedRun> other;

@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 4096));
   priornet::tool::add_reproduce(tool);
   priornet::tool::add_evaluate(tool);
+  priornet::tool::add_train(tool);
   priornet::tool::add_measure(tool);
   priornet::tool::add_detect(tool);
   priornet::tool::add_data(tool);

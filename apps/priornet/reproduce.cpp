@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
 #include <priornet/experiments/experiment.h>
-#include <torch/cuda.h>
+#include <priornet/train/trainer.h>
 
 #include <filesystem>
 #include <map>
@@ -9,8 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "device_option.h"
 #include "standard_output.h"
-#include "terminal_progress.h"
+#include "stoppable_progress.h"
 
 namespace priornet::tool {
 namespace {
@@ -42,13 +43,6 @@ std::vector<const Experiment*> find_all(const std::vector<std::string>& names) {
     }
   }
   return found;
-}
-
-std::optional<torch::Device> parse_device(const std::string& name) {
-  if (name == "auto") return std::nullopt;
-  if (name == "cuda" && !torch::cuda::is_available())
-    throw Error("--device cuda: LibTorch finds no CUDA device here; use --device cpu");
-  return torch::Device(name);
 }
 
 std::string shell_word(const std::string& word) {
@@ -90,11 +84,25 @@ nlohmann::ordered_json to_json(std::string_view name, const ExperimentSummary& s
   return json;
 }
 
+/// Ctrl-C ends the process, in training after a checkpoint.
+ExperimentSummary run_stoppably(const Experiment& experiment, ExperimentOptions run) {
+  try {
+    StoppableProgress progress;
+    run.stop = [&] { return progress.stopping(); };
+    return experiment.run(run, progress);
+  } catch (const TrainingStopped&) {
+    fmt::print(stderr, "priornet: stopped; the same command goes on from there\n");
+    Stopped::end_process();
+  } catch (const Stopped&) {
+    Stopped::end_process();
+  }
+}
+
 void reproduce(const ReproduceOptions& options) {
   const auto chosen = find_all(options.names);
   ExperimentOptions run;
   run.profile = kProfiles.at(options.profile);
-  run.device = parse_device(options.device);
+  if (options.device != "auto") run.device = chosen_device(options.device);
   run.seed = options.seed;
   run.seeds = options.seeds;
   run.overrides = options.overrides;
@@ -103,8 +111,7 @@ void reproduce(const ReproduceOptions& options) {
     const fs::path folder = options.out.empty() ? "out" : options.out;
     run.out = options.out.empty() || chosen.size() > 1 ? folder / experiment->name : folder;
     run.command = command_line(options, experiment->name, run.out);
-    TerminalProgress progress;
-    const auto summary = experiment->run(run, progress);
+    const auto summary = run_stoppably(*experiment, run);
     if (options.json)
       json.push_back(to_json(experiment->name, summary));
     else
@@ -131,9 +138,7 @@ void add_reproduce(CLI::App& tool) {
   command->add_option("--profile", options->profile, "Recipe: quick, paper or modern")
       ->check(CLI::IsMember({"quick", "paper", "modern"}))
       ->capture_default_str();
-  command->add_option("--device", options->device, "Where to train: auto, cpu or cuda")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
-      ->capture_default_str();
+  add_device_option(*command, options->device, "Where to train");
   command->add_option("--seed", options->seed, "Seed of everything random")->capture_default_str();
   command->add_option("--seeds", options->seeds, "Number of runs, with seeds from --seed on")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))

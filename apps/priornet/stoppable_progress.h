@@ -1,30 +1,24 @@
 #pragma once
 
-#include <exception>
-
+#include "stop_signal.h"
 #include "terminal_progress.h"
 
 namespace priornet::tool {
 
-/// Thrown by StoppableProgress after Ctrl-C or SIGTERM: on its way up everything is cleaned up and kept that should be.
-class Stopped final : public std::exception {
- public:
-  const char* what() const noexcept override { return "stopped"; }
-
-  /// Ends the process as the signal would have.
-  [[noreturn]] static void end_process();
-};
-
-/// Progress on standard error whose work Ctrl-C and SIGTERM stop at its next report; a second one ends the process at
-/// once. One at a time.
+/// Progress on standard error whose work Ctrl-C and SIGTERM stop at its next report, by Stopped. One at a time.
 class StoppableProgress final : public Progress {
  public:
-  StoppableProgress();
-  ~StoppableProgress() override;
+  void report(std::string_view task, int64_t done, int64_t total) override {
+    if (signal_.caught()) throw Stopped();
+    shown_.report(task, done, total);
+  }
+  void detail(std::string_view text) override { shown_.detail(text); }
 
-  void report(std::string_view task, int64_t done, int64_t total) override;
+  /// Whether its next report will stop the work: for what can leave more behind if it stops by itself.
+  bool stopping() const { return signal_.caught(); }
 
  private:
+  StopSignal signal_;
   TerminalProgress shown_;
 };
 

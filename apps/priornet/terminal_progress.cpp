@@ -25,17 +25,19 @@ void TerminalProgress::report(std::string_view task, int64_t done, int64_t total
   }
   const bool finished = done >= total;
   const double seconds = std::chrono::duration<double>(now - started_).count();
+  const auto text = detail_.empty() ? std::string() : "  " + detail_;
   if (!on_terminal_) {
-    if (finished) fmt::print(stderr, "{:<16} {:6.1f} s\n", task, seconds);
+    if (finished) fmt::print(stderr, "{:<16} {:6.1f} s{}\n", task, seconds, text);
   } else if (finished || now - drawn_ >= kPause) {
     const auto filled = kWidth * std::clamp<int64_t>(done, 0, total) / std::max<int64_t>(total, 1);
     fmt::print(stderr, "\r{:<16} ", task);
     for (int64_t i = 0; i < kWidth; ++i) std::fputs(i < filled ? "━" : "╌", stderr);
-    fmt::print(stderr, " {:3} %  {:.1f} s\x1b[K{}", 100 * done / std::max<int64_t>(total, 1), seconds,
+    fmt::print(stderr, " {:3} %  {:.1f} s{}\x1b[K{}", 100 * done / std::max<int64_t>(total, 1), seconds, text,
                finished ? "\n" : "");
     line_open_ = !finished;
     drawn_ = now;
   }
+  if (finished) detail_.clear();
   std::fflush(stderr);
 }
 

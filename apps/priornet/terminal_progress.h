@@ -14,6 +14,7 @@ class TerminalProgress final : public Progress {
   ~TerminalProgress() override;
 
   void report(std::string_view task, int64_t done, int64_t total) override;
+  void detail(std::string_view text) override { detail_ = text; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -21,6 +22,7 @@ class TerminalProgress final : public Progress {
   bool on_terminal_;
   bool line_open_ = false;
   std::string task_;
+  std::string detail_;  ///< of the task
   Clock::time_point started_;
   Clock::time_point drawn_;
 };

@@ -13,6 +13,9 @@ class Progress {
 
   /// `done` of `total` units of `task` are finished; done == total ends the task.
   virtual void report(std::string_view task, int64_t done, int64_t total) = 0;
+
+  /// What is worth knowing beside that, such as a loss: goes with the reports that follow, until another comes.
+  virtual void detail(std::string_view) {}
 };
 
 class NoProgress final : public Progress {

@@ -7,6 +7,10 @@
 
 namespace priornet {
 
+struct RandomPair {
+  double first, second;
+};
+
 /// A stream of random numbers that is a function of its seed and place alone, so that any row can be drawn by any
 /// thread, and again: Philox 4x32-10 (Salmon et al., 2011) with the place and a running number as its counter.
 class RandomStream {
@@ -20,20 +24,29 @@ class RandomStream {
   /// In (0, 1), 53 bits.
   PRIORNET_DEVICE double uniform() { return to_unit(next().first); }
 
-  /// Standard normal, by the method of Box and Muller.
-  PRIORNET_DEVICE double normal() {
-    const Pair bits = next();
-    return ::sqrt(-2 * ::log(to_unit(bits.first))) * ::cos(6.283185307179586 * to_unit(bits.second));
+  /// Two at once, as the others that follow.
+  PRIORNET_DEVICE RandomPair uniforms() {
+    const Bits bits = next();
+    return {to_unit(bits.first), to_unit(bits.second)};
   }
 
+  /// Standard normal, by the method of Box and Muller.
+  PRIORNET_DEVICE RandomPair normals() {
+    const RandomPair draws = uniforms();
+    const double radius = ::sqrt(-2 * ::log(draws.first));
+    const double angle = 6.283185307179586 * draws.second;
+    return {radius * ::cos(angle), radius * ::sin(angle)};
+  }
+  PRIORNET_DEVICE double normal() { return normals().first; }
+
  private:
-  struct Pair {
+  struct Bits {
     uint64_t first, second;
   };
 
   PRIORNET_DEVICE static double to_unit(uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
 
-  PRIORNET_DEVICE Pair next() {
+  PRIORNET_DEVICE Bits next() {
     uint32_t counter[4] = {row_[0], row_[1], static_cast<uint32_t>(place_), static_cast<uint32_t>(place_ >> 32)};
     counter[3] ^= ++drawn_ << 12;
     uint32_t key[2] = {key_[0], key_[1]};

@@ -44,6 +44,13 @@ ImagePictures save_pictures(OutputFolder& out, const ImageResult& result, Experi
   return pictures;
 }
 
+torch::Device best_device() {
+#if defined(PRIORNET_CUDA)
+  if (torch::cuda::is_available()) return {torch::kCUDA, 0};
+#endif
+  return torch::kCPU;
+}
+
 /// Of all but the first seed the tables alone are wanted.
 void drop_scores(ImageResult& result) {
   for (auto& model : result.models) {
@@ -61,7 +68,7 @@ ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptio
   check_range("reproduce_images", "seeds", options.seeds >= 1, "at least 1", static_cast<double>(options.seeds));
   const auto start = std::chrono::steady_clock::now();
   OutputFolder out(options.out);
-  run.device = options.device.value_or(torch::cuda::is_available() ? torch::kCUDA : torch::kCPU);
+  run.device = options.device.value_or(best_device());
   run.runs = options.out / "runs";
   run.stop = options.stop;
   std::vector<ImageResult> results;

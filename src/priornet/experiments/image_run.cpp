@@ -19,6 +19,7 @@ class NamedProgress final : public Progress {
   void report(std::string_view task, int64_t done, int64_t total) override {
     progress_.report(fmt::format("{}: {}", name_, task), done, total);
   }
+  void detail(std::string_view text) override { progress_.detail(text); }
 
  private:
   std::string name_;

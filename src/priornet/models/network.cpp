@@ -61,6 +61,11 @@ std::vector<Network::Layer> Network::describe() {
   return layers;
 }
 
+void to_channels_last(Network& network) {
+  for (auto& parameter : network.parameters())
+    if (parameter.dim() == 4) parameter.set_data(parameter.contiguous(torch::MemoryFormat::ChannelsLast));
+}
+
 int64_t parameter_count(const torch::nn::Module& module) {
   int64_t count = 0;
   for (const auto& parameter : module.parameters()) count += parameter.numel();

@@ -55,6 +55,9 @@ class Network : public torch::nn::Module {
   size_t first_dropout_ = 0;  ///< of the stages; their number if none is dropout
 };
 
+/// Lays the weights of convolutions out as a GPU multiplies them fastest; inputs should come likewise.
+void to_channels_last(Network& network);
+
 /// How many trainable numbers a module has.
 int64_t parameter_count(const torch::nn::Module& module);
 

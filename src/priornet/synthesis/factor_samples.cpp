@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <priornet/core/checks.h>
+#include <priornet/core/random_draws.h>
 #include <priornet/core/seeds.h>
 
 #include <cmath>
@@ -14,18 +15,18 @@ torch::Tensor sample(const FactorAnalysis& model, int64_t count, const ScaleOpti
               scale.low);
   check_range("sample", "high", std::isfinite(scale.high), "finite", scale.high);
   check_range("sample", "batch", scale.batch >= 1, "at least 1", static_cast<double>(scale.batch));
-  // A stream each, so that the batch of the scale leaves latent vectors and noise as they are.
-  const auto generator = [&](const char* purpose) { return make_generator(derive_seed(seed, purpose)); };
   const auto device = model.mean.device();
-  const auto there = [&](const torch::Tensor& tensor) { return tensor.to(device, torch::kFloat32); };
+  // A stream each, so that the batch of the scale leaves latent vectors and noise as they are.
+  const auto draw = [&](const char* purpose) { return DrawOptions{derive_seed(seed, purpose), 0, device}; };
+  const auto there = [](const torch::Tensor& tensor) { return tensor.to(torch::kFloat32); };
   const int64_t batches = (count + scale.batch - 1) / scale.batch;
-  const auto uniform = torch::rand({batches}, generator("scale"), torch::kFloat32);
+  const auto uniform = uniform_draws(batches, 1, draw("scale"));
   const auto spread = (uniform * (scale.high - scale.low) + scale.low).sqrt();
-  const auto each = there(spread.repeat_interleave(scale.batch).slice(0, 0, count).unsqueeze(1));
-  const auto latent = there(torch::randn({count, model.loading.size(1)}, generator("latent"), torch::kFloat32));
-  const auto noise = there(torch::randn({count, model.mean.size(0)}, generator("noise"), torch::kFloat32));
+  const auto each = spread.expand({batches, scale.batch}).reshape({-1, 1}).slice(0, 0, count);
+  const auto latent = normal_draws(count, model.loading.size(1), draw("latent"));
+  const auto noise = normal_draws(count, model.mean.size(0), draw("noise"));
   return latent.matmul(there(model.loading).t())
-      .add_(noise * there(model.noise.sqrt()))
+      .add_(noise.mul_(there(model.noise.sqrt())))
       .mul_(each)
       .add_(there(model.mean));
 }

@@ -1,7 +1,6 @@
 #include <priornet/synthesis/noise.h>
 
 #include <priornet/core/checks.h>
-#include <priornet/core/seeds.h>
 
 #include <cmath>
 
@@ -16,20 +15,21 @@ std::vector<int64_t> sizes(const char* function, int64_t count, const ImageShape
   return {count, shape.channels, shape.height, shape.width};
 }
 
+int64_t pixels(const ImageShape& shape) { return shape.channels * shape.height * shape.width; }
+
 }  // namespace
 
-torch::Tensor gaussian_noise_images(int64_t count, const ImageShape& shape, uint64_t seed, double sigma) {
+torch::Tensor gaussian_noise_images(int64_t count, const ImageShape& shape, const DrawOptions& draw, double sigma) {
   const auto all = sizes("gaussian_noise_images", count, shape);
   check_range("gaussian_noise_images", "sigma", std::isfinite(sigma) && sigma >= 0, "at least 0", sigma);
-  auto generator = make_generator(derive_seed(seed, "gaussian noise images"));
-  const auto unit = torch::randn(all, generator, torch::kFloat32).mul_(sigma).clamp_(-1, 1);
-  return unit.add_(1).mul_(127.5).round_().to(torch::kUInt8);
+  const auto unit = normal_draws(count, pixels(shape), draw).mul_(sigma).clamp_(-1, 1);
+  return unit.add_(1).mul_(127.5).round_().to(torch::kUInt8).view(all);
 }
 
-torch::Tensor uniform_noise_images(int64_t count, const ImageShape& shape, uint64_t seed) {
+torch::Tensor uniform_noise_images(int64_t count, const ImageShape& shape, const DrawOptions& draw) {
   const auto all = sizes("uniform_noise_images", count, shape);
-  auto generator = make_generator(derive_seed(seed, "uniform noise images"));
-  return torch::randint(256, all, generator, torch::kUInt8);
+  // A draw just below 1 may round up to 1.
+  return uniform_draws(count, pixels(shape), draw).mul_(256).clamp_max_(255).to(torch::kUInt8).view(all);
 }
 
 }  // namespace priornet

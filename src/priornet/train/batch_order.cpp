@@ -9,7 +9,8 @@ namespace priornet {
 
 const torch::Tensor& BatchOrder::pass(int64_t number) {
   if (number != held_) {
-    order_ = torch::randperm(size_, make_generator(derive_seed(seed_, fmt::format("pass {}", number))));
+    const auto generator = make_generator(derive_seed(seed_, fmt::format("pass {}", number)));
+    order_ = torch::randperm(size_, generator, torch::kInt64).to(device_);
     held_ = number;
   }
   return order_;

@@ -16,11 +16,11 @@ uint64_t seed_of_step(uint64_t seed, int64_t step) { return derive_seed(seed, fm
 // Another set, gone through in an order of its own, again and again.
 class SetSource final : public OutsideSource {
  public:
-  SetSource(torch::Tensor images, uint64_t seed) : images_(std::move(images)), order_(images_.size(0), seed) {}
+  SetSource(torch::Tensor images, uint64_t seed)
+      : images_(std::move(images)), order_(images_.size(0), seed, images_.device()) {}
 
   torch::Tensor batch(const OutsideBatch& batch) override {
-    return images_.index_select(0,
-                                order_.rows(batch.step * batch.whole + batch.first, batch.count).to(images_.device()));
+    return images_.index_select(0, order_.rows(batch.step * batch.whole + batch.first, batch.count));
   }
 
  private:
@@ -53,11 +53,9 @@ class NoiseSource final : public OutsideSource {
       : options_(options), shape_(image_shape(context.train)), device_(context.device), seed_(context.seed) {}
 
   torch::Tensor batch(const OutsideBatch& batch) override {
-    const auto seed = seed_of_step(seed_, batch.step);
-    const auto images = options_.source == kUniformNoise
-                            ? uniform_noise_images(batch.whole, shape_, seed)
-                            : gaussian_noise_images(batch.whole, shape_, seed, options_.sigma);
-    return images.narrow(0, batch.first, batch.count).to(device_);
+    const DrawOptions draw{seed_of_step(seed_, batch.step), batch.first, device_};
+    return options_.source == kUniformNoise ? uniform_noise_images(batch.count, shape_, draw)
+                                            : gaussian_noise_images(batch.count, shape_, draw, options_.sigma);
   }
 
  private:
@@ -71,7 +69,10 @@ FactorAnalysis fitted(const OutsideOptions& options, const OutsideContext& conte
   const auto rows = to_unit_range(context.train.inputs.to(context.device)).flatten(1);
   FactorAnalysisOptions fit;
   fit.latent = options.latent;
-  return fit_factor_analysis(rows, fit, context.progress);
+  auto model = fit_factor_analysis(rows, fit, context.progress);
+  for (auto* part : {&model.mean, &model.loading, &model.noise})
+    *part = part->to(torch::kFloat32);  // as it is drawn from
+  return model;
 }
 
 }  // namespace

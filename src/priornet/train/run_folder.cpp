@@ -30,6 +30,19 @@ std::vector<int64_t> steps_in(const std::filesystem::path& folder) {
   return steps;
 }
 
+// Never more than a run leaves: somebody may have named a folder of theirs.
+std::vector<std::filesystem::path> parts_of_run(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> parts;
+  std::error_code none_yet;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none_yet)) {
+    const auto name = entry.path().filename().string();
+    if (name == "config.toml" || name == "metrics.jsonl" || name == "checkpoints" || name == "scores" ||
+        name.starts_with("member-"))
+      parts.push_back(entry.path());
+  }
+  return parts;
+}
+
 }  // namespace
 
 RunFolder::RunFolder(std::filesystem::path path, Start start) : path_(std::move(path)) {
@@ -38,7 +51,7 @@ RunFolder::RunFolder(std::filesystem::path path, Start start) : path_(std::move(
         fmt::format("{}: already holds a run: --resume goes on with it, --force removes it", path_.string()));
   try {
     if (start == Start::kForce) {
-      for (const auto& file : {config(), metrics(), path_ / "checkpoints"}) std::filesystem::remove_all(file);
+      for (const auto& file : parts_of_run(path_)) std::filesystem::remove_all(file);
     }
     std::filesystem::create_directories(path_ / "checkpoints");
   } catch (const std::filesystem::filesystem_error& error) {
@@ -48,6 +61,12 @@ RunFolder::RunFolder(std::filesystem::path path, Start start) : path_(std::move(
 
 std::filesystem::path RunFolder::checkpoint(int64_t step) const {
   return path_ / "checkpoints" / fmt::format("{}{:08}{}", kPrefix, step, kSuffix);
+}
+
+void RunFolder::write_config(const std::string& toml) const {
+  AtomicFile file(config());
+  file.write(toml);
+  file.commit();
 }
 
 std::vector<int64_t> RunFolder::steps() const { return steps_in(path_ / "checkpoints"); }

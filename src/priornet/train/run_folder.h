@@ -15,7 +15,7 @@ class RunFolder {
   enum class Start {
     kNew,     ///< refused where there is a run already
     kResume,  ///< goes on with the run that is there, or begins it
-    kForce    ///< removes the run that is there
+    kForce    ///< removes the run that is there, with its members and scores
   };
 
   /// DataError where a run is already there, or where the folder cannot be made.
@@ -26,6 +26,9 @@ class RunFolder {
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path best() const { return path_ / "checkpoints" / "best.safetensors"; }
   std::filesystem::path checkpoint(int64_t step) const;
+
+  /// Whole or not at all.
+  void write_config(const std::string& toml) const;
 
   /// Of the checkpoints that are kept, oldest first.
   std::vector<int64_t> steps() const;

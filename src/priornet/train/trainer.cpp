@@ -1,17 +1,18 @@
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <priornet/core/atomic_file.h>
 #include <priornet/core/errors.h>
 #include <priornet/core/seeds.h>
+#include <priornet/core/side_stream.h>
 #include <priornet/train/checkpoint.h>
+#include <priornet/train/outside.h>
 #include <priornet/train/trainer.h>
 #include <priornet/train/training_batches.h>
+#include <priornet/train/training_progress.h>
 #include <priornet/train/training_step.h>
 #include <torch/utils.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace priornet {
@@ -21,13 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kOutsideValidation = 1000;  // images
 constexpr double kNoneYet = 2.0;              // above any error rate
-
-ModelOptions model_for(const TrainConfig& config, const Dataset& train) {
-  auto model = config.model;
-  model.input = train.inputs.sizes().slice(1).vec();
-  model.classes = train.num_classes();
-  return model;
-}
 
 class Run {
  public:
@@ -45,7 +39,8 @@ class Run {
         batches_(sets.train, sets.teacher, outside_.get(), options.device, batch_options()),
         rates_(learning_rates(config.schedule, {config.epochs, batches_.steps_an_epoch()})),
         optimiser_(Optimiser::make(parameters_, config.optimiser, rates_)),
-        step_(*network_, parameters_, *optimiser_, {config.method, config.precision == Precision::kBFloat16, {}}) {
+        step_(TrainingStep::make(*network_, parameters_, *optimiser_,
+                                 {config.method, config.precision == Precision::kBFloat16, {}})) {
     facts_.config = to_toml(config);
     facts_.class_names = nlohmann::json(sets.train.class_names).dump();
     facts_.best = kNoneYet;
@@ -54,7 +49,8 @@ class Run {
   std::shared_ptr<Network> train() {
     begin();
     const auto steps = batches_.steps_an_epoch();
-    for (auto epoch = facts_.step / steps; epoch < config_.epochs; ++epoch) train_epoch(epoch);
+    TrainingProgress shown(progress_, {config_.epochs, steps, images_a_step(), facts_.step});
+    for (auto epoch = facts_.step / steps; epoch < config_.epochs; ++epoch) train_epoch(epoch, shown);
     return network_;
   }
 
@@ -62,6 +58,7 @@ class Run {
   std::shared_ptr<Network> make_network() const {
     auto network = make_model(model_for(config_, sets_.train), make_generator(derive_seed(seed_, "weights")));
     network->to(options_.device);
+    if (uses_channels_last()) to_channels_last(*network);
     return network;
   }
 
@@ -75,31 +72,32 @@ class Run {
             config_.noise, derive_seed(seed_, "batches"), {}};
   }
 
+  bool uses_channels_last() const { return options_.device.is_cuda() && sets_.train.has_images(); }
+
+  int64_t images_a_step() const { return config_.batch + (outside_ ? config_.outside_batch : 0); }
+
   void begin() {
     const auto done = folder_.steps();
     if (options_.resume && !done.empty())
-      facts_ = resume_checkpoint(folder_.checkpoint(done.back()), *network_, *optimiser_, step_.sums(), facts_.config);
+      facts_ = resume_checkpoint(folder_.checkpoint(done.back()), *network_, *optimiser_, step_->sums(), facts_.config);
     folder_.cut_metrics(facts_.step / batches_.steps_an_epoch() + 1);
-    AtomicFile file(folder_.config());
-    file.write(facts_.config);
-    file.commit();
+    folder_.write_config(facts_.config);
   }
 
-  void train_epoch(int64_t epoch) {
+  void train_epoch(int64_t epoch, TrainingProgress& shown) {
     const auto steps = batches_.steps_an_epoch();
     const auto first = facts_.step;
     const auto started = Clock::now();
     bool stopping = false;
     network_->train();
-    const auto task = fmt::format("epoch {} of {}", epoch + 1, config_.epochs);
     while (facts_.step < (epoch + 1) * steps) {
-      progress_.report(task, facts_.step - epoch * steps, steps);
       train_step();
+      shown.report(facts_.step, rates_[static_cast<size_t>(facts_.step - 1)], losses_so_far());
       // An epoch that is over is finished first: its checkpoint is the one to go on from.
       stopping = stopping || (options_.stop && options_.stop());
       if (stopping && facts_.step < (epoch + 1) * steps) stop();
     }
-    progress_.report(task, steps, steps);
+    check_finite();
     const std::chrono::duration<double> seconds = Clock::now() - started;
     finish_epoch(epoch, seconds.count(), facts_.step - first);
     if (stopping && epoch + 1 < config_.epochs) stop();
@@ -108,20 +106,29 @@ class Run {
   void train_step() {
     // Dropout draws from LibTorch's own generator: seeded for each step, a run can go on at any of them.
     torch::manual_seed(derive_seed(seed_, fmt::format("dropout {}", facts_.step)));
-    const auto batch = batches_.at(facts_.step);
-    step_.run(batch.inputs, batch.targets);
-    if (options_.device.is_cpu()) check_finite();
+    auto batch = batches_.at(facts_.step);
+    if (uses_channels_last()) batch.inputs = batch.inputs.contiguous(torch::MemoryFormat::ChannelsLast);
+    step_->run(batch.inputs, batch.targets);
     ++facts_.step;
+    if (options_.device.is_cpu()) check_finite();
   }
 
-  // Of the sums, to which what is not finite sticks.
+  // A GPU would have to be waited for.
+  std::optional<EpochReport> losses_so_far() {
+    if (!options_.device.is_cpu()) return std::nullopt;
+    return report_of(step_->sums());
+  }
+
+  // Every step of the epoch counts, or the first that does not went wrong.
   void check_finite() {
-    if (std::isfinite(step_.sums()[kLoss].item<double>()) && std::isfinite(step_.sums()[kGradientNorm].item<double>()))
-      return;
-    const auto rows = batches_.rows(facts_.step);
+    const auto steps = batches_.steps_an_epoch();
+    const auto first = (facts_.step - 1) / steps * steps;
+    const auto good = first + step_->sums()[kCount].to(torch::kCPU).item<int64_t>();
+    if (good == facts_.step) return;
+    const auto rows = batches_.rows(good).to(torch::kCPU);
     const auto kept = folder_.steps();
     throw Error(fmt::format(
-        "the loss is not finite at step {}: its batch holds the rows {} of {}; {}", facts_.step,
+        "the loss is not finite at step {}: its batch holds the rows {} of {}; {}", good,
         fmt::join(std::vector<int64_t>(rows.data_ptr<int64_t>(), rows.data_ptr<int64_t>() + rows.numel()), " "),
         sets_.train.name,
         kept.empty() ? "there is no checkpoint yet"
@@ -135,26 +142,17 @@ class Run {
   }
 
   void write(const std::filesystem::path& path) {
-    write_checkpoint(path, *network_, *optimiser_, step_.sums(), facts_);
+    write_checkpoint(path, *network_, *optimiser_, step_->sums(), facts_);
   }
 
   void finish_epoch(int64_t epoch, double seconds, int64_t steps) {
-    const auto sums = step_.sums().to(torch::kCPU);
-    const auto mean = [&](StepSum which) { return sums[which].item<double>() / sums[kCount].item<double>(); };
-    if (!options_.device.is_cpu()) check_finite();
-    EpochReport report;
+    auto report = report_of(step_->sums());
     report.epoch = epoch + 1;
-    report.loss = mean(kLoss);
-    report.inside = mean(kInside);
-    report.outside = mean(kOutside);
-    report.cross_entropy = mean(kCrossEntropy);
-    report.gradient_norm = mean(kGradientNorm);
     report.rate = rates_[static_cast<size_t>(facts_.step - 1)];
     report.seconds = seconds;
-    const auto images = steps * (config_.batch + (outside_ ? config_.outside_batch : 0));
-    report.images_a_second = seconds > 0 ? static_cast<double>(images) / seconds : 0.0;
+    report.images_a_second = static_cast<double>(steps * images_a_step()) / seconds;
     report.validation = validation();
-    step_.sums().zero_();
+    step_->sums().zero_();
     const bool best = report.validation && report.validation->error < facts_.best;
     if (best) facts_.best = report.validation->error;
     folder_.add_metrics(to_json(report));
@@ -189,35 +187,23 @@ class Run {
   TrainingBatches batches_;
   std::vector<double> rates_;
   std::unique_ptr<Optimiser> optimiser_;
-  TrainingStep step_;
+  std::unique_ptr<TrainingStep> step_;
   CheckpointFacts facts_;
 };
 
 }  // namespace
 
-std::string to_json(const EpochReport& report) {
-  nlohmann::ordered_json json = {{"epoch", report.epoch},
-                                 {"loss", report.loss},
-                                 {"inside", report.inside},
-                                 {"outside", report.outside},
-                                 {"cross_entropy", report.cross_entropy},
-                                 {"gradient_norm", report.gradient_norm},
-                                 {"rate", report.rate},
-                                 {"seconds", report.seconds},
-                                 {"images_a_second", report.images_a_second}};
-  if (const auto& validation = report.validation) {
-    auto& part = json["validation"];
-    part = {
-        {"error", validation->error}, {"nll", validation->log_likelihood_loss}, {"ece", validation->calibration_error}};
-    for (const auto& [name, mean] : validation->inside) part["inside"][name] = mean;
-    for (const auto& [name, mean] : validation->outside) part["outside"][name] = mean;
-  }
-  return json.dump();
-}
-
 std::shared_ptr<Network> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
                                const TrainerOptions& options, Progress& progress) {
-  return Run(config, sets, folder, options, progress).train();
+  const SideStream stream(options.device);
+  try {
+    return Run(config, sets, folder, options, progress).train();
+  } catch (const c10::OutOfMemoryError&) {
+    throw Error(
+        fmt::format("out of memory on {} with batches of {} + {}: set training.batch and "
+                    "training.outside_batch lower",
+                    options.device.str(), config.batch, config.outside_batch));
+  }
 }
 
 }  // namespace priornet

@@ -32,7 +32,7 @@ TrainingBatches::TrainingBatches(const Dataset& train, torch::Tensor teacher, Ou
       outside_(outside),
       device_(device),
       options_(options),
-      order_(train.size(), derive_seed(options.seed, "order")) {
+      order_(train.size(), derive_seed(options.seed, "order"), device) {
   if (outside_ == nullptr) options_.outside_batch = 0;
   for (const auto whole : {options_.batch, options_.outside_batch})
     check_range("TrainingBatches", "a batch", whole % options.share.processes == 0,
@@ -72,7 +72,7 @@ torch::Tensor TrainingBatches::prepared(const torch::Tensor& images, const char*
 }
 
 TrainingBatches::Batch TrainingBatches::at(int64_t step) {
-  const auto indices = rows(step).to(device_);
+  const auto indices = rows(step);
   Batch batch;
   batch.targets.labels = labels_.index_select(0, indices);
   if (teacher_.defined()) batch.targets.teacher = teacher_.index_select(0, indices);

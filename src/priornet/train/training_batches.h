@@ -40,7 +40,7 @@ class TrainingBatches {
   };
   Batch at(int64_t step);
 
-  /// The rows of the training set that make the in-distribution part of a step, int64 on the CPU.
+  /// The rows of the training set that make the in-distribution part of a step, int64 on the device.
   torch::Tensor rows(int64_t step);
 
   int64_t steps_an_epoch() const { return train_.size() / options_.batch; }

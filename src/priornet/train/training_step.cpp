@@ -1,7 +1,20 @@
 #include <priornet/core/autocast.h>
 #include <priornet/train/training_step.h>
+#if defined(PRIORNET_CUDA)
+#include <priornet/train/captured_step.h>
+#endif
 
 namespace priornet {
+
+std::unique_ptr<TrainingStep> TrainingStep::make(Network& network, FlatParameters& parameters, Optimiser& optimiser,
+                                                 Options options) {
+#if defined(PRIORNET_CUDA)
+  // An exchange between processes is not recorded: it begins while the backward pass runs.
+  if (parameters.values.is_cuda() && !options.exchange)
+    return captured_step(network, parameters, optimiser, std::move(options));
+#endif
+  return std::make_unique<TrainingStep>(network, parameters, optimiser, std::move(options));
+}
 
 TrainingStep::TrainingStep(Network& network, FlatParameters& parameters, Optimiser& optimiser, Options options)
     : network_(network),
@@ -24,9 +37,10 @@ void TrainingStep::run_plainly(const torch::Tensor& inputs, const BatchTargets& 
   if (options_.exchange) options_.exchange();
   optimiser_.step();
   const torch::NoGradGuard no_gradient;
-  const auto one = torch::ones_like(loss.in);
-  sums_.add_(
-      torch::stack({loss.total.detach(), loss.in, loss.out, loss.cross_entropy, optimiser_.gradient_norm(), one}));
+  const auto total = loss.total.detach();
+  const auto norm = optimiser_.gradient_norm();
+  sums_.narrow(0, 0, kCount).add_(torch::stack({total, loss.in, loss.out, loss.cross_entropy, norm}));
+  sums_[kCount].add_((sums_[kLoss] + sums_[kGradientNorm]).isfinite());
 }
 
 }  // namespace priornet

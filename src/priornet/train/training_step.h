@@ -5,10 +5,12 @@
 #include <priornet/train/optimiser.h>
 
 #include <functional>
+#include <memory>
 
 namespace priornet {
 
-/// What a step adds up, in this order, float64: to be divided by kCount for means.
+/// What a step adds up, in this order, float64: to be divided by kCount for means. From the first step on whose loss or
+/// gradient is not finite, sums are not finite and no step counts.
 enum StepSum { kLoss, kInside, kOutside, kCrossEntropy, kGradientNorm, kCount, kStepSums };
 
 /// Forward, loss, backward and update of one batch. The sums stay on the device: nobody waits for a step.
@@ -20,7 +22,10 @@ class TrainingStep {
     std::function<void()> exchange;  ///< averages the gradients over the processes, where there are several
   };
 
-  /// All outlive the step.
+  /// The fastest there is for where the network lies. All outlive the step.
+  static std::unique_ptr<TrainingStep> make(Network& network, FlatParameters& parameters, Optimiser& optimiser,
+                                            Options options);
+
   TrainingStep(Network& network, FlatParameters& parameters, Optimiser& optimiser, Options options);
   virtual ~TrainingStep() = default;
 

@@ -1,8 +1,7 @@
 #include <priornet/data/transforms/additive_noise.h>
 
 #include <priornet/core/checks.h>
-#include <priornet/core/parallel.h>
-#include <priornet/core/random_stream.h>
+#include <priornet/core/random_draws.h>
 #include <priornet/core/seeds.h>
 
 #include <cmath>
@@ -18,18 +17,9 @@ torch::Tensor add_gaussian_noise(const torch::Tensor& images, const GaussianNois
   check_range(kFunction, "first_row", noise.first_row >= 0, "at least 0", static_cast<double>(noise.first_row));
   const int64_t rows = images.size(0);
   const int64_t elements = rows == 0 ? 0 : images.numel() / rows;
-  const auto draws = torch::empty(images.sizes(), torch::kFloat32);
-  float* const values = draws.data_ptr<float>();
-  const uint64_t seed = derive_seed(noise.seed, "additive noise");
-  constexpr int64_t kCost = 32;  // of a draw, next to an element of a vectorised kernel
-  parallel_rows(rows, kCost * elements, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      for (int64_t i = 0; i < elements; ++i)
-        values[row * elements + i] = static_cast<float>(
-            noise.sigma *
-            RandomStream(seed, static_cast<uint64_t>(noise.first_row + row), static_cast<uint64_t>(i)).normal());
-  });
-  return images + draws.to(images.device());
+  const auto draws =
+      normal_draws(rows, elements, {derive_seed(noise.seed, "additive noise"), noise.first_row, images.device()});
+  return torch::add(images, draws.view(images.sizes()), noise.sigma);
 }
 
 }  // namespace priornet

@@ -1,4 +1,4 @@
-#include "stoppable_progress.h"
+#include "stop_signal.h"
 
 #include <signal.h>
 
@@ -7,9 +7,9 @@
 namespace priornet::tool {
 namespace {
 
-volatile sig_atomic_t caught = 0;
+volatile sig_atomic_t caught_signal = 0;
 
-void on_signal(int signal) { caught = signal; }
+void on_signal(int signal) { caught_signal = signal; }
 
 void handle(void (*handler)(int)) {
   struct sigaction action {};
@@ -24,22 +24,19 @@ void handle(void (*handler)(int)) {
 
 }  // namespace
 
-void Stopped::end_process() {
-  handle(SIG_DFL);
-  ::raise(caught);
-  std::_Exit(128 + caught);
-}
-
-StoppableProgress::StoppableProgress() {
-  caught = 0;
+StopSignal::StopSignal() {
+  caught_signal = 0;
   handle(on_signal);
 }
 
-StoppableProgress::~StoppableProgress() { handle(SIG_DFL); }
+StopSignal::~StopSignal() { handle(SIG_DFL); }
 
-void StoppableProgress::report(std::string_view task, int64_t done, int64_t total) {
-  if (caught != 0) throw Stopped();
-  shown_.report(task, done, total);
+bool StopSignal::caught() const { return caught_signal != 0; }
+
+void Stopped::end_process() {
+  handle(SIG_DFL);
+  ::raise(caught_signal);
+  std::_Exit(128 + caught_signal);
 }
 
 }  // namespace priornet::tool

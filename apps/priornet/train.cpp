@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/core/seeds.h>
+#include <priornet/report/table.h>
+#include <priornet/train/ensemble.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "command.h"
+#include "device_option.h"
+#include "standard_output.h"
+#include "stop_signal.h"
+#include "terminal_progress.h"
+
+namespace priornet::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TrainOptions {
+  std::string config;
+  std::vector<std::string> overrides;
+  std::string out;
+  std::string device = "auto";
+  bool resume = false;
+  bool force = false;
+  bool describe = false;
+  bool print_config = false;
+  bool json = false;
+};
+
+std::string describe(const TrainConfig& config) {
+  TerminalProgress progress;
+  const auto sets = load_training_sets(config, progress);
+  const auto network = make_model(model_for(config, sets.train), make_generator(0));
+  Table table;
+  table.title = fmt::format("{} for {}: {} classes", config.model.name, sets.train.name, network->classes());
+  table.columns = {"layer", "output", "parameters"};
+  table.add({"input", fmt::format("{}", fmt::join(network->input_shape(), " x ")), ""});
+  for (const auto& layer : network->describe())
+    table.add({layer.name, fmt::format("{}", fmt::join(layer.output, " x ")),
+               layer.parameters == 0 ? "" : fmt::format("{}", layer.parameters)});
+  table.add({"all", "", fmt::format("{}", parameter_count(*network))});
+  return to_text(table);
+}
+
+// What a line of progress does not tell of an epoch.
+std::string validation_line(const Validation& validation) {
+  auto line = fmt::format("  validation: error {:.2f} %, NLL {:.4f}, ECE {:.4f}", 100 * validation.error,
+                          validation.log_likelihood_loss, validation.calibration_error);
+  for (const auto& [name, mean] : validation.outside) {
+    if (name != "entropy" && name != "differential_entropy") continue;
+    for (const auto& [same, inside] : validation.inside)
+      if (same == name) line += fmt::format(", {} {:.3g} in, {:.3g} out", name, inside, mean);
+  }
+  return line;
+}
+
+fs::path run_folder(const TrainOptions& options) {
+  return options.out.empty() ? fs::path("runs") / fs::path(options.config).stem() : fs::path(options.out);
+}
+
+EnsembleOptions ensemble_options(const TrainOptions& options) {
+  EnsembleOptions ensemble;
+  ensemble.trainer.device = chosen_device(options.device);
+  ensemble.trainer.resume = options.resume;
+  ensemble.start = options.resume  ? RunFolder::Start::kResume
+                   : options.force ? RunFolder::Start::kForce
+                                   : RunFolder::Start::kNew;
+  return ensemble;
+}
+
+void run(const TrainOptions& options) {
+  const auto config = read_config(options.config, options.overrides);
+  if (options.print_config) return print(to_toml(config));
+  if (options.describe) return print(describe(config));
+  auto ensemble = ensemble_options(options);
+  const auto folder = run_folder(options);
+  // A run that is there already should not cost the wait for the data.
+  static_cast<void>(RunFolder(folder, ensemble.start));
+
+  const StopSignal signal;
+  TerminalProgress progress;
+  EpochReport last;
+  ensemble.trainer.stop = [&] { return signal.caught(); };
+  ensemble.trainer.on_epoch = [&](const EpochReport& report) {
+    if (report.validation) fmt::print(stderr, "{}\n", validation_line(*report.validation));
+    last = report;
+  };
+  ensemble.on_member = [&](int64_t member) { fmt::print(stderr, "member {} of {}\n", member, config.members); };
+  try {
+    train_run(config, load_training_sets(config, progress), folder, ensemble, progress);
+  } catch (const TrainingStopped& stopped) {
+    fmt::print(stderr, "priornet: {}\n", stopped.what());
+    Stopped::end_process();
+  }
+  if (options.json)
+    print(to_json(last) + "\n");
+  else
+    print(
+        fmt::format("Trained: {}\nEvaluate it: priornet evaluate {} --ood SET...\n", folder.string(), folder.string()));
+}
+
+}  // namespace
+
+void add_train(CLI::App& tool) {
+  const auto options = std::make_shared<TrainOptions>();
+  auto* command = tool.add_subcommand("train", "Train a network as a TOML file describes it");
+  command->add_option("config", options->config, "The configuration; configs/ has examples")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command->add_option("--set", options->overrides, "Change a value of it: key=value, as training.epochs=3")
+      ->option_text("KEY=VALUE ...");
+  command->add_option("--out", options->out, "Folder of the run; by default runs/ and the name of the configuration");
+  auto* resume = command->add_flag("--resume", options->resume, "Go on where the run in that folder stopped");
+  command->add_flag("--force", options->force, "Remove the run that is in that folder")->excludes(resume);
+  add_device_option(*command, options->device, "Where to train");
+  command->add_flag("--describe", options->describe, "Show the network layer by layer, and train nothing");
+  command->add_flag("--print-config", options->print_config, "Show every key with its value, and train nothing");
+  command->add_flag("--json", options->json, "Print the last epoch's metrics as JSON");
+  command->footer(
+      "A run is a folder: config.toml, metrics.jsonl with a line an epoch, checkpoints/. Ctrl-C leaves a checkpoint\n"
+      "from which --resume goes on as if nothing had happened.\n\n"
+      "Examples:\n"
+      "  priornet train configs/mnist-dpn.toml --out runs/dpn\n"
+      "  priornet train configs/mnist-dpn.toml --set training.epochs=3 model.keep_dense=0.9 --describe");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace priornet::tool

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <priornet/train/trainer.h>
+#include <testing/small_images.h>
+#include <testing/temporary_folder.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+// Runs that take a fraction of a second.
+
+namespace priornet {
+
+inline TrainConfig small_config(Method method = Method::kDpn) {
+  TrainConfig config;
+  config.train = "small";
+  config.model.name = "vgg6";
+  config.model.blocks = {{4}, {8}};
+  config.model.dense = {16};
+  config.model.keep_dense = 0.8;
+  config.method.method = method;
+  config.method.alpha0 = 100;
+  config.outside.source = kUniformNoise;
+  config.augmentation.shift = 1;
+  config.epochs = 3;
+  config.batch = 32;
+  config.outside_batch = 32;
+  config.schedule.rate = 5e-3;
+  config.optimiser.clip = 10;
+  return config;
+}
+
+inline TrainingSets small_sets() { return {small_images(320, 1), small_images(90, 2), {}}; }
+
+/// What was written of each epoch, without the times.
+inline std::vector<nlohmann::json> metrics_of(const RunFolder& folder) {
+  std::istringstream lines(bytes_of(folder.metrics()));
+  std::vector<nlohmann::json> result;
+  for (std::string line; std::getline(lines, line);) {
+    result.push_back(nlohmann::json::parse(line));
+    result.back().erase("seconds");
+    result.back().erase("images_a_second");
+  }
+  return result;
+}
+
+inline std::shared_ptr<Network> trained(const TrainConfig& config, const RunFolder& folder,
+                                        const TrainerOptions& options = {}) {
+  NoProgress progress;
+  return train(config, small_sets(), folder, options, progress);
+}
+
+}  // namespace priornet

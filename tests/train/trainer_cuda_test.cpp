@@ -1,0 +1,111 @@
+#include <priornet/core/errors.h>
+#include <priornet/core/random_draws.h>
+#include <priornet/core/side_stream.h>
+#include <priornet/train/captured_step.h>
+#include <testing/small_runs.h>
+#include <testing/tensors.h>
+
+// Training on a GPU: recorded as a graph it does what it does step by step, and what it does on a CPU.
+
+namespace priornet {
+namespace {
+
+using Start = RunFolder::Start;
+
+const torch::Device kCuda(torch::kCUDA, 0);
+
+TrainerOptions on_cuda() {
+  TrainerOptions options;
+  options.device = kCuda;
+  return options;
+}
+
+double loss_of(const RunFolder& run, int64_t epoch) { return metrics_of(run).at(static_cast<size_t>(epoch))["loss"]; }
+
+TEST(CudaTrainer, DrawsTheSameNumbers) {
+  EXPECT_TRUE(near(normal_draws(33, 7, {3, 5, kCuda}).cpu(), normal_draws(33, 7, {3, 5}), 1e-6));
+  EXPECT_TRUE(near(uniform_draws(33, 7, {3, 5, kCuda}).cpu(), uniform_draws(33, 7, {3, 5}), 1e-6));
+}
+
+TEST(CudaTrainer, FollowsTheCpu) {
+  auto config = small_config();
+  config.model.keep_dense = 1.0;
+  const TemporaryFolder folder;
+  const RunFolder here(folder / "here", Start::kNew), there(folder / "there", Start::kNew);
+  trained(config, here);
+  trained(config, there, on_cuda());
+  for (int64_t epoch = 0; epoch < 3; ++epoch) EXPECT_NEAR(loss_of(there, epoch), loss_of(here, epoch), 2e-2);
+}
+
+// Also with dropout, whose draws go on from step to step within a graph.
+TEST(CudaTrainer, LearnsWithEveryMethodAndPrecision) {
+  for (const auto method : {Method::kDnn, Method::kDpn, Method::kDpnReverse, Method::kOutlierExposure})
+    for (const auto precision : {Precision::kFloat32, Precision::kBFloat16}) {
+      auto config = small_config(method);
+      config.precision = precision;
+      config.epochs = 6;
+      const TemporaryFolder folder;
+      const RunFolder run(folder / "run", Start::kNew);
+      trained(config, run, on_cuda());
+      EXPECT_LT(loss_of(run, 5), loss_of(run, 0));
+      EXPECT_LT(metrics_of(run)[5]["validation"]["error"], 0.1);
+    }
+}
+
+TEST(CudaTrainer, ReplaysWhatItRecorded) {
+  const SideStream stream(kCuda);
+  const auto sets = small_sets();
+  const auto config = small_config(Method::kDnn);
+  const auto run = [&](bool captured) {
+    auto model = model_for(config, sets.train);
+    model.keep_dense = 1.0;
+    auto network = make_model(model, make_generator(3));
+    network->to(kCuda);
+    FlatParameters parameters(network->parameters());
+    const auto optimiser = Optimiser::make(parameters, config.optimiser, std::vector<double>(20, 1e-3));
+    const TrainingStep::Options options{config.method, false, {}};
+    const auto step = captured ? captured_step(*network, parameters, *optimiser, options)
+                               : std::make_unique<TrainingStep>(*network, parameters, *optimiser, options);
+    for (int64_t i = 0; i < 20; ++i) {
+      const auto rows = torch::arange(16 * i, 16 * i + 16);
+      step->run(sets.train.inputs.index_select(0, rows).to(kCuda, torch::kFloat32).div(128).sub(1),
+                {sets.train.labels.index_select(0, rows).to(kCuda), {}});
+    }
+    return std::pair(parameters.values.cpu(), step->sums().cpu());
+  };
+  const auto plain = run(false), replayed = run(true);
+  EXPECT_TRUE(near(replayed.first, plain.first, 1e-4));
+  EXPECT_TRUE(near(replayed.second, plain.second, 1e-3));
+}
+
+TEST(CudaTrainer, GoesOnToRounding) {
+  const TemporaryFolder folder;
+  const RunFolder whole(folder / "whole", Start::kNew), part(folder / "part", Start::kNew);
+  trained(small_config(), whole, on_cuda());
+  auto options = on_cuda();
+  int64_t steps = 0;
+  options.stop = [&] { return ++steps == 17; };
+  EXPECT_THROW(trained(small_config(), part, options), TrainingStopped);
+  options.stop = {};
+  options.resume = true;
+  trained(small_config(), part, options);
+  EXPECT_NEAR(loss_of(part, 2), loss_of(whole, 2), 1e-2);
+}
+
+TEST(CudaTrainer, NamesTheStepWhoseLossIsNotFinite) {
+  const TemporaryFolder folder;
+  const RunFolder run(folder / "run", Start::kNew);
+  auto config = small_config(Method::kDnn);
+  config.optimiser.kind = OptimiserOptions::Kind::kSgd;
+  config.optimiser.clip = 0;
+  config.schedule.rate = 1e30;
+  try {
+    trained(config, run, on_cuda());
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("the loss is not finite at step 1:")) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace priornet
