@@ -1,4 +1,5 @@
 #include <priornet/core/errors.h>
+#include <priornet/core/seeds.h>
 #include <priornet/dirichlet/divergence.h>
 #include <priornet/dirichlet/ensembles.h>
 #include <priornet/dirichlet/measures.h>

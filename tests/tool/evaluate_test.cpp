@@ -1,3 +1,4 @@
+#include <priornet/core/seeds.h>
 #include <priornet/data/catalogue/load.h>
 #include <priornet/train/trainer.h>
 #include <testing/tool.h>
