@@ -186,7 +186,9 @@ TEST(ImageExperiment, RefusesTheRunsOfAnotherRecipe) {
     experiment.models[2].config.epochs = 3;
     return experiment;
   };
-  EXPECT_THROW(reproduce_images(other, reproduction.options, reproduction.run, progress), DataError);
+  EXPECT_THROWS(DataError, reproduce_images(other, reproduction.options, reproduction.run, progress),
+                (folder / "out/runs/seed-1/dpn").string() +
+                    ": holds a run of another configuration (profile, --set): choose another --out, or remove it");
 }
 
 }  // namespace

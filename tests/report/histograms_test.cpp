@@ -22,6 +22,12 @@ TEST(Histograms, CountSharesOfBins) {
   EXPECT_NE(figure.files[0].second.find("49 0.0392157\n50 0\n"), std::string::npos);
 }
 
+// One of 2001 values far away does not squeeze the others into one bin.
+TEST(Histograms, AreNotWidenedByAFewValues) {
+  const auto values = torch::cat({torch::tensor({-1e6}, torch::kFloat64), torch::arange(2000, torch::kFloat64)});
+  EXPECT_EQ(draw_histograms({{"a", "b", {{"c", values}}}}).files[0].second.substr(0, 2), "1 ");
+}
+
 TEST(Histograms, LeaveOutWhatIsNotFinite) {
   const auto infinity = std::numeric_limits<double>::infinity();
   const auto one = torch::tensor({1.0, infinity}, torch::kFloat64);

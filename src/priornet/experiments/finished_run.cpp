@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+#include <priornet/core/errors.h>
 #include <priornet/core/input_file.h>
 #include <priornet/experiments/finished_run.h>
 #include <priornet/train/run_folder.h>
@@ -6,10 +8,26 @@
 #include <sstream>
 
 namespace priornet {
+namespace {
+
+/// Empty if there is no run.
+std::string config_of(const std::filesystem::path& folder) {
+  const auto file = folder / "config.toml";
+  return std::filesystem::exists(file) ? InputFile(file).read_rest() : std::string();
+}
+
+}  // namespace
+
+void refuse_other_run(const std::filesystem::path& folder, const TrainConfig& config) {
+  const auto found = config_of(folder);
+  if (!found.empty() && found != to_toml(config))
+    throw DataError(
+        fmt::format("{}: holds a run of another configuration (profile, --set): choose another --out, or remove it",
+                    folder.string()));
+}
 
 bool is_finished_run(const std::filesystem::path& folder, const TrainConfig& config, int64_t rows) {
-  const auto file = folder / "config.toml";
-  if (!std::filesystem::exists(file) || InputFile(file).read_rest() != to_toml(config)) return false;
+  if (config_of(folder) != to_toml(config)) return false;
   const auto steps = RunFolder(folder, RunFolder::Start::kResume).steps();
   return !steps.empty() && steps.back() == config.epochs * (rows / config.batch);
 }

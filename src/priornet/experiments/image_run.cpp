@@ -96,6 +96,7 @@ class SeedRun {
     const auto& train_set = sets_.at(plan.config.train);
     const auto below = std::filesystem::path(fmt::format("seed-{}", experiment_.seed)) / plan.run;
     const auto folder = options_.runs / below;
+    refuse_other_run(folder, plan.config);
     if (is_finished_run(folder, plan.config, train_set.size())) return folder;
     for (const auto& other : options_.other_runs)
       if (is_finished_run(other / below, plan.config, train_set.size())) return other / below;

@@ -43,8 +43,8 @@ struct ImageRunOptions {
 };
 
 /// Trains what is not trained yet and evaluates it all. A run that was stopped goes on where it was, a finished one is
-/// taken as it is. AbsentSet where the sets that are trained and tested on are not there; other sets may be missing.
-/// Throws what train() and evaluate() throw.
+/// taken as it is; one of another configuration is refused. AbsentSet where the sets that are trained and tested on are
+/// not there; other sets may be missing. Throws what train() and evaluate() throw.
 ImageResult run_image_experiment(const ImageExperiment& experiment, const ImageRunOptions& options, Progress& progress);
 
 }  // namespace priornet

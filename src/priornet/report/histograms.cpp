@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace priornet {
@@ -12,6 +13,7 @@ namespace {
 constexpr int kPanelHeight = 250;  // in CSS pixels, as the width
 constexpr int kWidth = 900;
 constexpr int64_t kBins = 50;
+constexpr double kTail = 0.001;  // of a line's values on either side: they do not widen the panel
 constexpr std::array<const char*, 8> kColours = {"#1971c2", "#e8590c", "#c2255c", "#2b8a3e",
                                                  "#9c36b5", "#f08c00", "#0c8599", "#868e96"};
 
@@ -27,8 +29,11 @@ Bounds bounds_of(const HistogramPanel& panel) {
   for (const auto& line : panel.lines) {
     const auto values = finite(line.values);
     if (values.numel() == 0) continue;
-    bounds.low = std::min(bounds.low, values.min().item<double>());
-    bounds.high = std::max(bounds.high, values.max().item<double>());
+    const auto sorted = std::get<0>(values.sort());
+    const double last = static_cast<double>(values.numel() - 1);
+    const auto at = [&](double index) { return sorted[static_cast<int64_t>(index)].item<double>(); };
+    bounds.low = std::min(bounds.low, at(std::floor(kTail * last)));
+    bounds.high = std::max(bounds.high, at(std::ceil((1 - kTail) * last)));
   }
   check_range("draw_histograms", "the number of finite values of a panel", bounds.low <= bounds.high, "at least 1", 0);
   if (bounds.low == bounds.high) bounds.high = bounds.low + 1;  // one value alone is a bin of its own
@@ -58,7 +63,7 @@ Figure draw_histograms(const std::vector<HistogramPanel>& panels) {
   figure.script = fmt::format(
       "set multiplot layout {},1\nset border 3 lw 0.8\nset key outside right top reverse Left noenhanced\n"
       "set xtics out nomirror\nset ytics out nomirror\nset ylabel 'share of inputs'\nset logscale y\n"
-      "set yrange [0.0005:1]\nset format y '%g'\n",
+      "set yrange [0.0005:1]\nset format '%g'\n",
       panels.size());
   std::vector<std::string> titles;
   for (size_t p = 0; p < panels.size(); ++p) {
