@@ -186,9 +186,9 @@ TEST(ImageExperiment, RefusesTheRunsOfAnotherRecipe) {
     experiment.models[2].config.epochs = 3;
     return experiment;
   };
-  EXPECT_THROWS(DataError, reproduce_images(other, reproduction.options, reproduction.run, progress),
-                (folder / "out/runs/seed-1/dpn").string() +
-                    ": holds a run of another configuration (profile, --set): choose another --out, or remove it");
+  const auto message = (folder / "out/runs/seed-1/dpn").string() +
+                       ": holds a run of another configuration (profile, --set): choose another --out, or remove it";
+  EXPECT_THROWS(DataError, reproduce_images(other, reproduction.options, reproduction.run, progress), message.c_str());
 }
 
 }  // namespace
