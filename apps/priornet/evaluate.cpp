@@ -34,7 +34,7 @@ struct Options {
   std::optional<double> noise;
   int64_t dropout_samples = 0;
   int64_t mu_theta_samples = 16;
-  int64_t batch = 1000;
+  int64_t batch = 0;
   uint64_t seed = 0;
   BootstrapOptions bootstrap;
   bool odin = false;
@@ -92,7 +92,7 @@ EvaluationReport::Odin chosen_odin(const TrainedRun& run, const Sets& sets, cons
     return network_inputs(set.inputs, 0, run.device(), inference);
   };
   const auto choice = choose_odin(run.members, prepared(validation.inside), prepared(validation.outside),
-                                  options.scoring.batch, progress);
+                                  batch_on(run.device(), options.scoring), progress);
   return {choice, validation.inside.name, validation.outside.name};
 }
 
@@ -201,7 +201,8 @@ void add_evaluate(CLI::App& tool) {
   command->add_option("--device", options->device, "Where to compute: auto, cpu or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str();
-  command->add_option("--batch", options->batch, "Inputs at a time")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--batch", options->batch, "Inputs at a time; else what suits the device")
+      ->check(CLI::PositiveNumber);
   command
       ->add_option("--mu-theta-samples", options->mu_theta_samples,
                    "Several Dirichlets an input: draws for the estimate of I[mu, theta]; 0: leave it out")

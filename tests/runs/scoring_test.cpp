@@ -114,9 +114,9 @@ TEST(RunLogits, RefuseWhatMakesNoSense) {
   EXPECT_THROWS(ArgumentError, run_logits(run, small_images(4, 1), options, progress),
                 "run_logits: the network has no dropout, so that its dropout samples would all be the same");
   options.dropout_samples = 0;
-  options.batch = 0;
+  options.batch = -1;
   EXPECT_THROWS(ArgumentError, run_logits(run, small_images(4, 1), options, progress),
-                "run_logits: batch should be at least 1, found 0");
+                "run_logits: batch should be at least 0, found -1");
   auto rows = small_images(4, 1);
   {
     const torch::NoGradGuard no_gradient;

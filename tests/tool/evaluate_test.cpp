@@ -133,6 +133,21 @@ TEST(Evaluate, FailsBeforeAnyWork) {
   EXPECT_EQ(missing.err.find("scores of"), std::string::npos) << missing.err;
 }
 
+TEST(Evaluate, TakesTheTestSplitOfTheTrainingSetUnlessToldOtherwise) {
+  const auto& files = clouds();
+  const auto run = files / "of_mnist";
+  std::filesystem::copy(files.dnn, run, std::filesystem::copy_options::recursive);
+  auto config = read_config(run / "config.toml");
+  config.train = "mnist:train,first=100,invert";
+  std::ofstream(run / "config.toml") << to_toml(config);
+  ::setenv("PRIORNET_DATA", (files / "no_data").c_str(), 1);
+  const auto [status, out, err] = run_tool({"evaluate", run.string()});
+  ::unsetenv("PRIORNET_DATA");
+  EXPECT_EQ(status, 1);
+  EXPECT_TRUE(err.starts_with("priornet: mnist (test) is not below ")) << err;
+  EXPECT_NE(err.find("priornet data get mnist gets it"), std::string::npos) << err;
+}
+
 TEST(Evaluate, IsHelpfulAboutMisuse) {
   EXPECT_EQ(run_tool({"evaluate"}).status, 2);
   EXPECT_EQ(run_tool({"evaluate", "run", "--noise", "-1"}).status, 2);

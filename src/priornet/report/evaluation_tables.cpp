@@ -120,9 +120,10 @@ Table evaluation_rows(const EvaluationReport& report) {
     for (const auto* part : {"", "_low", "_high"}) table.columns.push_back(std::string(metric) + part);
   table.columns.emplace_back("aupr_negatives");
   table.columns.emplace_back("trivial_auroc");
-  const auto& [scoring, inside, outside, wrong, inside_scores, outside_scores] = report.evaluation;
+  const auto& inside = report.evaluation.inside;
   add_rows(table, "misclassification", inside.name, std::nan(""), inside.misclassification);
-  for (const auto& set : outside) add_rows(table, "detection", set.name, set.trivial.auroc, set.detection);
+  for (const auto& set : report.evaluation.outside)
+    add_rows(table, "detection", set.name, set.trivial.auroc, set.detection);
   return table;
 }
 

@@ -13,8 +13,8 @@ namespace priornet {
 namespace {
 
 void check(const TrainedRun& run, const Dataset& set, const ScoringOptions& options) {
-  if (options.batch < 1)
-    throw ArgumentError(fmt::format("run_logits: batch should be at least 1, found {}", options.batch));
+  if (options.batch < 0)
+    throw ArgumentError(fmt::format("run_logits: batch should be at least 0, found {}", options.batch));
   if (options.dropout_samples < 0)
     throw ArgumentError(
         fmt::format("run_logits: dropout_samples should be at least 0, found {}", options.dropout_samples));
@@ -46,6 +46,12 @@ void check_finite(const torch::Tensor& logits, const Dataset& set) {
 
 }  // namespace
 
+int64_t batch_on(const torch::Device& device, const ScoringOptions& options) {
+  if (options.batch != 0) return options.batch;
+  // On a CPU what a layer gives should stay in the caches; a GPU wants work.
+  return device.is_cpu() ? 250 : 2000;
+}
+
 Dataset fit_to_run(const Dataset& set, const TrainedRun& run) {
   const auto& shape = run.members.at(0)->input_shape();
   if (set.inputs.sizes().slice(1) == torch::IntArrayRef(shape)) return set;
@@ -59,11 +65,12 @@ torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptio
   const torch::NoGradGuard no_gradient;
   const auto inputs = fit_to_run(set, run).inputs;
   const auto device = run.device();
-  const InferenceOptions inference{options.batch, options.bfloat16, options.noise,
+  const auto size = batch_on(device, options);
+  const InferenceOptions inference{size, options.bfloat16, options.noise,
                                    derive_seed(options.seed, set.name + ": noise")};
   const auto task = "scores of " + set.name;
   std::vector<torch::Tensor> batches;
-  for (int64_t first = 0; first < inputs.size(0); first += options.batch) {
+  for (int64_t first = 0; first < inputs.size(0); first += size) {
     progress.report(task, first, inputs.size(0));
     const auto batch = network_inputs(inputs, first, device, inference);
     std::vector<torch::Tensor> members;

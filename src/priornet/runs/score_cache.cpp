@@ -34,7 +34,7 @@ Facts facts_of(const TrainedRun& run, const Dataset& set, const ScoringOptions& 
           {"inputs", fmt::format("[{}] {:016x}", fmt::join(set.inputs.sizes(), ", "), hash_of(set.inputs))},
           {"device", run.device().is_cpu() ? "cpu" : "cuda"},
           {"dropout_samples", fmt::format("{}", options.dropout_samples)},
-          {"batch", options.dropout_samples > 0 ? fmt::format("{}", options.batch) : "any"},
+          {"batch", options.dropout_samples > 0 ? fmt::format("{}", batch_on(run.device(), options)) : "any"},
           {"noise", fmt::format("{}", options.noise)},
           {"seed", fmt::format("{}", options.seed)},
           {"bfloat16", options.bfloat16 ? "yes" : "no"},

@@ -21,11 +21,11 @@ torch::Tensor mean_over_members(const torch::Tensor& values, const torch::Tensor
 }
 
 torch::Tensor odin_column(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
-  const InferenceOptions inference{options.batch, false, options.noise,
-                                   derive_seed(options.seed, set.name + ": noise")};
+  const auto size = batch_on(run.device(), options);
+  const InferenceOptions inference{size, false, options.noise, derive_seed(options.seed, set.name + ": noise")};
   const auto task = "ODIN of " + set.name;
   std::vector<torch::Tensor> parts;
-  for (int64_t first = 0; first < set.size(); first += options.batch) {
+  for (int64_t first = 0; first < set.size(); first += size) {
     progress.report(task, first, set.size());
     parts.push_back(odin_score(run.members, network_inputs(set.inputs, first, run.device(), inference), *options.odin));
   }

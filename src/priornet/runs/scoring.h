@@ -17,13 +17,16 @@ namespace priornet {
 
 struct ScoringOptions {
   int64_t dropout_samples = 0;  ///< passes with dropout at work, of each member; 0: one pass without it
-  int64_t batch = 1000;
-  double noise = 0.0;  ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
-  uint64_t seed = 0;   ///< of noise and dropout, each set's its own by its name
+  int64_t batch = 0;            ///< inputs at a time; 0: what suits the device
+  double noise = 0.0;           ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
+  uint64_t seed = 0;            ///< of noise and dropout, each set's its own by its name
   bool bfloat16 = false;
   int64_t mu_theta_samples = 16;     ///< of an ensemble of Dirichlets, for I[mu, theta]; 0: leave it out
   std::optional<OdinSettings> odin;  ///< adds the column `odin`
 };
+
+/// The batch that the options ask for on a device.
+int64_t batch_on(const torch::Device& device, const ScoringOptions& options);
 
 /// The set as the run's network takes it: images are fitted to its shape (fit_to). DataError, opened by the set's name,
 /// where that cannot be.
