@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
 #include <priornet/experiments/experiment.h>
+#include <priornet/train/trainer.h>
 
 #include <filesystem>
 #include <map>
@@ -10,7 +11,7 @@
 #include "command.h"
 #include "device_option.h"
 #include "standard_output.h"
-#include "terminal_progress.h"
+#include "stoppable_progress.h"
 
 namespace priornet::tool {
 namespace {
@@ -24,6 +25,7 @@ struct ReproduceOptions {
   uint64_t seed = 1;
   int64_t seeds = 1;
   std::string out;
+  std::vector<std::string> overrides;
   bool json = false;
 };
 
@@ -61,6 +63,7 @@ std::string command_line(const ReproduceOptions& options, std::string_view name,
   if (options.device != "auto") command += " --device " + options.device;
   if (options.seed != 1) command += fmt::format(" --seed {}", options.seed);
   if (options.seeds != 1) command += fmt::format(" --seeds {}", options.seeds);
+  for (const auto& setting : options.overrides) command += " --set " + shell_word(setting);
   return command + " --out " + shell_word(out.string());
 }
 
@@ -81,6 +84,20 @@ nlohmann::ordered_json to_json(std::string_view name, const ExperimentSummary& s
   return json;
 }
 
+/// Ctrl-C ends the process, in training after a checkpoint.
+ExperimentSummary run_stoppably(const Experiment& experiment, ExperimentOptions run) {
+  try {
+    StoppableProgress progress;
+    run.stop = [&] { return progress.stopping(); };
+    return experiment.run(run, progress);
+  } catch (const TrainingStopped&) {
+    fmt::print(stderr, "priornet: stopped; the same command goes on from there\n");
+    Stopped::end_process();
+  } catch (const Stopped&) {
+    Stopped::end_process();
+  }
+}
+
 void reproduce(const ReproduceOptions& options) {
   const auto chosen = find_all(options.names);
   ExperimentOptions run;
@@ -88,13 +105,13 @@ void reproduce(const ReproduceOptions& options) {
   if (options.device != "auto") run.device = chosen_device(options.device);
   run.seed = options.seed;
   run.seeds = options.seeds;
+  run.overrides = options.overrides;
   auto json = nlohmann::ordered_json::array();
   for (const auto* experiment : chosen) {
     const fs::path folder = options.out.empty() ? "out" : options.out;
     run.out = options.out.empty() || chosen.size() > 1 ? folder / experiment->name : folder;
     run.command = command_line(options, experiment->name, run.out);
-    TerminalProgress progress;
-    const auto summary = experiment->run(run, progress);
+    const auto summary = run_stoppably(*experiment, run);
     if (options.json)
       json.push_back(to_json(experiment->name, summary));
     else
@@ -111,7 +128,12 @@ void add_reproduce(CLI::App& tool) {
   std::string known;
   for (const auto& experiment : experiments())
     known += fmt::format("\n  {:<12} {}", experiment.name, experiment.description);
-  command->footer(fmt::format("Experiments:{}\n\nExample:\n  priornet reproduce synthetic --out out/synthetic", known));
+  command->footer(fmt::format(
+      "Experiments:{}\n\nNetworks are left in OUT/runs: a command that was stopped goes on where it was.\n\nExamples:\n"
+      "  priornet reproduce synthetic --out out/synthetic\n"
+      "  priornet reproduce synthetic mnist --profile quick\n"
+      "  priornet reproduce mnist --seeds 5 --device cuda --out out/mnist",
+      known));
   command->add_option("WHAT", options->names, "Experiments to run")->required();
   command->add_option("--profile", options->profile, "Recipe: quick, paper or modern")
       ->check(CLI::IsMember({"quick", "paper", "modern"}))
@@ -121,7 +143,12 @@ void add_reproduce(CLI::App& tool) {
   command->add_option("--seeds", options->seeds, "Number of runs, with seeds from --seed on")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->capture_default_str();
-  command->add_option("--out", options->out, "Folder for the results; by default out/WHAT");
+  command->add_option("--out", options->out,
+                      "Folder for the results: OUT for one experiment, OUT/WHAT for several; by default out/WHAT");
+  command
+      ->add_option("--set", options->overrides,
+                   "KEY=VALUE: changes a setting of every network's configuration (configs/); again for more")
+      ->allow_extra_args(false);
   command->add_flag("--json", options->json, "Print tables and files as JSON");
   command->callback([options] { reproduce(*options); });
 }

@@ -14,6 +14,9 @@ class StoppableProgress final : public Progress {
   }
   void detail(std::string_view text) override { shown_.detail(text); }
 
+  /// Whether its next report will stop the work: for what can leave more behind if it stops by itself.
+  bool stopping() const { return signal_.caught(); }
+
  private:
   StopSignal signal_;
   TerminalProgress shown_;

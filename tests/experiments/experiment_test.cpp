@@ -12,7 +12,8 @@ TEST(Experiments, AreFoundByName) {
 }
 
 TEST(Experiments, ListTheKnownNames) {
-  EXPECT_THROWS(ConfigError, find_experiment("syntetic"), "unknown experiment 'syntetic'; known: synthetic");
+  EXPECT_THROWS(ConfigError, find_experiment("syntetic"),
+                "unknown experiment 'syntetic'; known: synthetic, mnist, mnist-noise");
 }
 
 TEST(OutputFolder, IsMadeAndHoldsWhatIsWritten) {

@@ -1,6 +1,7 @@
 #include <priornet/report/figure.h>
 #include <testing/tool.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 namespace priornet {
@@ -41,6 +42,28 @@ TEST(Reproduce, ChecksTheFolderBeforeItTrains) {
   EXPECT_EQ(done.status, 1);
   EXPECT_EQ(done.err.find("DNN"), std::string::npos) << "training had begun: " << done.err;
   EXPECT_EQ(done.err.find("priornet: " + taken + ": cannot be "), 0u) << done.err;
+}
+
+TEST(Reproduce, SaysHowToGetTheDataItLacks) {
+  const TemporaryFolder folder;
+  ::setenv("PRIORNET_DATA", (folder / "none").c_str(), 1);
+  for (const auto* name : {"mnist", "mnist-noise"}) {
+    const auto done = run_tool({"reproduce", name, "--out", (folder / "out").string()});
+    EXPECT_EQ(done.status, 1);
+    EXPECT_EQ(done.err.find("priornet: mnist (train) is not below " + (folder / "none").string() +
+                            ": priornet data get mnist gets it"),
+              0u)
+        << done.err;
+  }
+}
+
+TEST(Reproduce, SetsOnlyWhatHasAConfiguration) {
+  const TemporaryFolder folder;
+  const auto out = (folder / "out").string();
+  expect_failure(run_tool({"reproduce", "synthetic", "--set", "training.epochs=1", "--out", out}),
+                 "the synthetic experiment has no configuration file, so there is nothing for --set to change");
+  expect_failure(run_tool({"reproduce", "mnist", "--set", "training.epoch=1", "--out", out}),
+                 "--set training.epoch=1: there is no key training.epoch; did you mean training.epochs?");
 }
 
 TEST(Reproduce, RejectsUnknownProfilesDevicesAndNoSeeds) {

@@ -191,9 +191,17 @@ void read(const Source& source, const FieldsVisit& visit) {
 
 }  // namespace
 
-void read_toml(const std::filesystem::path& path, const std::vector<std::string>& overrides, const FieldsVisit& visit) {
-  if (!path.empty()) read(parsed(path.string(), InputFile(path).read_rest(), true), visit);
+TomlText load_toml(const std::filesystem::path& path) {
+  return {path.string(), path.empty() ? std::string() : InputFile(path).read_rest()};
+}
+
+void read_toml(const TomlText& toml, const std::vector<std::string>& overrides, const FieldsVisit& visit) {
+  read(parsed(toml.name, toml.text, true), visit);
   for (const auto& override_text : overrides) read(parsed_override(override_text), visit);
+}
+
+void read_toml(const std::filesystem::path& path, const std::vector<std::string>& overrides, const FieldsVisit& visit) {
+  read_toml(load_toml(path), overrides, visit);
 }
 
 }  // namespace priornet

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
+#include <priornet/experiments/mnist.h>
 #include <priornet/experiments/synthetic_run.h>
 
 namespace priornet {
@@ -10,6 +11,9 @@ namespace {
 constexpr Experiment kExperiments[] = {
     {"synthetic", "three Gaussian classes in the plane, apart and overlapping (section 5.1, figure 3)",
      reproduce_synthetic},
+    {"mnist", "MNIST against OMNIGLOT, SEMEION, SVHN, CIFAR-10 and Fashion-MNIST (section 5.2, appendix B.1)",
+     reproduce_mnist},
+    {"mnist-noise", "MNIST against OMNIGLOT in Gaussian noise of sigma 0 and 3 (section 5.2)", reproduce_mnist_noise},
 };
 
 }  // namespace

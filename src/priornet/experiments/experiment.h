@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,9 +27,12 @@ struct ExperimentOptions {
   Profile profile = Profile::kPaper;
   std::optional<torch::Device> device;  ///< none: the experiment takes what suits it
   uint64_t seed = 1;
-  int64_t seeds = 1;          ///< runs with seed, seed + 1, ...; tables then give means and standard deviations
+  int64_t seeds = 1;          ///< runs with seed, seed + 1, ...; tables then give means and their spread
   std::filesystem::path out;  ///< made if it is not there
   std::string command;        ///< as the user gave it, for the record
+  std::vector<std::string>
+      overrides;               ///< of the configurations of all networks ("training.epochs=3"), where it has any
+  std::function<bool()> stop;  ///< asked after each training step: leave a checkpoint and throw TrainingStopped
 };
 
 struct ExperimentSummary {

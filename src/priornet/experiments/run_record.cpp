@@ -3,11 +3,13 @@
 #include <ATen/Parallel.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <priornet/experiments/source_commit.h>
 #include <torch/version.h>
 
 #include <chrono>
 #include <ctime>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 namespace priornet {
 namespace {
@@ -26,6 +28,7 @@ RunRecord describe_run() {
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   record.finished = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", *std::gmtime(&now));
   record.priornet = PRIORNET_VERSION;
+  record.commit = source_commit();
   record.libtorch = TORCH_VERSION;
 #ifdef __clang__
   record.compiler = __VERSION__;
@@ -42,8 +45,18 @@ std::vector<std::pair<std::string, std::string>> facts(const RunRecord& record) 
           {"Duration", fmt::format("{:.1f} s", record.seconds)},
           {"Device", fmt::format("{}, {} thread{}", record.device, record.threads, record.threads == 1 ? "" : "s")},
           {"Processor", record.processor},
-          {"Versions", fmt::format("priornet {}, LibTorch {}, {}", record.priornet, record.libtorch, record.compiler)},
+          {"Versions", fmt::format("priornet {} (commit {}), LibTorch {}, {}", record.priornet, record.commit,
+                                   record.libtorch, record.compiler)},
           {"Finished", record.finished}};
+}
+
+std::string to_json(const RunRecord& record) {
+  const nlohmann::ordered_json json = {{"command", record.command},     {"seconds", record.seconds},
+                                       {"device", record.device},       {"threads", record.threads},
+                                       {"processor", record.processor}, {"priornet", record.priornet},
+                                       {"commit", record.commit},       {"libtorch", record.libtorch},
+                                       {"compiler", record.compiler},   {"finished", record.finished}};
+  return json.dump();
 }
 
 }  // namespace priornet

@@ -11,6 +11,7 @@ struct RunRecord {
   std::string command;
   std::string finished;  ///< local time, ISO 8601
   std::string priornet;  ///< version
+  std::string commit;    ///< of the source (source_commit.h)
   std::string libtorch;  ///< version
   std::string compiler;
   std::string processor;
@@ -24,5 +25,8 @@ RunRecord describe_run();
 
 /// Names and values in reading order.
 std::vector<std::pair<std::string, std::string>> facts(const RunRecord& record);
+
+/// All of it, as a JSON object.
+std::string to_json(const RunRecord& record);
 
 }  // namespace priornet

@@ -1,6 +1,7 @@
 #include <priornet/experiments/synthetic_run.h>
 
 #include <priornet/core/checks.h>
+#include <priornet/core/errors.h>
 #include <priornet/experiments/output_folder.h>
 #include <priornet/experiments/synthetic_figures.h>
 #include <priornet/experiments/synthetic_page.h>
@@ -50,6 +51,8 @@ SyntheticOptions synthetic_options(Profile profile) {
 
 ExperimentSummary reproduce_synthetic(const ExperimentOptions& options, Progress& progress) {
   check_range("reproduce_synthetic", "seeds", options.seeds >= 1, "at least 1", static_cast<double>(options.seeds));
+  if (!options.overrides.empty())
+    throw ConfigError("the synthetic experiment has no configuration file, so there is nothing for --set to change");
   const auto start = std::chrono::steady_clock::now();
   OutputFolder out(options.out);
   std::vector<SyntheticResult> results;

@@ -130,16 +130,7 @@ std::string to_json(const std::vector<SyntheticResult>& results, const RunRecord
   const Json json{{"experiment", "synthetic"},
                   {"options", to_json(results.front().options)},
                   {"seeds", seeds},
-                  {"run",
-                   {{"command", record.command},
-                    {"seconds", record.seconds},
-                    {"device", record.device},
-                    {"threads", record.threads},
-                    {"processor", record.processor},
-                    {"priornet", record.priornet},
-                    {"libtorch", record.libtorch},
-                    {"compiler", record.compiler},
-                    {"finished", record.finished}}}};
+                  {"run", Json::parse(to_json(record))}};
   return json.dump(2) + "\n";
 }
 

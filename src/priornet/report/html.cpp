@@ -1,6 +1,7 @@
 #include <priornet/report/html.h>
 
 #include <fmt/format.h>
+#include <priornet/report/base64.h>
 #include <priornet/report/html_style.h>
 #include <priornet/report/inline_svg.h>
 
@@ -59,6 +60,14 @@ void HtmlPage::figure(const HtmlFigure& figure) {
       "<figure>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Figure, scrolls sideways\">{}</div>\n"
       "<figcaption>{}</figcaption>\n</figure>\n",
       inline_svg(figure.svg, prefix, escape_html(figure.description)), escape_html(figure.caption));
+}
+
+void HtmlPage::picture(const HtmlPicture& picture) {
+  body_ += fmt::format(
+      "<figure>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Picture, scrolls sideways\">"
+      "<img class=\"pixels\" alt=\"{}\" src=\"data:image/png;base64,{}\"></div>\n<figcaption>{}</figcaption>\n"
+      "</figure>\n",
+      escape_html(picture.description), base64(picture.png), escape_html(picture.caption));
 }
 
 void HtmlPage::table(const Table& table) {

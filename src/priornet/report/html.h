@@ -27,6 +27,13 @@ struct HtmlFigure {
   std::string caption;
 };
 
+/// A picture of pixels, which are shown as they are and never blended.
+struct HtmlPicture {
+  std::string png;
+  std::string description;  ///< for those who cannot see it
+  std::string caption;
+};
+
 class HtmlPage {
  public:
   HtmlPage(std::string_view title, std::string_view lead);
@@ -36,6 +43,7 @@ class HtmlPage {
   void list(const std::vector<std::string>& items);
   void highlights(const std::vector<Highlight>& highlights);
   void figure(const HtmlFigure& figure);
+  void picture(const HtmlPicture& picture);
   void table(const Table& table);
   /// Names and their values, such as how a run was made.
   void facts(const std::vector<std::pair<std::string, std::string>>& facts);

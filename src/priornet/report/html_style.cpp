@@ -38,6 +38,7 @@ figure { padding: 1rem; }
 figcaption { color: var(--soft); font-size: .9rem; max-width: 52rem; padding-top: .75rem; }
 .scroll { overflow-x: auto; }
 .scroll:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.pixels { display: block; image-rendering: pixelated; }
 .scroll svg { display: block; width: 100%; height: auto; margin: 0 auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 .title { font-weight: 600; margin: 0; padding: .9rem 1rem .6rem; max-width: none; line-height: 1.4; }

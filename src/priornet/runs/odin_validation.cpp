@@ -50,7 +50,7 @@ Dataset odin_outside(const TrainedRun& run, const Dataset& train, const std::vec
   auto options = run.config.outside;
   if (!is_made_up(options.source) && is_tested(options.source, tested)) options.source = kUniformNoise;
   const auto fitted = at_most(train, kFitted, seed);
-  const auto source = make_outside(options, {fitted, run.device(), seed, progress});
+  const auto source = make_outside(options, {fitted, run.device(), seed, progress, {}});
   // Several batches, as training has them: factor analysis has a variance a batch.
   constexpr int64_t kBatch = 100;
   std::vector<torch::Tensor> batches;

@@ -119,11 +119,15 @@ void visit_config(TrainConfig& config, ConfigFields& fields) {
 }
 
 TrainConfig read_config(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
+  return read_config(load_toml(path), overrides);
+}
+
+TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& overrides) {
   TrainConfig config;
   config.optimiser.clip = 10.0;
-  read_toml(path, overrides, [&](ConfigFields& fields) { visit_config(config, fields); });
+  read_toml(toml, overrides, [&](ConfigFields& fields) { visit_config(config, fields); });
   const auto require = [&](bool holds, const char* what) {
-    if (!holds) throw ConfigError((path.empty() ? std::string() : path.string() + ": ") + what);
+    if (!holds) throw ConfigError((toml.name.empty() ? std::string() : toml.name + ": ") + what);
   };
   require(!config.train.empty(), "data.train should name a set, found nothing");
   require(config.outside.scale_low <= config.outside.scale_high,

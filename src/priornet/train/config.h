@@ -1,6 +1,7 @@
 #pragma once
 
 #include <priornet/config/fields.h>
+#include <priornet/config/toml_reader.h>
 #include <priornet/data/transforms/augmentation.h>
 #include <priornet/models/model.h>
 #include <priornet/train/method.h>
@@ -51,6 +52,7 @@ void visit_config(TrainConfig& config, ConfigFields& fields);
 /// The configuration of a TOML file, changed by overrides ("training.epochs=3"). ConfigError as read_toml has it, and
 /// for what does not go together.
 TrainConfig read_config(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});
+TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& overrides = {});
 
 /// As a file that reads back as the same.
 std::string to_toml(const TrainConfig& config);

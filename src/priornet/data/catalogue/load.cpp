@@ -13,7 +13,7 @@ namespace priornet {
 namespace {
 
 [[noreturn]] void fail_as_absent(const CatalogueEntry& entry, const SetPart& part, const LoadOptions& options) {
-  throw DataError(fmt::format("{} ({}) is not below {}: priornet data get {} gets it; by hand, {}", entry.name,
+  throw AbsentSet(fmt::format("{} ({}) is not below {}: priornet data get {} gets it; by hand, {}", entry.name,
                               part.name, options.root.string(), entry.name, layout_by_hand(entry, options.root)));
 }
 

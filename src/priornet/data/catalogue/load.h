@@ -1,10 +1,17 @@
 #pragma once
 
+#include <priornet/core/errors.h>
 #include <priornet/core/progress.h>
 #include <priornet/data/catalogue/set_name.h>
 #include <priornet/data/catalogue/store.h>
 
 namespace priornet {
+
+/// A set of the catalogue whose files are not there. It says how to get it and how to lay it out by hand.
+class AbsentSet : public DataError {
+ public:
+  using DataError::DataError;
+};
 
 struct LoadOptions {
   std::filesystem::path root = data_root();
@@ -14,8 +21,8 @@ struct LoadOptions {
 
 /// The set of that name (set_name.h), from its prepared copy or from its original files, with its split taken and the
 /// modifiers applied. Dataset::name is `name`.
-/// DataError: a set that is not there (says how to get it and how to lay it out by hand), files that are not as they
-/// should be, another number of images than the catalogue says, a modifier that the set cannot take.
+/// AbsentSet; DataError: files that are not as they should be, another number of images than the catalogue says, a
+/// modifier that the set cannot take.
 Dataset load_set(const std::string& name, const LoadOptions& options = {});
 
 /// The same of a name that was parsed before.

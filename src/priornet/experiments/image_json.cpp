@@ -1,0 +1,56 @@
+#include <priornet/experiments/image_tables.h>
+
+#include <nlohmann/json.hpp>
+
+namespace priornet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json plan_json(const ImageExperiment& experiment) {
+  Json json = {{"in_distribution", experiment.inside},
+               {"out_of_distribution", Json::array()},
+               {"models", Json::array()},
+               {"remarks", experiment.remarks}};
+  for (const auto& set : experiment.outside)
+    json["out_of_distribution"].push_back({{"title", set.title}, {"set", set.set}});
+  for (const auto& model : experiment.models)
+    json["models"].push_back({{"model", model.name},
+                              {"run", model.run},
+                              {"dropout_samples", model.dropout_samples},
+                              {"config", to_toml(model.config)}});
+  return json;
+}
+
+Json seed_json(const ImageResult& seed) {
+  Json json = {{"seed", seed.experiment.seed}, {"models", Json::array()}, {"missing", Json::array()}};
+  for (const auto& model : seed.models)
+    json["models"].push_back({{"model", model.plan.name},
+                              {"sigma", model.plan.config.noise},
+                              {"evaluation", Json::parse(to_json(model.report))}});
+  for (const auto& missing : seed.missing)
+    json["missing"].push_back({{"title", missing.plan.title}, {"reason", missing.reason}});
+  return json;
+}
+
+Json training_times(const std::vector<ImageResult>& seeds) {
+  auto json = Json::array();
+  for (const auto& seed : seeds)
+    for (const auto& model : seed.models)
+      json.push_back({{"run", model.report.run}, {"seconds", model.training_seconds}});
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const std::vector<ImageResult>& seeds, const RunRecord& record) {
+  const auto& experiment = seeds.front().experiment;
+  Json json = {{"experiment", experiment.name}, {"options", plan_json(experiment)}, {"seeds", Json::array()}};
+  for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed));
+  json["cells"] = Json::parse(to_json(cell_table(seeds)))["rows"];
+  json["run"] = Json::parse(to_json(record));
+  json["run"]["training"] = training_times(seeds);
+  return json.dump(2) + "\n";
+}
+
+}  // namespace priornet

@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+#include <priornet/experiments/image_tables.h>
+
+namespace priornet {
+namespace {
+
+const char* name_of(CellMetric metric) {
+  return metric == CellMetric::kError ? "error" : metric == CellMetric::kAuroc ? "AUROC" : "AUPR";
+}
+
+/// Two decimals tell apart what one would round to 100.0.
+std::string ours_and_published(const ResultCell& cell) {
+  const auto text = fmt::format("{:.2f} ± {:.2f}", cell.ours.value, (cell.ours.high - cell.ours.low) / 2);
+  return cell.published ? fmt::format("{} ({:.1f})", text, *cell.published) : text;
+}
+
+class Tables {
+ public:
+  explicit Tables(const std::vector<ImageResult>& seeds)
+      : seeds_(seeds), experiment_(seeds.front().experiment), cells_(result_cells(seeds)) {}
+
+  Table errors() const {
+    Table table{fmt::format("Error on {}, in %", experiment_.inside_title), model_columns(), {}, {}};
+    for (const auto* column : {"error", "95 % interval", "published"}) table.columns.emplace_back(column);
+    for (size_t m = 0; m < experiment_.models.size(); ++m) {
+      auto row = model_cells(m);
+      if (const auto* cell = find("", m, CellMetric::kError, 0)) {
+        row.push_back(Cell::number(cell->ours.value, 2));
+        row.push_back(fmt::format("{:.2f} to {:.2f}", cell->ours.low, cell->ours.high));
+        row.push_back(cell->published ? Cell::number(*cell->published, 1) : Cell("-"));
+      }
+      table.add(std::move(row));
+    }
+    table.notes.push_back(interval_note());
+    return table;
+  }
+
+  Table misclassification() const {
+    Table table{fmt::format("Misclassification detection on {}, in %", experiment_.inside_title),
+                model_columns("metric"),
+                {},
+                {}};
+    add_measures(table.columns);
+    for (const auto metric : {CellMetric::kAuroc, CellMetric::kAupr}) {
+      for (size_t m = 0; m < experiment_.models.size(); ++m) {
+        auto row = model_cells(m, name_of(metric));
+        add_cells(row, "", m, metric);
+        table.add(std::move(row));
+      }
+    }
+    table.notes.push_back(reading_note());
+    table.notes.emplace_back(
+        "Positives: misclassified inputs. AUPR falls as a classifier gets better: read it beside the error.");
+    return table;
+  }
+
+  Table detection(CellMetric metric) const {
+    Table table{
+        fmt::format("Out-of-distribution detection against {}: {}, in %", experiment_.inside_title, name_of(metric)),
+        model_columns("out of distribution"),
+        {},
+        {}};
+    add_measures(table.columns);
+    table.columns.emplace_back(metric == CellMetric::kAuroc ? "trivial" : "inputs");
+    for (const auto& plan : experiment_.outside) add_set(table, plan, metric);
+    table.notes.push_back(reading_note());
+    if (metric == CellMetric::kAuroc)
+      table.notes.emplace_back(
+          "trivial: what one number an image (mean brightness, edges, ...) reaches without any network; "
+          "`priornet data compare` says which.");
+    else
+      table.notes.emplace_back("AUPR: by trapezoids, out-of-distribution inputs being the positives.");
+    for (const auto& missing : seeds_.front().missing)
+      table.notes.push_back(fmt::format("{} is missing: {}", missing.plan.title, missing.reason));
+    for (const auto& remark : experiment_.remarks) table.notes.push_back(remark);
+    return table;
+  }
+
+  Table each_cell() const {
+    Table table{"Every cell, in %",
+                {"out of distribution", "model", "sigma", "metric", "measure", "ours", "low", "high", "published",
+                 "difference"},
+                {},
+                {}};
+    for (const auto& cell : cells_) {
+      const auto number = [](double value) { return Cell::number(value, 2); };
+      table.add({cell.outside.empty() ? Cell("misclassification") : Cell(cell.outside), cell.model,
+                 Cell::number(cell.sigma, fmt::format("{:g}", cell.sigma)), name_of(cell.metric),
+                 cell.metric == CellMetric::kError ? Cell("") : Cell(std::string(kPaperMeasureNames[cell.measure])),
+                 number(cell.ours.value), number(cell.ours.low), number(cell.ours.high),
+                 cell.published ? Cell::number(*cell.published, 1) : Cell(""),
+                 cell.published ? number(cell.ours.value - *cell.published) : Cell("")});
+    }
+    table.notes.push_back(interval_note());
+    return table;
+  }
+
+ private:
+  /// What names a row: `first`, if there is one, and the model, of an experiment on noise with its sigma.
+  std::vector<std::string> model_columns(const std::string& first = "") const {
+    std::vector<std::string> columns;
+    if (!first.empty()) columns.push_back(first);
+    if (experiment_.is_noise_table) columns.emplace_back("sigma");
+    columns.emplace_back("model");
+    return columns;
+  }
+
+  std::vector<Cell> model_cells(size_t model, const std::string& first = "") const {
+    const auto& plan = experiment_.models[model];
+    std::vector<Cell> cells;
+    if (!first.empty()) cells.emplace_back(first);
+    if (experiment_.is_noise_table) cells.emplace_back(fmt::format("{:g}", plan.config.noise));
+    cells.emplace_back(plan.name);
+    return cells;
+  }
+
+  static void add_measures(std::vector<std::string>& columns) {
+    for (const auto name : kPaperMeasureNames) columns.emplace_back(name);
+  }
+
+  const ResultCell* find(const std::string& outside, size_t model, CellMetric metric, size_t measure) const {
+    const auto& plan = experiment_.models[model];
+    for (const auto& cell : cells_)
+      if (cell.outside == outside && cell.model == plan.name && cell.sigma == plan.config.noise &&
+          cell.metric == metric && cell.measure == measure)
+        return &cell;
+    return nullptr;
+  }
+
+  void add_cells(std::vector<Cell>& row, const std::string& outside, size_t model, CellMetric metric) const {
+    for (size_t measure = 0; measure < kPaperMeasures.size(); ++measure) {
+      const auto* cell = find(outside, model, metric, measure);
+      row.push_back(cell == nullptr ? Cell("-") : Cell::number(cell->ours.value, ours_and_published(*cell)));
+    }
+  }
+
+  void add_set(Table& table, const PlannedSet& plan, CellMetric metric) const {
+    const auto& there = seeds_.front().outside;
+    size_t s = 0;
+    while (s < there.size() && there[s].title != plan.title) ++s;
+    if (s == there.size()) {
+      std::vector<Cell> row(table.columns.size(), Cell("-"));
+      row[0] = plan.title;
+      row[1] = "missing: see the note";
+      table.add(std::move(row));
+      return;
+    }
+    for (size_t m = 0; m < experiment_.models.size(); ++m) {
+      auto row = model_cells(m, plan.title);
+      add_cells(row, plan.title, m, metric);
+      const auto& set = seeds_.front().models[m].report.evaluation.outside[s];
+      row.push_back(metric == CellMetric::kAuroc ? Cell::number(100 * set.trivial.auroc, 1)
+                                                 : Cell::number(static_cast<double>(set.size), 0));
+      table.add(std::move(row));
+    }
+  }
+
+  std::string over_seeds_note() const {
+    return fmt::format("Mean over {} seeds with its 95 % interval by Student's t.", seeds_.size());
+  }
+
+  std::string interval_note() const {
+    return seeds_.size() == 1 ? "95 % intervals: DeLong's of AUROC, bootstrap of AUPR, Wilson's of the error."
+                              : over_seeds_note();
+  }
+
+  std::string reading_note() const {
+    return fmt::format("± half a 95 % interval: {} In brackets: the paper's cell.",
+                       seeds_.size() == 1 ? "DeLong's of AUROC, bootstrap of AUPR."
+                                          : fmt::format("by Student's t, of the mean over {} seeds.", seeds_.size()));
+  }
+
+  const std::vector<ImageResult>& seeds_;
+  const ImageExperiment& experiment_;
+  std::vector<ResultCell> cells_;
+};
+
+}  // namespace
+
+std::vector<Table> image_tables(const std::vector<ImageResult>& seeds) {
+  const Tables tables(seeds);
+  if (seeds.front().experiment.is_noise_table) return {tables.errors(), tables.detection(CellMetric::kAuroc)};
+  return {tables.errors(), tables.misclassification(), tables.detection(CellMetric::kAuroc),
+          tables.detection(CellMetric::kAupr)};
+}
+
+Table cell_table(const std::vector<ImageResult>& seeds) { return Tables(seeds).each_cell(); }
+
+}  // namespace priornet

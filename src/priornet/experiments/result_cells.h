@@ -1,0 +1,28 @@
+#pragma once
+
+#include <priornet/experiments/image_run.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace priornet {
+
+enum class CellMetric { kError, kAuroc, kAupr };
+
+/// One number of the tables, in percent, with the published one beside it.
+struct ResultCell {
+  std::string outside;  ///< title of the set; empty: of misclassification detection, or the error
+  std::string model;
+  double sigma = 0.0;
+  CellMetric metric = CellMetric::kAuroc;
+  size_t measure = 0;  ///< of kPaperMeasures; of the error 0
+  Estimate ours;       ///< over the seeds (seed_statistics.h)
+  std::optional<double> published;
+};
+
+/// Every cell that our runs have: those of kPaperMeasures that a model gives. One result a seed, of one experiment.
+/// The interval of an error of a single seed is Wilson's.
+std::vector<ResultCell> result_cells(const std::vector<ImageResult>& seeds);
+
+}  // namespace priornet

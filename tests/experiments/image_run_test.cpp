@@ -1,0 +1,195 @@
+#include <priornet/core/errors.h>
+#include <priornet/data/catalogue/load.h>
+#include <priornet/experiments/image_reproduction.h>
+#include <priornet/experiments/result_cells.h>
+#include <priornet/train/trainer.h>
+#include <testing/small_images.h>
+#include <testing/temporary_folder.h>
+#include <testing/throws.h>
+
+#include <nlohmann/json.hpp>
+
+namespace priornet {
+namespace {
+
+namespace fs = std::filesystem;
+
+TrainConfig small_config(Method method, uint64_t seed) {
+  TrainConfig config;
+  config.train = "train";
+  config.validation = "validation";
+  config.model.name = "vgg6";
+  config.model.blocks = {{4}, {8}};
+  config.model.dense = {16};
+  config.model.keep_dense = 0.8;
+  config.method.method = method;
+  config.method.alpha0 = 100;
+  config.outside.source = kUniformNoise;
+  config.epochs = 2;
+  config.batch = 32;
+  config.outside_batch = 32;
+  config.schedule.rate = 5e-3;
+  config.optimiser.clip = 10;
+  config.seed = static_cast<int64_t>(seed);
+  return config;
+}
+
+/// Bars left, middle and right are learnt; noise and an absent set are outside.
+ImageExperiment small_experiment(uint64_t seed) {
+  ImageExperiment experiment;
+  experiment.name = "small";
+  experiment.title = "Bars";
+  experiment.lead = "Three bars.";
+  experiment.seed = seed;
+  experiment.inside = "test";
+  experiment.inside_title = "bars";
+  experiment.outside = {{"OMNIGLOT", "noise", "OMNIGLOT"}, {"Paintings", "absent", ""}, {"Dots", "noise", ""}};
+  experiment.published = published_mnist();
+  experiment.bootstrap.replicates = 20;
+  const auto dnn = small_config(Method::kDnn, seed);
+  experiment.models = {
+      {"DNN", "dnn", dnn, 0}, {"MCDP", "dnn", dnn, 3}, {"DPN", "dpn", small_config(Method::kDpn, seed), 0}};
+  return experiment;
+}
+
+/// Made-up sets by name. One label in the test set is wrong, so that there is something misclassified.
+Dataset small_set(const std::string& name) {
+  if (name == "absent") throw AbsentSet("paintings is not below /data: priornet data get paintings gets it");
+  if (name == "noise")
+    return {
+        name, torch::randint(0, 256, {60, 1, 8, 8}, make_generator(5), torch::kInt64).to(torch::kUInt8), {}, {}, {}};
+  auto set = small_images(name == "train" ? 320 : 90, name == "train" ? 1 : 2);
+  if (name == "test") set.labels[0] = (set.labels[0] + 1).remainder(3);
+  set.name = name;
+  return set;
+}
+
+struct Reproduction {
+  explicit Reproduction(const fs::path& out) {
+    options.out = out;
+    options.device = torch::kCPU;
+    run.load = small_set;
+  }
+
+  nlohmann::json results() {
+    NoProgress progress;
+    summary = reproduce_images(small_experiment, options, run, progress);
+    auto json = nlohmann::json::parse(bytes_of(options.out / "results.json"));
+    json.erase("run");
+    return json;
+  }
+
+  ExperimentOptions options;
+  ImageRunOptions run;
+  ExperimentSummary summary;
+};
+
+TEST(ImageExperiment, WritesEveryCellBesideThePublishedOne) {
+  const TemporaryFolder folder;
+  Reproduction reproduction(folder / "out");
+  const auto results = reproduction.results();
+  ASSERT_EQ(results["seeds"].size(), 1u);
+  const auto& models = results["seeds"][0]["models"];
+  ASSERT_EQ(models.size(), 3u);
+  EXPECT_LT(models[0]["evaluation"]["in_distribution"]["error"], 0.2);
+  EXPECT_EQ(models[1]["evaluation"]["dropout_samples"], 3);
+  EXPECT_EQ(models[2]["evaluation"]["run"], "runs/seed-1/dpn");
+  // Errors of 3 models; 9 cells a metric for misclassification and for each of the two sets that are there.
+  EXPECT_EQ(results["cells"].size(), 3u + 3 * 2 * 9);
+  bool found = false;
+  for (const auto& cell : results["cells"]) {
+    if (cell["out of distribution"] != "OMNIGLOT" || cell["model"] != "DPN" || cell["metric"] != "AUROC" ||
+        cell["measure"] != "D.Ent.")
+      continue;
+    found = true;
+    EXPECT_EQ(cell["published"], 100.0);
+    EXPECT_GT(cell["ours"], 90.0);
+    EXPECT_LE(cell["low"], cell["ours"]);
+  }
+  EXPECT_TRUE(found);
+  for (const auto* name : {"results.json", "table.md", "table.csv", "report.html"})
+    EXPECT_GT(bytes_of(folder / "out" / name).size(), 500u) << name;
+}
+
+TEST(ImageExperiment, SaysWhichSetsAreMissingAndHowToGetThem) {
+  const TemporaryFolder folder;
+  Reproduction reproduction(folder / "out");
+  const auto results = reproduction.results();
+  const auto& missing = results["seeds"][0]["missing"];
+  ASSERT_EQ(missing.size(), 1u);
+  EXPECT_EQ(missing[0]["title"], "Paintings");
+  const auto markdown = bytes_of(folder / "out" / "table.md");
+  EXPECT_NE(markdown.find("| Paintings | missing: see the note |"), std::string::npos) << markdown;
+  EXPECT_NE(markdown.find("Paintings is missing: paintings is not below /data: priornet data get paintings gets it"),
+            std::string::npos);
+}
+
+TEST(ImageExperiment, FailsWithoutTheSetItIsTrainedOn) {
+  const TemporaryFolder folder;
+  Reproduction reproduction(folder / "out");
+  reproduction.run.load = [](const std::string& name) { return small_set(name == "train" ? "absent" : name); };
+  EXPECT_THROWS(AbsentSet, reproduction.results(), "paintings is not below /data: priornet data get paintings gets it");
+}
+
+TEST(ImageExperiment, GoesOnWhereItWasStopped) {
+  const TemporaryFolder folder;
+  Reproduction whole(folder / "whole");
+  const auto wanted = whole.results();
+  Reproduction stopped(folder / "stopped");
+  for (const int64_t after : {3, 12, 13}) {  // within an epoch of the DNN, between two, within one of the DPN
+    int64_t steps = 0;
+    stopped.options.stop = [&] { return ++steps == after; };
+    EXPECT_THROW(stopped.results(), TrainingStopped);
+  }
+  stopped.options.stop = {};
+  EXPECT_EQ(stopped.results(), wanted);
+}
+
+TEST(ImageExperiment, TrainsNothingTwice) {
+  const TemporaryFolder folder;
+  Reproduction first(folder / "first");
+  const auto wanted = first.results();
+  const auto never = [] {
+    ADD_FAILURE() << "trained again";
+    return true;
+  };
+  first.options.stop = never;
+  EXPECT_EQ(first.results(), wanted);
+  // Another experiment takes the finished runs from where they are.
+  Reproduction second(folder / "second");
+  second.options.stop = never;
+  second.run.other_runs = {folder / "first" / "runs"};
+  EXPECT_EQ(second.results()["seeds"][0]["models"][2]["evaluation"]["run"], "../first/runs/seed-1/dpn");
+}
+
+TEST(ImageExperiment, GivesMeansOverSeeds) {
+  const TemporaryFolder folder;
+  Reproduction reproduction(folder / "out");
+  reproduction.options.seeds = 2;
+  const auto results = reproduction.results();
+  ASSERT_EQ(results["seeds"].size(), 2u);
+  EXPECT_EQ(results["seeds"][1]["seed"], 2);
+  const double first = results["seeds"][0]["models"][0]["evaluation"]["in_distribution"]["error"];
+  const double second = results["seeds"][1]["models"][0]["evaluation"]["in_distribution"]["error"];
+  EXPECT_NEAR(results["cells"][0]["ours"].get<double>(), 50 * (first + second), 1e-9);
+  EXPECT_EQ(results["cells"][0]["metric"], "error");
+  EXPECT_NE(bytes_of(folder / "out" / "table.md").find("by Student's t, of the mean over 2 seeds"), std::string::npos);
+}
+
+TEST(ImageExperiment, RefusesTheRunsOfAnotherRecipe) {
+  const TemporaryFolder folder;
+  Reproduction reproduction(folder / "out");
+  reproduction.results();
+  NoProgress progress;
+  const auto other = [](uint64_t seed) {
+    auto experiment = small_experiment(seed);
+    experiment.models[2].config.epochs = 3;
+    return experiment;
+  };
+  const auto message = (folder / "out/runs/seed-1/dpn").string() +
+                       ": holds a run of another configuration (profile, --set): choose another --out, or remove it";
+  EXPECT_THROWS(DataError, reproduce_images(other, reproduction.options, reproduction.run, progress), message.c_str());
+}
+
+}  // namespace
+}  // namespace priornet
