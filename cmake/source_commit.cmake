@@ -1,7 +1,9 @@
 # Writes OUTPUT, a C++ source that names the commit of the folder SOURCE, unless it says so already.
 find_package(Git QUIET)
 set(commit unknown)
-if(GIT_FOUND)
+if(DEFINED ENV{PRIORNET_COMMIT})  # who packs sources without their history can say it
+  set(commit $ENV{PRIORNET_COMMIT})
+elseif(GIT_FOUND)
   execute_process(COMMAND ${GIT_EXECUTABLE} -C ${SOURCE} rev-parse --show-prefix --short=12 HEAD
                   OUTPUT_VARIABLE said ERROR_QUIET RESULT_VARIABLE failed)
   # A tarball that lies inside somebody else's repository is no part of it: only the top of one counts.

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <priornet/core/seeds.h>
 #include <priornet/report/table.h>
+#include <priornet/runs/teacher.h>
 #include <priornet/train/ensemble.h>
 #include <priornet/train/processes/local_launch.h>
 #include <priornet/train/processes/shared_run_folder.h>
@@ -112,7 +113,9 @@ void run(const TrainOptions& options) {
     if (speaks) fmt::print(stderr, "member {} of {}\n", member, config.members);
   };
   try {
-    train_run(config, load_training_sets(config, progress), folder, ensemble, progress);
+    auto sets = load_training_sets(config, progress);
+    add_teacher(sets, config, ensemble.trainer.device, progress);
+    train_run(config, sets, folder, ensemble, progress);
   } catch (const TrainingStopped& stopped) {
     if (speaks) fmt::print(stderr, "priornet: {}\n", stopped.what());
     if (!signal.caught()) std::exit(1);  // another process was asked to stop

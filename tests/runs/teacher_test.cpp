@@ -1,0 +1,58 @@
+#include <priornet/core/errors.h>
+#include <priornet/runs/evaluation.h>
+#include <priornet/runs/teacher.h>
+#include <priornet/train/ensemble.h>
+#include <testing/small_runs.h>
+#include <testing/tensors.h>
+#include <testing/throws.h>
+
+namespace priornet {
+namespace {
+
+class Teacher : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto config = small_config(Method::kDnn);
+    config.members = 2;
+    config.epochs = 4;
+    train_run(config, sets_, folder_ / "teacher", {}, progress_);
+    pupil_.teacher = (folder_ / "teacher").string();
+    pupil_.epochs = 6;
+    pupil_.method.alpha0 = 100;
+  }
+
+  TemporaryFolder folder_;
+  NoProgress progress_;
+  TrainingSets sets_ = small_sets();
+  TrainConfig pupil_ = small_config(Method::kDistil);
+};
+
+TEST_F(Teacher, SaysWhatItsMembersSayOnAverage) {
+  add_teacher(sets_, pupil_, torch::kCPU, progress_);
+  auto run = load_run(folder_ / "teacher", torch::kCPU);
+  const auto logits = run_logits(run, sets_.train, {}, progress_);
+  EXPECT_TRUE(near(sets_.teacher, logits.softmax(2).mean(0), 1e-6));
+}
+
+TEST_F(Teacher, TeachesAPriorNetwork) {
+  add_teacher(sets_, pupil_, torch::kCPU, progress_);
+  train_run(pupil_, sets_, folder_ / "pupil", {}, progress_);
+  auto run = load_run(folder_ / "pupil", torch::kCPU);
+  EXPECT_TRUE(run.gives_dirichlet());
+  const auto found = score(run, sets_.train, {}, progress_).probabilities;
+  EXPECT_LT((found - sets_.teacher).abs().mean().item<double>(), 0.1);
+}
+
+TEST_F(Teacher, IsNotNeededByOtherMethods) {
+  add_teacher(sets_, small_config(Method::kDpn), torch::kCPU, progress_);
+  EXPECT_FALSE(sets_.teacher.defined());
+}
+
+TEST_F(Teacher, OfOtherClassesIsRefused) {
+  sets_.train.class_names = {"left", "middle", "top"};
+  EXPECT_THROWS(DataError, add_teacher(sets_, pupil_, torch::kCPU, progress_),
+                (pupil_.teacher + ": knows the classes left, middle, right, small has left, middle, top").c_str());
+}
+
+}  // namespace
+}  // namespace priornet
