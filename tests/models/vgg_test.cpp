@@ -64,6 +64,30 @@ TEST(VGG, StartsWithValuesOfOneSize) {
   EXPECT_LT(size, 10.0);
 }
 
+TEST(VGG, StartsWithTheGainItIsGiven) {
+  auto options = vgg6();
+  options.gain = 0.5;
+  const VGG network(options, make_generator(5));
+  for (const auto& item : network->named_parameters()) {
+    if (item.value().dim() < 2 || item.key() == "logits.weight") continue;
+    const auto fan_in = static_cast<double>(item.value().numel() / item.value().size(0));
+    EXPECT_NEAR(fan_in * item.value().square().mean().item<double>(), 0.5, 0.1) << item.key();
+  }
+}
+
+// The values of a block's last convolution go to the pooling as they are.
+TEST(VGG, DropsNothingBeforePooling) {
+  auto options = vgg16();
+  options.keep_convolution = 0.8;
+  std::string before;
+  for (const auto& layer : VGG(options, make_generator(1))->describe()) {
+    if (layer.name == "max pool 2x2") {
+      EXPECT_TRUE(before.starts_with("conv")) << before;
+    }
+    before = layer.name;
+  }
+}
+
 TEST(VGG, DropsOnlyWhileItTrains) {
   auto options = vgg6();
   options.keep_convolution = 0.8;

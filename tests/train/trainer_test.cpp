@@ -126,6 +126,18 @@ TEST(Trainer, NamesStepRowsAndCheckpointOfALossThatIsNotFinite) {
   }
 }
 
+// A first step so long that the logits leave what exp can give in float32: the gradient is clipped, not lost.
+TEST(Trainer, SurvivesLogitsBeyondTheRangeOfExp) {
+  const TemporaryFolder folder;
+  const RunFolder run(folder / "run", Start::kNew);
+  auto config = small_config();
+  config.noise = 30;
+  config.epochs = 2;
+  config.schedule.rate = 0.5;
+  trained(config, run);
+  EXPECT_TRUE(std::isfinite(metrics_of(run).back()["loss"].get<double>()));
+}
+
 TEST(Trainer, RefusesSetsItCannotLearnFrom) {
   const TemporaryFolder folder;
   NoProgress progress;

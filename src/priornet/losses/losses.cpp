@@ -6,6 +6,8 @@
 #include <priornet/losses/loss_works.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <limits>
+
 namespace priornet {
 namespace {
 
@@ -137,14 +139,19 @@ class PriorNetworkLossFunction : public torch::autograd::Function<PriorNetworkLo
              slice(divergences, in, rows),
              {},
              slice(gradient, in, rows)});
-    const auto mean_in = slice(divergences, 0, in).sum() * in_share;
-    const auto mean_out = slice(divergences, in, rows).sum() * out_share;
-    const auto mean_cross_entropy = cross_entropies.sum() * in_share;
+    // In float64: numbers at the end of float32's range should not sum to infinity.
+    const auto mean_in = slice(divergences, 0, in).sum(torch::kFloat64) * in_share;
+    const auto mean_out = slice(divergences, in, rows).sum(torch::kFloat64) * out_share;
+    const auto mean_cross_entropy = cross_entropies.sum(torch::kFloat64) * in_share;
+    const auto total =
+        options.in_weight * mean_in + options.out_weight * mean_out + options.cross_entropy_weight * mean_cross_entropy;
+    const auto largest = logits.scalar_type() == torch::kFloat64 ? std::numeric_limits<double>::max()
+                                                                 : double{std::numeric_limits<float>::max()};
+    const auto held = [&](const torch::Tensor& value) { return value.clamp_max(largest).to(logits.scalar_type()); };
+    const tensor_list results = {held(total), held(mean_in), held(mean_out), held(mean_cross_entropy)};
     if (gradient.defined()) context->save_for_backward({gradient});
-    context->mark_non_differentiable({mean_in, mean_out, mean_cross_entropy});
-    return {
-        options.in_weight * mean_in + options.out_weight * mean_out + options.cross_entropy_weight * mean_cross_entropy,
-        mean_in, mean_out, mean_cross_entropy};
+    context->mark_non_differentiable({results[1], results[2], results[3]});
+    return results;
   }
 
   static tensor_list backward(AutogradContext* context, const tensor_list& outputs) {

@@ -25,6 +25,7 @@ std::shared_ptr<Network> make_mlp(const ModelOptions& options, const at::Generat
   refuse(options, "channels", options.channels);
   refuse(options, "keep_convolution", options.keep_convolution);
   refuse(options, "batch_norm", options.batch_norm);
+  refuse(options, "gain", options.gain);
   if (options.input.size() != 1)
     throw ConfigError(
         fmt::format("model mlp takes rows of numbers, not inputs of shape [{}]", fmt::join(options.input, ", ")));
@@ -45,6 +46,7 @@ std::shared_ptr<Network> make_vgg(VGGOptions vgg, const ModelOptions& options, c
   override_with(vgg.keep_convolution, options.keep_convolution);
   override_with(vgg.keep_dense, options.keep_dense);
   override_with(vgg.batch_norm, options.batch_norm);
+  if (options.gain) vgg.gain = options.gain;
   return std::make_shared<VGGImpl>(vgg, generator);
 }
 
@@ -54,6 +56,7 @@ std::shared_ptr<Network> make_resnet(const ModelOptions& options, const at::Gene
   refuse(options, "slope", options.slope);
   refuse(options, "keep_convolution", options.keep_convolution);
   refuse(options, "batch_norm", options.batch_norm);
+  refuse(options, "gain", options.gain);
   ResNetOptions resnet;
   resnet.input = options.input;
   resnet.classes = options.classes;

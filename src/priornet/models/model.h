@@ -21,6 +21,7 @@ struct ModelOptions {
   std::optional<double> keep_convolution;                   ///< vgg
   std::optional<double> keep_dense;                         ///< all
   std::optional<bool> batch_norm;                           ///< vgg
+  std::optional<double> gain;                               ///< vgg: of the weights at the start
 };
 
 /// Of the networks that can be made.

@@ -16,7 +16,7 @@ namespace nn = torch::nn;
 
 nn::Conv2d convolution(int64_t from, int64_t to, int64_t side, int64_t stride, const at::Generator& generator) {
   nn::Conv2d layer(nn::Conv2dOptions(from, to, side).padding(side / 2).stride(stride).bias(false));
-  initialise_he(layer->weight, 0.0, generator);
+  initialise_normal(layer->weight, he_gain(0.0), generator);
   return layer;
 }
 
@@ -84,7 +84,7 @@ ResNetImpl::ResNetImpl(const ResNetOptions& options, const at::Generator& genera
               {{"dropout", dropout.ptr()}});
   }
   nn::Linear logits(channels, options.classes);
-  initialise_he(logits->weight, 1.0, generator);
+  initialise_normal(logits->weight, kLastGain, generator);
   nn::init::zeros_(logits->bias);
   add_stage(fmt::format("logits, {}", options.classes), [=](const auto& x) mutable { return logits->forward(x); },
             {{"logits", logits.ptr()}});

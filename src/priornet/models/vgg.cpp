@@ -16,8 +16,6 @@ namespace {
 
 namespace nn = torch::nn;
 
-constexpr double kLast = 1.0;  // nothing follows the logits
-
 torch::Tensor activated(const torch::Tensor& values, double slope) {
   return slope == 0.0 ? torch::relu(values) : torch::leaky_relu(values, slope);
 }
@@ -37,6 +35,7 @@ void check(const VGGOptions& options) {
               static_cast<double>(std::min(options.input[1], options.input[2])));
   for (const auto units : options.dense)
     check_range("VGG", "dense", units >= 1, "at least 1 unit a layer", static_cast<double>(units));
+  if (options.gain) check_range("VGG", "gain", *options.gain > 0.0, "above 0", *options.gain);
   for (const auto keep : {options.keep_convolution, options.keep_dense})
     check_range("VGG", "each keep probability", keep > 0.0 && keep <= 1.0, "in (0, 1]", keep);
 }
@@ -57,6 +56,7 @@ VGGOptions vgg16() {
 VGGImpl::VGGImpl(const VGGOptions& options, const at::Generator& generator) : Network(options.input, options.classes) {
   check(options);
   const auto slope = options.slope;
+  const auto gain = options.gain.value_or(he_gain(slope));
   const auto add_dropout = [&](const std::string& after, double keep) {
     if (keep == 1.0) return;
     nn::Dropout dropout(1.0 - keep);
@@ -69,10 +69,11 @@ VGGImpl::VGGImpl(const VGGOptions& options, const at::Generator& generator) : Ne
   auto height = options.input[1];
   auto width = options.input[2];
   for (const auto& block : options.blocks) {
-    for (const auto next : block) {
+    for (size_t i = 0; i < block.size(); ++i) {
+      const auto next = block[i];
       const auto key = fmt::format("conv{}", ++convolutions);
       nn::Conv2d convolution(nn::Conv2dOptions(channels, next, 3).padding(1).bias(!options.batch_norm));
-      initialise_he(convolution->weight, slope, generator);
+      initialise_normal(convolution->weight, gain, generator);
       if (options.batch_norm) {
         nn::BatchNorm2d norm(next);
         add_stage(fmt::format("conv 3x3, batch norm, {}", next),
@@ -84,7 +85,7 @@ VGGImpl::VGGImpl(const VGGOptions& options, const at::Generator& generator) : Ne
                   [=](const auto& x) mutable { return activated(convolution->forward(x), slope); },
                   {{key, convolution.ptr()}});
       }
-      add_dropout(key, options.keep_convolution);
+      if (i + 1 < block.size()) add_dropout(key, options.keep_convolution);
       channels = next;
     }
     add_stage("max pool 2x2", [](const auto& x) { return torch::max_pool2d(x, 2); });
@@ -96,7 +97,7 @@ VGGImpl::VGGImpl(const VGGOptions& options, const at::Generator& generator) : Ne
   for (const auto units : options.dense) {
     const auto key = fmt::format("dense{}", ++dense);
     nn::Linear layer(inputs, units);
-    initialise_he(layer->weight, slope, generator);
+    initialise_normal(layer->weight, gain, generator);
     nn::init::zeros_(layer->bias);
     add_stage(fmt::format("dense, {}", units),
               [=](const auto& x) mutable { return activated(layer->forward(x), slope); }, {{key, layer.ptr()}});
@@ -104,7 +105,7 @@ VGGImpl::VGGImpl(const VGGOptions& options, const at::Generator& generator) : Ne
     inputs = units;
   }
   nn::Linear logits(inputs, options.classes);
-  initialise_he(logits->weight, kLast, generator);
+  initialise_normal(logits->weight, kLastGain, generator);
   nn::init::zeros_(logits->bias);
   add_stage(fmt::format("logits, {}", options.classes), [=](const auto& x) mutable { return logits->forward(x); },
             {{"logits", logits.ptr()}});

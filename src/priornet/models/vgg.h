@@ -4,10 +4,13 @@
 #include <priornet/models/network.h>
 #include <torch/nn/pimpl.h>
 
+#include <optional>
+
 namespace priornet {
 
 /// The paper's networks (table "Architecture Sizes"): blocks of 3x3 convolutions, each block closed by 2x2 max pooling,
-/// then dense layers. Dropout follows every activation; its probabilities are of keeping a value.
+/// then dense layers. As in the authors' code, dropout follows every activation but the last of a block; its
+/// probabilities are of keeping a value.
 struct VGGOptions {
   std::vector<int64_t> input = {1, 28, 28};  ///< channels, height, width
   int64_t classes = 10;
@@ -17,6 +20,7 @@ struct VGGOptions {
   double keep_convolution = 1.0;                                      ///< in (0, 1]
   double keep_dense = 1.0;                                            ///< in (0, 1]
   bool batch_norm = false;                                            ///< between convolution and activation
+  std::optional<double> gain;  ///< of the weights at the start (initialise.h); none: He's
 };
 
 /// 4 convolutions, 1 dense layer of 100: the paper's network for MNIST.
@@ -25,7 +29,7 @@ VGGOptions vgg6();
 /// 13 convolutions, 2 dense layers of 2048, leaky ReLU of slope 0.2: the paper's network for SVHN and CIFAR-10.
 VGGOptions vgg16();
 
-/// Weights start as He has them, biases at 0, drawn from the generator alone.
+/// Weights start normal, biases at 0, drawn from the generator alone.
 class VGGImpl : public Network {
  public:
   VGGImpl(const VGGOptions& options, const at::Generator& generator);

@@ -48,6 +48,9 @@ void visit_model(ModelOptions& model, ConfigFields& fields) {
   });
   fields.maybe("batch_norm", model.batch_norm,
                [&](auto& value) { fields.flag("batch_norm", value, "after each convolution"); });
+  fields.maybe("gain", model.gain, [&](auto& value) {
+    fields.number("gain", value, above(0), "vgg: variance of a weight at the start, times its fan-in; else He's");
+  });
 }
 
 void visit_method(TrainConfig& config, ConfigFields& fields) {

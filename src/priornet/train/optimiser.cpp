@@ -25,7 +25,7 @@ std::unique_ptr<Optimiser> Optimiser::make(FlatParameters& parameters, const Opt
 void Optimiser::step() {
   const torch::NoGradGuard no_gradient;
   auto& gradients = parameters_.gradients;
-  norm_.copy_(gradients.norm());
+  norm_.copy_(gradients.norm(2, torch::kFloat64));
   if (options_.clip > 0.0) gradients.mul_((options_.clip / (norm_ + 1e-6)).clamp_max_(1.0));
   if (options_.weight_decay > 0.0) gradients.add_(parameters_.values, options_.weight_decay);
   update(table_.index_select(0, counter_).squeeze(0));

@@ -5,6 +5,11 @@
 #endif
 
 namespace priornet {
+namespace {
+
+constexpr double kSteepest = 1e15;
+
+}  // namespace
 
 std::unique_ptr<TrainingStep> TrainingStep::make(Network& network, FlatParameters& parameters, Optimiser& optimiser,
                                                  Options options) {
@@ -32,7 +37,10 @@ void TrainingStep::run_plainly(const torch::Tensor& inputs, const BatchTargets& 
     const Autocast autocast(options_.bfloat16);
     logits = network_.forward(inputs);
   }
-  const auto loss = method_loss(logits.to(torch::kFloat32), targets, options_.method);
+  logits = logits.to(torch::kFloat32);
+  // What float32 can carry back through the layers; clipping then makes a step of it.
+  logits.register_hook([](const torch::Tensor& gradient) { return gradient.clamp(-kSteepest, kSteepest); });
+  const auto loss = method_loss(logits, targets, options_.method);
   loss.total.backward();
   if (options_.exchange) options_.exchange();
   optimiser_.step();
