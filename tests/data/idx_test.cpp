@@ -11,7 +11,7 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-torch::Tensor read(const std::string& bytes) {
+torch::Tensor read_bytes(const std::string& bytes) {
   MemoryStream stream("a", bytes);
   return read_idx(stream);
 }
@@ -19,31 +19,33 @@ torch::Tensor read(const std::string& bytes) {
 const IdxSet kSet{"images", "labels", {"zero", "one", "two"}};
 
 TEST(ReadIdx, ReadsBytesOfAnyRank) {
-  EXPECT_TRUE(read(idx_bytes({3}, "\1\2\xff")).equal(torch::tensor({1, 2, 255}, torch::kUInt8)));
-  const auto values = read(idx_bytes({2, 1, 3}, "abcdef"));
+  EXPECT_TRUE(read_bytes(idx_bytes({3}, "\1\2\xff")).equal(torch::tensor({1, 2, 255}, torch::kUInt8)));
+  const auto values = read_bytes(idx_bytes({2, 1, 3}, "abcdef"));
   EXPECT_EQ(values.sizes().vec(), Sizes({2, 1, 3}));
   EXPECT_EQ(values[1][0][0].item<int>(), 'd');
-  EXPECT_EQ(read(idx_bytes({1, 2, 1, 1}, "ab")).sizes().vec(), Sizes({1, 2, 1, 1}));
-  EXPECT_EQ(read(idx_bytes({0}, "")).sizes().vec(), Sizes({0}));
+  EXPECT_EQ(read_bytes(idx_bytes({1, 2, 1, 1}, "ab")).sizes().vec(), Sizes({1, 2, 1, 1}));
+  EXPECT_EQ(read_bytes(idx_bytes({0}, "")).sizes().vec(), Sizes({0}));
 }
 
 TEST(ReadIdx, SaysWhichByteOfTheHeaderIsWrong) {
-  EXPECT_THROWS(DataError, read("\x89PNG"),
+  EXPECT_THROWS(DataError, read_bytes("\x89PNG"),
                 "a: is not an IDX file: it starts with the bytes 89 50, wanted 00 00, type and rank");
-  EXPECT_THROWS(DataError, read(gzip_bytes("ab")), "a: is gzip data: wanted an IDX file, or a name that ends in .gz");
-  EXPECT_THROWS(DataError, read(std::string("\0\0\x0d\1", 4)),
+  EXPECT_THROWS(DataError, read_bytes(gzip_bytes("ab")),
+                "a: is gzip data: wanted an IDX file, or a name that ends in .gz");
+  EXPECT_THROWS(DataError, read_bytes(std::string("\0\0\x0d\1", 4)),
                 "a: byte 2, the type of the values, is 0d: wanted 08 (uint8)");
-  EXPECT_THROWS(DataError, read(std::string("\0\0\x08\0", 4)), "a: byte 3, the rank, is 0: wanted 1 to 4");
-  EXPECT_THROWS(DataError, read(std::string("\0\0\x08\5", 4)), "a: byte 3, the rank, is 5: wanted 1 to 4");
-  EXPECT_THROWS(DataError, read(""), "a: ends at byte 0 (of the IDX header, 4 bytes from byte 0)");
-  EXPECT_THROWS(DataError, read(idx_bytes({3, 3}, "").substr(0, 9)),
+  EXPECT_THROWS(DataError, read_bytes(std::string("\0\0\x08\0", 4)), "a: byte 3, the rank, is 0: wanted 1 to 4");
+  EXPECT_THROWS(DataError, read_bytes(std::string("\0\0\x08\5", 4)), "a: byte 3, the rank, is 5: wanted 1 to 4");
+  EXPECT_THROWS(DataError, read_bytes(""), "a: ends at byte 0 (of the IDX header, 4 bytes from byte 0)");
+  EXPECT_THROWS(DataError, read_bytes(idx_bytes({3, 3}, "").substr(0, 9)),
                 "a: ends at byte 9 (of the IDX header, 4 bytes from byte 8)");
 }
 
 TEST(ReadIdx, RefusesMoreOrFewerBytesThanTheHeaderSays) {
-  EXPECT_THROWS(DataError, read(idx_bytes({2, 2}, "abc")),
+  EXPECT_THROWS(DataError, read_bytes(idx_bytes({2, 2}, "abc")),
                 "a: [2, 2] takes 4 bytes from byte 12, of which 3 can follow");
-  EXPECT_THROWS(DataError, read(idx_bytes({2, 2}, "abcde")), "a: goes on after byte 16, where the values [2, 2] ends");
+  EXPECT_THROWS(DataError, read_bytes(idx_bytes({2, 2}, "abcde")),
+                "a: goes on after byte 16, where the values [2, 2] ends");
   const auto compressed = gzip_bytes(idx_bytes({2, 2}, "abc"));
   MemoryStream stream("a", compressed);
   const auto expanded = gunzip(stream);
@@ -51,9 +53,9 @@ TEST(ReadIdx, RefusesMoreOrFewerBytesThanTheHeaderSays) {
 }
 
 TEST(ReadIdx, AllocatesNothingAHeaderMerelyClaims) {
-  EXPECT_THROWS(DataError, read(idx_bytes({0xffffffff, 1000}, "abc")),
+  EXPECT_THROWS(DataError, read_bytes(idx_bytes({0xffffffff, 1000}, "abc")),
                 "a: [4294967295, 1000] takes 4294967295000 bytes from byte 12, of which 3 can follow");
-  EXPECT_THROWS(DataError, read(idx_bytes({0xffffffff, 0xffffffff, 0xffffffff}, "abc")),
+  EXPECT_THROWS(DataError, read_bytes(idx_bytes({0xffffffff, 0xffffffff, 0xffffffff}, "abc")),
                 "a: [4294967295, 4294967295, 4294967295] does not fit in memory");
 }
 

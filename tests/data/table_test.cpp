@@ -10,13 +10,13 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-Dataset read(const std::string& text, const std::string& label = "") {
+Dataset table_of(const std::string& text, const std::string& label = "") {
   MemoryStream stream("a.csv", text);
   return read_table(stream, {label});
 }
 
 TEST(ReadTable, ReadsNumbersAndTheirNames) {
-  const auto set = read("x,y\n1,2.5\n-3,4e-3\n");
+  const auto set = table_of("x,y\n1,2.5\n-3,4e-3\n");
   EXPECT_TRUE(set.inputs.equal(torch::tensor({1.0f, 2.5f, -3.0f, 4e-3f}).view({2, 2})));
   EXPECT_EQ(set.feature_names, Names({"x", "y"}));
   EXPECT_FALSE(set.has_labels());
@@ -36,32 +36,32 @@ TEST(ReadTable, MakesClassesOfTheTextsOfAColumn) {
 }
 
 TEST(ReadTable, SortsNumbersAsNumbersAndTextAsText) {
-  const auto numbers = read("x,k\n0,10\n0,9\n0,9.0\n0,-1.5\n", "k");
+  const auto numbers = table_of("x,k\n0,10\n0,9\n0,9.0\n0,-1.5\n", "k");
   EXPECT_EQ(numbers.class_names, Names({"-1.5", "9", "10"}));
   EXPECT_TRUE(numbers.labels.equal(torch::tensor({2, 1, 1, 0}, torch::kInt64)));
-  EXPECT_EQ(read("x,k\n0,10\n0,9\n0,nan\n", "k").class_names, Names({"10", "9", "nan"}));
+  EXPECT_EQ(table_of("x,k\n0,10\n0,9\n0,nan\n", "k").class_names, Names({"10", "9", "nan"}));
 }
 
 TEST(ReadTable, NamesLineAndColumnOfWhatIsWrong) {
-  EXPECT_THROWS(DataError, read("x,y\n1,2\n3,four\n"), "a.csv: line 3, column 2: \"four\" is not a number");
-  EXPECT_THROWS(DataError, read("x,y\n1,nan\n"), "a.csv: line 2, column 2: \"nan\" is not finite");
-  EXPECT_THROWS(DataError, read("x,y\n1,1e39\n"), "a.csv: line 2, column 2: \"1e39\" is too large for a float32");
-  EXPECT_THROWS(DataError, read("x,y\n1,1e999\n"), "a.csv: line 2, column 2: \"1e999\" is too large for a float32");
-  EXPECT_THROWS(DataError, read("x,y\n1,\n", "y"), "a.csv: line 2, column 2: an empty value is no label");
-  EXPECT_THROWS(DataError, read("x,y\n1,2,3\n"), "a.csv: line 2 has 3 values, line 1 has 2");
-  EXPECT_THROWS(DataError, read("x,y\n1,a,b\n"), "a.csv: line 2 has 3 values, line 1 has 2");
-  EXPECT_THROWS(DataError, read("x,y\n1\n", "y"), "a.csv: line 2 has 1 value, line 1 has 2");
-  EXPECT_THROWS(DataError, read("x,y\n\n1,2\n"), "a.csv: line 2 is blank");
-  EXPECT_THROWS(DataError, read("\n1,2\n"), "a.csv: line 1 is blank");
+  EXPECT_THROWS(DataError, table_of("x,y\n1,2\n3,four\n"), "a.csv: line 3, column 2: \"four\" is not a number");
+  EXPECT_THROWS(DataError, table_of("x,y\n1,nan\n"), "a.csv: line 2, column 2: \"nan\" is not finite");
+  EXPECT_THROWS(DataError, table_of("x,y\n1,1e39\n"), "a.csv: line 2, column 2: \"1e39\" is too large for a float32");
+  EXPECT_THROWS(DataError, table_of("x,y\n1,1e999\n"), "a.csv: line 2, column 2: \"1e999\" is too large for a float32");
+  EXPECT_THROWS(DataError, table_of("x,y\n1,\n", "y"), "a.csv: line 2, column 2: an empty value is no label");
+  EXPECT_THROWS(DataError, table_of("x,y\n1,2,3\n"), "a.csv: line 2 has 3 values, line 1 has 2");
+  EXPECT_THROWS(DataError, table_of("x,y\n1,a,b\n"), "a.csv: line 2 has 3 values, line 1 has 2");
+  EXPECT_THROWS(DataError, table_of("x,y\n1\n", "y"), "a.csv: line 2 has 1 value, line 1 has 2");
+  EXPECT_THROWS(DataError, table_of("x,y\n\n1,2\n"), "a.csv: line 2 is blank");
+  EXPECT_THROWS(DataError, table_of("\n1,2\n"), "a.csv: line 1 is blank");
 }
 
 TEST(ReadTable, RefusesATableWithoutNamesRowsOrInputs) {
-  EXPECT_THROWS(DataError, read(""), "a.csv: is empty");
-  EXPECT_THROWS(DataError, read("1,2\n3,4\n"), "a.csv: line 1 is all numbers: wanted the names of the columns");
-  EXPECT_THROWS(DataError, read("x,y\n"), "a.csv: holds no rows after the names of the columns");
-  EXPECT_THROWS(DataError, read("y\na\n", "y"), "a.csv: has no column beside the label");
-  EXPECT_THROWS(DataError, read("x,y\n1,2\n", "z"), "a.csv: has no column z; its columns: x, y");
-  EXPECT_THROWS(DataError, read("x,y,y\n1,2,3\n", "y"), "a.csv: two columns are called y");
+  EXPECT_THROWS(DataError, table_of(""), "a.csv: is empty");
+  EXPECT_THROWS(DataError, table_of("1,2\n3,4\n"), "a.csv: line 1 is all numbers: wanted the names of the columns");
+  EXPECT_THROWS(DataError, table_of("x,y\n"), "a.csv: holds no rows after the names of the columns");
+  EXPECT_THROWS(DataError, table_of("y\na\n", "y"), "a.csv: has no column beside the label");
+  EXPECT_THROWS(DataError, table_of("x,y\n1,2\n", "z"), "a.csv: has no column z; its columns: x, y");
+  EXPECT_THROWS(DataError, table_of("x,y,y\n1,2,3\n", "y"), "a.csv: two columns are called y");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <priornet/eval/roc.h>
 #include <priornet/eval/set_comparison.h>
 #include <priornet/runs/evaluation_report.h>
+#include <testing/silent.h>
 #include <testing/small_run.h>
 #include <testing/throws.h>
 
@@ -12,8 +13,6 @@
 
 namespace priornet {
 namespace {
-
-NoProgress progress;
 
 EvaluationOptions quick() {
   EvaluationOptions options;
@@ -44,7 +43,7 @@ std::span<const double> span_of(const torch::Tensor& values) {
 TEST(Evaluation, HoldsWhatTheMetricsSayOfTheScores) {
   auto run = load_small_run();
   const auto inside = partly_mislabelled();
-  const auto result = evaluate(run, inside, {noise_set(60)}, quick(), progress);
+  const auto result = evaluate(run, inside, {noise_set(60)}, quick(), silent);
   const auto& scores = result.inside_scores;
   EXPECT_EQ(result.inside.name, "small");
   EXPECT_EQ(result.inside.size, 120);
@@ -91,8 +90,8 @@ TEST(Evaluation, HoldsWhatTheMetricsSayOfTheScores) {
 TEST(Evaluation, SaysSoWhereNothingIsMisclassified) {
   auto run = load_small_run();
   auto inside = small_images(60, 9);
-  inside.labels = evaluate(run, inside, {}, quick(), progress).inside_scores.probabilities.argmax(1);
-  const auto result = evaluate(run, inside, {noise_set(10)}, quick(), progress);
+  inside.labels = evaluate(run, inside, {}, quick(), silent).inside_scores.probabilities.argmax(1);
+  const auto result = evaluate(run, inside, {noise_set(10)}, quick(), silent);
   EXPECT_EQ(result.inside.errors, 0);
   EXPECT_TRUE(result.inside.misclassification.empty());
   EXPECT_EQ(result.inside.rejection[0].area, 0);
@@ -111,10 +110,10 @@ TEST(Evaluation, MatchesClassesByName) {
   auto turned = inside;
   turned.class_names = {"right", "left", "middle"};
   turned.labels = (inside.labels + 1) % 3;
-  const auto wanted = evaluate(run, inside, {}, quick(), progress).inside.errors;
-  EXPECT_EQ(evaluate(run, turned, {}, quick(), progress).inside.errors, wanted);
+  const auto wanted = evaluate(run, inside, {}, quick(), silent).inside.errors;
+  EXPECT_EQ(evaluate(run, turned, {}, quick(), silent).inside.errors, wanted);
   turned.class_names[0] = "below";
-  EXPECT_THROWS(DataError, evaluate(run, turned, {}, quick(), progress),
+  EXPECT_THROWS(DataError, evaluate(run, turned, {}, quick(), silent),
                 "small: holds the class below, which is none of the run's");
 }
 
@@ -122,30 +121,28 @@ TEST(Evaluation, UsesDropoutSamplesAsAnEnsemble) {
   auto run = load_small_run(Method::kDnn);
   auto options = quick();
   options.scoring.dropout_samples = 4;
-  const auto result = evaluate(run, partly_mislabelled(), {noise_set(30)}, options, progress);
+  const auto result = evaluate(run, partly_mislabelled(), {noise_set(30)}, options, silent);
   EXPECT_NE(find_measure(result.outside[0].detection, "mutual_information"), nullptr);
   EXPECT_EQ(find_measure(result.outside[0].detection, "differential_entropy"), nullptr);
 }
 
 TEST(Evaluation, RefusesSetsItCannotUse) {
   auto run = load_small_run();
-  EXPECT_THROWS(DataError, evaluate(run, noise_set(5), {}, quick(), progress),
-                "noise: has no labels to be held against");
-  EXPECT_THROWS(DataError, evaluate(run, small_images(5, 1), {noise_set(0)}, quick(), progress),
+  EXPECT_THROWS(DataError, evaluate(run, noise_set(5), {}, quick(), silent), "noise: has no labels to be held against");
+  EXPECT_THROWS(DataError, evaluate(run, small_images(5, 1), {noise_set(0)}, quick(), silent),
                 "noise: is empty: there is nothing to evaluate");
   auto set = small_images(5, 1);
   set.class_names.clear();
   set.labels = torch::full({5}, 3, torch::kInt64);
-  EXPECT_THROWS(DataError, evaluate(run, set, {}, quick(), progress),
-                "small: holds label 3, the run has classes 0 to 2");
+  EXPECT_THROWS(DataError, evaluate(run, set, {}, quick(), silent), "small: holds label 3, the run has classes 0 to 2");
 }
 
 TEST(CompareRuns, TestsWhatBothHave) {
   auto dpn = load_small_run();
   auto dnn = load_small_run(Method::kDnn);
   const auto inside = partly_mislabelled();
-  const auto first = evaluate(dpn, inside, {noise_set(60)}, quick(), progress);
-  const auto second = evaluate(dnn, inside, {noise_set(60)}, quick(), progress);
+  const auto first = evaluate(dpn, inside, {noise_set(60)}, quick(), silent);
+  const auto second = evaluate(dnn, inside, {noise_set(60)}, quick(), silent);
   const auto rows = compare_runs(first, second);
   ASSERT_EQ(rows.size(), 6u);  // max_prob, entropy and energy, for each task
   EXPECT_EQ(rows[0].set, "");
@@ -155,7 +152,7 @@ TEST(CompareRuns, TestsWhatBothHave) {
   EXPECT_DOUBLE_EQ(rows[4].auroc.second, find_measure(second.outside[0].detection, "entropy")->detection.auroc.value);
   EXPECT_DOUBLE_EQ(rows[0].auroc.second, second.inside.misclassification[0].detection.auroc.value);
   for (const auto& row : compare_runs(first, first)) EXPECT_EQ(row.auroc.p_value, 1) << row.measure;
-  const auto fewer = evaluate(dnn, inside, {noise_set(59)}, quick(), progress);
+  const auto fewer = evaluate(dnn, inside, {noise_set(59)}, quick(), silent);
   EXPECT_THROWS(ArgumentError, compare_runs(first, fewer),
                 "compare_runs: both should be of the same sets, found noise (60 rows) and noise (59 rows)");
 }

@@ -4,6 +4,7 @@
 #include <priornet/runs/odin_validation.h>
 #include <priornet/runs/scoring.h>
 #include <priornet/train/inference.h>
+#include <testing/silent.h>
 #include <testing/small_run.h>
 #include <testing/throws.h>
 
@@ -11,8 +12,6 @@
 
 namespace priornet {
 namespace {
-
-NoProgress progress;
 
 // Logits (2x, -2y): linear, so that everything can be done by hand.
 std::shared_ptr<Network> linear_network() {
@@ -55,18 +54,17 @@ TEST(Odin, OfAnEnsembleTakesTheMeanOfItsProbabilities) {
 TEST(Odin, ChoosesWhatTellsValidationInputsApart) {
   auto run = load_small_run(Method::kDnn);
   const auto inside = network_inputs(small_images(200, 4).inputs, 0, torch::kCPU, {});
-  const auto outside = odin_outside(run, small_images(200, 5), {}, 150, progress);
+  const auto outside = odin_outside(run, small_images(200, 5), {}, 150, silent);
   EXPECT_EQ(outside.name, "uniform-noise");
   ASSERT_EQ(outside.size(), 150);
-  const auto choice =
-      choose_odin(run.members, inside, network_inputs(outside.inputs, 0, torch::kCPU, {}), 64, progress);
+  const auto choice = choose_odin(run.members, inside, network_inputs(outside.inputs, 0, torch::kCPU, {}), 64, silent);
   const auto plain = odin_score(run.members, inside, {.temperature = 1, .step = 0});
   EXPECT_GT(choice.auroc, 0.5);
   EXPECT_GE(choice.fpr95, 0);
   ScoringOptions options;
   options.odin = choice.settings;
   const auto set = small_images(200, 4);
-  const auto scores = score(run, set, options, progress);
+  const auto scores = score(run, set, options, silent);
   EXPECT_TRUE(scores.find("odin")->equal(odin_score(run.members, inside, choice.settings)));
   EXPECT_EQ(scores.columns.back().name, "odin");
 }
@@ -74,10 +72,10 @@ TEST(Odin, ChoosesWhatTellsValidationInputsApart) {
 TEST(Odin, NeverChoosesOnASetThatIsTested) {
   auto run = load_small_run();
   run.config.outside.source = "fashion-mnist:test";
-  EXPECT_EQ(odin_outside(run, small_images(40, 5), {"fashion-mnist:test,invert"}, 10, progress).name, "uniform-noise");
+  EXPECT_EQ(odin_outside(run, small_images(40, 5), {"fashion-mnist:test,invert"}, 10, silent).name, "uniform-noise");
   run.config.outside.source = kFactorAnalysis;
   run.config.outside.latent = 5;
-  const auto made = odin_outside(run, small_images(80, 5), {"mnist"}, 130, progress);
+  const auto made = odin_outside(run, small_images(80, 5), {"mnist"}, 130, silent);
   EXPECT_EQ(made.name, "factor-analysis of small");
   EXPECT_EQ(made.inputs.sizes(), (std::vector<int64_t>{130, 1, 8, 8}));
 }
@@ -86,7 +84,7 @@ TEST(Odin, DrawsRowsOfNumbersFromTheBoxOfTheTrainingRows) {
   TrainedRun run;
   run.members = {linear_network()};
   const Dataset train{"rows", torch::tensor({{0.0F, 5.0F}, {1.0F, 6.0F}}), {}, {}, {}};
-  const auto made = odin_outside(run, train, {}, 100, progress);
+  const auto made = odin_outside(run, train, {}, 100, silent);
   EXPECT_GE(made.inputs.select(1, 1).min().item<float>(), 5.0F);
   EXPECT_LE(made.inputs.select(1, 0).max().item<float>(), 1.0F);
   EXPECT_GT(made.inputs.select(1, 0).max().item<float>(), 0.9F);

@@ -4,6 +4,7 @@
 #include <priornet/dirichlet/measures.h>
 #include <priornet/runs/scoring.h>
 #include <priornet/train/inference.h>
+#include <testing/silent.h>
 #include <testing/small_run.h>
 #include <testing/throws.h>
 
@@ -11,8 +12,6 @@
 
 namespace priornet {
 namespace {
-
-NoProgress progress;
 
 std::vector<std::string> names_of(const SetScores& scores) {
   std::vector<std::string> names;
@@ -39,15 +38,15 @@ TEST(RunLogits, AreThoseOfTheNetworkWhateverTheBatch) {
   auto run = load_small_run();
   const auto set = small_images(50, 7);
   ScoringOptions options;
-  const auto whole = run_logits(run, set, options, progress);
+  const auto whole = run_logits(run, set, options, silent);
   EXPECT_TRUE(whole.equal(infer(*run.members[0], set.inputs)));
   options.batch = 7;
-  EXPECT_TRUE(run_logits(run, set, options, progress).allclose(whole, 1e-5, 1e-5));
+  EXPECT_TRUE(run_logits(run, set, options, silent).allclose(whole, 1e-5, 1e-5));
   options.noise = 0.5;
-  const auto noisy = run_logits(run, set, options, progress);
+  const auto noisy = run_logits(run, set, options, silent);
   EXPECT_FALSE(noisy.allclose(whole, 1e-2, 1e-2));
   options.batch = 50;
-  EXPECT_TRUE(run_logits(run, set, options, progress).allclose(noisy, 1e-5, 1e-5));
+  EXPECT_TRUE(run_logits(run, set, options, silent).allclose(noisy, 1e-5, 1e-5));
 }
 
 TEST(RunLogits, OfDropoutSamplesFollowTheSeed) {
@@ -56,16 +55,16 @@ TEST(RunLogits, OfDropoutSamplesFollowTheSeed) {
   const auto set = small_images(40, 7);
   ScoringOptions options;
   options.dropout_samples = 5;
-  const auto samples = run_logits(run, set, options, progress);
+  const auto samples = run_logits(run, set, options, silent);
   EXPECT_EQ(samples.sizes(), (std::vector<int64_t>{5, 40, 3}));
   EXPECT_FALSE(samples[0].equal(samples[1]));
-  EXPECT_TRUE(run_logits(run, set, options, progress).equal(samples));
+  EXPECT_TRUE(run_logits(run, set, options, silent).equal(samples));
   options.seed = 1;
-  EXPECT_FALSE(run_logits(run, set, options, progress).equal(samples));
+  EXPECT_FALSE(run_logits(run, set, options, silent).equal(samples));
   EXPECT_TRUE(run.members[0]->is_training());
   // The last layer is linear: where dropout is right, the mean of many samples is the pass without it.
   options.dropout_samples = 4000;
-  const auto mean = run_logits(run, set, options, progress).mean(0);
+  const auto mean = run_logits(run, set, options, silent).mean(0);
   const auto plain = infer(*run.members[0], set.inputs);
   EXPECT_TRUE(mean.allclose(plain, 0.05, 0.2)) << (mean - plain).abs().max();
 }
@@ -81,7 +80,7 @@ TEST(RunLogits, LeaveBatchNormInEvaluationMode) {
   ScoringOptions options;
   options.dropout_samples = 2;
   const auto before = run.members[0]->buffers()[0].clone();
-  run_logits(run, set, options, progress);
+  run_logits(run, set, options, silent);
   EXPECT_TRUE(run.members[0]->buffers()[0].equal(before));
 }
 
@@ -89,17 +88,17 @@ TEST(RunLogits, HoldMembersTimesSamples) {
   auto run = pair_of_runs(Method::kDnn);
   const auto set = small_images(10, 7);
   ScoringOptions options;
-  EXPECT_EQ(run_logits(run, set, options, progress).sizes(), (std::vector<int64_t>{2, 10, 3}));
+  EXPECT_EQ(run_logits(run, set, options, silent).sizes(), (std::vector<int64_t>{2, 10, 3}));
   options.dropout_samples = 3;
-  EXPECT_EQ(run_logits(run, set, options, progress).sizes(), (std::vector<int64_t>{6, 10, 3}));
+  EXPECT_EQ(run_logits(run, set, options, silent).sizes(), (std::vector<int64_t>{6, 10, 3}));
 }
 
 TEST(RunLogits, FitImagesToTheNetwork) {
   auto run = load_small_run();
   Dataset set{"large", torch::randint(0, 256, {5, 3, 16, 20}, torch::kInt64).to(torch::kUInt8), {}, {}, {}};
-  EXPECT_EQ(run_logits(run, set, {}, progress).sizes(), (std::vector<int64_t>{5, 3}));
+  EXPECT_EQ(run_logits(run, set, {}, silent).sizes(), (std::vector<int64_t>{5, 3}));
   set.inputs = torch::rand({5, 4});
-  EXPECT_THROWS(DataError, run_logits(run, set, {}, progress), "large: should hold images, holds rows of numbers");
+  EXPECT_THROWS(DataError, run_logits(run, set, {}, silent), "large: should hold images, holds rows of numbers");
 }
 
 TEST(RunLogits, RefuseWhatMakesNoSense) {
@@ -111,21 +110,21 @@ TEST(RunLogits, RefuseWhatMakesNoSense) {
   auto run = load_run(folder / "run", torch::kCPU);
   ScoringOptions options;
   options.dropout_samples = 5;
-  EXPECT_THROWS(ArgumentError, run_logits(run, small_images(4, 1), options, progress),
+  EXPECT_THROWS(ArgumentError, run_logits(run, small_images(4, 1), options, silent),
                 "run_logits: the network has no dropout, so that its dropout samples would all be the same");
   options.dropout_samples = 0;
   options.batch = -1;
-  EXPECT_THROWS(ArgumentError, run_logits(run, small_images(4, 1), options, progress),
+  EXPECT_THROWS(ArgumentError, run_logits(run, small_images(4, 1), options, silent),
                 "run_logits: batch should be at least 0, found -1");
   auto rows = small_images(4, 1);
   {
     const torch::NoGradGuard no_gradient;
     run.members[0]->parameters().back().fill_(INFINITY);
   }
-  EXPECT_THROWS(DataError, run_logits(run, rows, {}, progress),
+  EXPECT_THROWS(DataError, run_logits(run, rows, {}, silent),
                 "small: the network's logits of row 0 (from 0) are not finite");
   rows.inputs = rows.inputs.narrow(0, 0, 0);
-  EXPECT_THROWS(DataError, run_logits(run, rows, {}, progress), "small: is empty: there is nothing to score");
+  EXPECT_THROWS(DataError, run_logits(run, rows, {}, silent), "small: is empty: there is nothing to score");
 }
 
 TEST(Scores, HaveTheNamesOfTheMeasures) {
@@ -172,30 +171,30 @@ TEST(ScoreCache, ComputesOnceAndNeverTrustsWhatChanged) {
   const auto cache = folder / "scores";
   auto run = load_small_run();
   const auto set = small_images(30, 5);
-  const auto first = cached_score(run, set, {}, cache, progress);
+  const auto first = cached_score(run, set, {}, cache, silent);
   const auto only_file = [&] { return std::filesystem::directory_iterator(cache)->path(); };
   const auto path = only_file();
-  expect_same(first, score(run, set, {}, progress));
+  expect_same(first, score(run, set, {}, silent));
 
   // What lies there is what is given: the network is not asked again.
   auto kept = read_tensor_file(path);
   std::vector<NamedTensor> changed;
   for (const auto& [name, values] : kept.tensors) changed.push_back({name, values + 1});
   write_tensor_file(path, changed, kept.metadata);
-  EXPECT_TRUE(cached_score(run, set, {}, cache, progress).probabilities.equal(first.probabilities + 1));
+  EXPECT_TRUE(cached_score(run, set, {}, cache, silent).probabilities.equal(first.probabilities + 1));
 
   // Damage, other inputs and other weights are seen.
   auto bytes = bytes_of(path);
   bytes[bytes.size() - 3] ^= 1;
   std::ofstream(path, std::ios::binary) << bytes;
-  expect_same(cached_score(run, set, {}, cache, progress), first);
+  expect_same(cached_score(run, set, {}, cache, silent), first);
   auto other = set;
   other.inputs = set.inputs.flip(0);
-  expect_same(cached_score(run, other, {}, cache, progress), score(run, other, {}, progress));
-  expect_same(cached_score(run, set, {}, cache, progress), first);
+  expect_same(cached_score(run, other, {}, cache, silent), score(run, other, {}, silent));
+  expect_same(cached_score(run, set, {}, cache, silent), first);
   run.members[0] = load_small_run(Method::kDnn).members[0];
   run.identity = "another";
-  expect_same(cached_score(run, set, {}, cache, progress), score(run, set, {}, progress));
+  expect_same(cached_score(run, set, {}, cache, silent), score(run, set, {}, silent));
 }
 
 TEST(ScoreCache, KeepsEachWayOfScoringApart) {
@@ -204,12 +203,12 @@ TEST(ScoreCache, KeepsEachWayOfScoringApart) {
   const auto set = small_images(30, 5);
   ScoringOptions noisy;
   noisy.noise = 0.3;
-  cached_score(run, set, {}, folder / "", progress);
-  expect_same(cached_score(run, set, noisy, folder / "", progress), score(run, set, noisy, progress));
+  cached_score(run, set, {}, folder / "", silent);
+  expect_same(cached_score(run, set, noisy, folder / "", silent), score(run, set, noisy, silent));
   EXPECT_EQ(folder.names().size(), 2u);
   run.identity.clear();
   noisy.noise = 0.4;
-  cached_score(run, set, noisy, folder / "", progress);
+  cached_score(run, set, noisy, folder / "", silent);
   EXPECT_EQ(folder.names().size(), 2u);  // weights that nobody can name are not kept
 }
 
@@ -218,7 +217,7 @@ TEST(ScoreCache, GoesOnWhereItCannotWrite) {
   auto run = load_small_run();
   const auto file = folder.file("file", "in the way");
   const auto set = small_images(5, 5);
-  expect_same(cached_score(run, set, {}, file, progress), score(run, set, {}, progress));
+  expect_same(cached_score(run, set, {}, file, silent), score(run, set, {}, silent));
 }
 
 }  // namespace

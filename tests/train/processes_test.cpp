@@ -6,7 +6,7 @@
 namespace priornet {
 namespace {
 
-const char* const kLastCheckpoint = "checkpoints/step-00000020.safetensors";  // of 10 epochs, two steps each
+const char* const kEndOfTenEpochs = "checkpoints/step-00000020.safetensors";  // of 10 epochs, two steps each
 
 void expect_same_curve(const std::vector<std::string>& settings, int processes) {
   const TemporaryFolder folder;
@@ -41,7 +41,7 @@ TEST(Processes, StopTogetherWhereOneIsAskedAndGoOnAsIfNothingHadHappened) {
                                                (folder / "stopped/checkpoints/step-00000007.safetensors").string()));
   }
   TrainingProcesses(2, folder / "stopped", {"epochs=10", "resume"}).expect_success();
-  EXPECT_EQ(bytes_of(folder / "stopped" / kLastCheckpoint), bytes_of(folder / "whole" / kLastCheckpoint));
+  EXPECT_EQ(bytes_of(folder / "stopped" / kEndOfTenEpochs), bytes_of(folder / "whole" / kEndOfTenEpochs));
   const auto wanted = metric(folder / "whole", "loss");
   const auto found = metric(folder / "stopped", "loss");
   ASSERT_EQ(found.size(), wanted.size());

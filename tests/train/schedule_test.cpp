@@ -9,16 +9,16 @@
 namespace priornet {
 namespace {
 
-using Kind = ScheduleOptions::Kind;
+using ScheduleKind = ScheduleOptions::Kind;
 
-ScheduleOptions of(Kind kind) {
+ScheduleOptions of(ScheduleKind kind) {
   ScheduleOptions options;
   options.kind = kind;
   return options;
 }
 
 TEST(Schedule, FallsByAFactorEachEpoch) {
-  const auto rates = learning_rates(of(Kind::kExponential), {3, 2});
+  const auto rates = learning_rates(of(ScheduleKind::kExponential), {3, 2});
   ASSERT_EQ(rates.size(), 6u);
   EXPECT_DOUBLE_EQ(rates[1], 1e-3);
   EXPECT_DOUBLE_EQ(rates[2], 0.95e-3);
@@ -27,10 +27,10 @@ TEST(Schedule, FallsByAFactorEachEpoch) {
 
 // The paper's text and the authors' code name different points of one curve.
 TEST(Schedule, HasBothReadingsOfOneCycle) {
-  auto options = of(Kind::kOneCycle);
+  auto options = of(ScheduleKind::kOneCycle);
   options.rate = 1e-4;
   const auto text = learning_rates(options, {45, 100});
-  options.kind = Kind::kOneCyclePeak;
+  options.kind = ScheduleKind::kOneCyclePeak;
   options.rate = 1e-3;
   EXPECT_EQ(learning_rates(options, {45, 100}), text);
   EXPECT_NEAR(*std::max_element(text.begin(), text.end()), 1e-3, 1e-6);
@@ -40,7 +40,7 @@ TEST(Schedule, HasBothReadingsOfOneCycle) {
 }
 
 TEST(Schedule, RisesLinearlyThenFallsByACosine) {
-  auto options = of(Kind::kCosine);
+  auto options = of(ScheduleKind::kCosine);
   options.rate = 1.0;
   options.last = 0.0;
   options.warm_up = 0.2;
@@ -52,7 +52,7 @@ TEST(Schedule, RisesLinearlyThenFallsByACosine) {
 }
 
 TEST(Schedule, ChangesOnlyBetweenEpochsIfAsked) {
-  auto options = of(Kind::kCosine);
+  auto options = of(ScheduleKind::kCosine);
   options.each_step = false;
   const auto rates = learning_rates(options, {4, 50});
   for (size_t epoch = 0; epoch < 4; ++epoch)
@@ -61,7 +61,7 @@ TEST(Schedule, ChangesOnlyBetweenEpochsIfAsked) {
 }
 
 TEST(Schedule, RejectsWhatMakesNoSense) {
-  EXPECT_THROWS(ArgumentError, learning_rates(of(Kind::kOneCycle), {10, 5}),
+  EXPECT_THROWS(ArgumentError, learning_rates(of(ScheduleKind::kOneCycle), {10, 5}),
                 "learning_rates: cycle should be in (0, 10], the epochs, found 30");
 }
 
