@@ -7,6 +7,7 @@
 #include <priornet/data/arrays/file_format.h>
 #include <priornet/eval/detection.h>
 #include <priornet/eval/score_names.h>
+#include <priornet/eval/tensor_span.h>
 #include <priornet/report/table.h>
 
 #include <algorithm>
@@ -77,10 +78,6 @@ std::vector<Pair> score_pairs(const Options& options) {
 torch::Tensor prepared(const torch::Tensor& values, bool negated) {
   const auto scores = values.to(torch::kFloat64).contiguous();
   return negated ? scores.neg() : scores;
-}
-
-std::span<const double> span_of(const torch::Tensor& scores) {
-  return {scores.data_ptr<double>(), static_cast<size_t>(scores.numel())};
 }
 
 void check_set(const std::string& path, std::string_view set, const std::string& name, std::span<const double> scores) {

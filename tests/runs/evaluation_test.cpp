@@ -3,6 +3,7 @@
 #include <priornet/eval/risk_coverage.h>
 #include <priornet/eval/roc.h>
 #include <priornet/eval/set_comparison.h>
+#include <priornet/eval/tensor_span.h>
 #include <priornet/runs/evaluation_report.h>
 #include <testing/silent.h>
 #include <testing/small_run.h>
@@ -34,10 +35,6 @@ Dataset partly_mislabelled() {
   set.labels = set.labels.clone();
   set.labels.narrow(0, 0, 20).copy_((set.labels.narrow(0, 0, 20) + 1) % 3);
   return set;
-}
-
-std::span<const double> span_of(const torch::Tensor& values) {
-  return {values.data_ptr<double>(), static_cast<size_t>(values.numel())};
 }
 
 TEST(Evaluation, HoldsWhatTheMetricsSayOfTheScores) {

@@ -14,7 +14,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-constexpr int64_t kCost = 16;  // of an element, next to one of a vectorised kernel
+constexpr int64_t kCostOfDensity = 16;  // of an element, next to one of a vectorised kernel
 
 /// Of logits [N, K] at log_mu [S, N, K].
 class DensityFunction : public torch::autograd::Function<DensityFunction> {
@@ -28,7 +28,7 @@ class DensityFunction : public torch::autograd::Function<DensityFunction> {
       const DensityWork<scalar_t> work{
           logits.data_ptr<scalar_t>(), log_mu.data_ptr<scalar_t>(), logits.size(0), logits.size(1), log_mu.size(0),
           values.data_ptr<scalar_t>()};
-      for_each_row(work, logits.size(0), kCost * log_mu.size(0) * logits.size(1), logits.is_cuda());
+      for_each_row(work, logits.size(0), kCostOfDensity * log_mu.size(0) * logits.size(1), logits.is_cuda());
     });
     context->save_for_backward({logits, log_mu});
     return values;
@@ -50,7 +50,7 @@ class DensityFunction : public torch::autograd::Function<DensityFunction> {
                                                weights.data_ptr<scalar_t>(),
                                                gradient.data_ptr<scalar_t>(),
                                                log_mu_gradient.data_ptr<scalar_t>()};
-      for_each_row(work, logits.size(0), kCost * log_mu.size(0) * logits.size(1), logits.is_cuda());
+      for_each_row(work, logits.size(0), kCostOfDensity * log_mu.size(0) * logits.size(1), logits.is_cuda());
     });
     return {gradient, log_mu_gradient};
   }

@@ -12,7 +12,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-constexpr int64_t kCost = 16;  // of an element, next to one of a vectorised kernel
+constexpr int64_t kCostOfKl = 16;  // of an element, next to one of a vectorised kernel
 
 class KlFunction : public torch::autograd::Function<KlFunction> {
  public:
@@ -23,7 +23,7 @@ class KlFunction : public torch::autograd::Function<KlFunction> {
     AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "kl_divergence", [&] {
       const KlWork<scalar_t> work{p.data_ptr<scalar_t>(), q.data_ptr<scalar_t>(), p.size(1),
                                   values.data_ptr<scalar_t>()};
-      for_each_row(work, p.size(0), kCost * p.size(1), p.is_cuda());
+      for_each_row(work, p.size(0), kCostOfKl * p.size(1), p.is_cuda());
     });
     context->save_for_backward({p, q});
     return values;
@@ -40,7 +40,7 @@ class KlFunction : public torch::autograd::Function<KlFunction> {
       const KlGradientWork<scalar_t> work{
           p.data_ptr<scalar_t>(),       q.data_ptr<scalar_t>(),          p.size(1),
           weights.data_ptr<scalar_t>(), p_gradient.data_ptr<scalar_t>(), q_gradient.data_ptr<scalar_t>()};
-      for_each_row(work, p.size(0), kCost * p.size(1), p.is_cuda());
+      for_each_row(work, p.size(0), kCostOfKl * p.size(1), p.is_cuda());
     });
     return {p_gradient, q_gradient};
   }

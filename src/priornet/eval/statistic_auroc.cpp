@@ -2,6 +2,7 @@
 #include <priornet/core/errors.h>
 #include <priornet/eval/roc.h>
 #include <priornet/eval/statistic_auroc.h>
+#include <priornet/eval/tensor_span.h>
 
 #include <algorithm>
 #include <limits>
@@ -9,10 +10,6 @@
 
 namespace priornet {
 namespace {
-
-std::span<const double> span_of(const torch::Tensor& values) {
-  return {values.data_ptr<double>(), static_cast<size_t>(values.numel())};
-}
 
 torch::Tensor prepared(const torch::Tensor& values) {
   constexpr double kLowest = -std::numeric_limits<double>::infinity();

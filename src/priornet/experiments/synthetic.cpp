@@ -6,6 +6,7 @@
 #include <priornet/dirichlet/measures.h>
 #include <priornet/eval/delong.h>
 #include <priornet/eval/roc.h>
+#include <priornet/eval/tensor_span.h>
 #include <priornet/experiments/synthetic_training.h>
 #include <priornet/report/panels.h>
 
@@ -37,11 +38,6 @@ struct TestData {
   torch::Tensor outside;
   torch::Tensor cells;
 };
-
-/// float64, contiguous, on the CPU.
-std::span<const double> span_of(const torch::Tensor& values) {
-  return {values.data_ptr<double>(), static_cast<size_t>(values.numel())};
-}
 
 Separation separation(const torch::Tensor& outside, const torch::Tensor& inside) {
   const Ranking ranking({.positive = span_of(outside), .negative = span_of(inside)});

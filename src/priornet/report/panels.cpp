@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <priornet/core/checks.h>
+#include <priornet/report/figure_data.h>
 
 #include <cmath>
 #include <cstring>
@@ -21,24 +22,6 @@ constexpr int kTop = 44;
 constexpr int kRowGap = 66;
 constexpr int kBottom = 30;
 constexpr int kColumn = kPanel + kBarGap + kBar + kColumnGap;
-
-std::string bytes_of(const torch::Tensor& tensor) {
-  const auto flat = tensor.contiguous();
-  return {static_cast<const char*>(flat.data_ptr()), flat.nbytes()};
-}
-
-std::string text_of(const torch::Tensor& points) {
-  const auto table = points.to(torch::kCPU, torch::kFloat64).contiguous();
-  const auto value = table.accessor<double, 2>();
-  std::string text;
-  for (int64_t i = 0; i < table.size(0); ++i) {
-    if (std::isnan(value[i][0]))
-      text += '\n';  // an empty line interrupts a gnuplot line
-    else
-      fmt::format_to(std::back_inserter(text), "{:.4f} {:.4f}\n", value[i][0], value[i][1]);
-  }
-  return text;
-}
 
 /// Places panels and writes what gnuplot needs for each.
 class Layout {
@@ -88,7 +71,7 @@ class Layout {
   void heat_map(const std::string& name, const Box& box, const Panel& panel) {
     const auto side = panel.values.size(0);
     const double cell = 2 * half_side_ / static_cast<double>(side);
-    figure_.files.emplace_back(name + ".rgb", bytes_of(colours(panel.values, panel.scale.map, panel.scale.range)));
+    figure_.files.emplace_back(name + ".rgb", figure_bytes(colours(panel.values, panel.scale.map, panel.scale.range)));
     place(box);
     figure_.script += fmt::format(
         "set title {} noenhanced font ',15'\nset xrange [{}:{}]\nset yrange [{}:{}]\nset xtics 10 out scale 0.5 "
@@ -99,11 +82,11 @@ class Layout {
         cell / 2 - half_side_, cell / 2 - half_side_);
     for (size_t i = 0; i < panel.clouds.size(); ++i) {
       const auto file = fmt::format("{}-{}.txt", name, i);
-      figure_.files.emplace_back(file, text_of(panel.clouds[i].points));
+      figure_.files.emplace_back(file, figure_text(panel.clouds[i].points));
       figure_.script += fmt::format(", '{}' with points pt 7 ps 0.28 lc rgb '{}'", file, panel.clouds[i].colour);
     }
     if (panel.outline.defined()) {
-      figure_.files.emplace_back(name + ".line", text_of(panel.outline));
+      figure_.files.emplace_back(name + ".line", figure_text(panel.outline));
       figure_.script += fmt::format(", '{}.line' with lines lw 1.2 dt (6,4) lc rgb '{}'", name, panel.outline_colour);
     }
     figure_.script += "\n";
@@ -114,7 +97,7 @@ class Layout {
     const auto& [low, high] = scale.range;
     const double step = (high - low) / kSteps;
     const auto ramp = torch::linspace(low + step / 2, high - step / 2, kSteps, torch::kFloat64).unsqueeze(1);
-    figure_.files.emplace_back(name + ".bar", bytes_of(colours(ramp.expand({kSteps, 2}), scale.map, scale.range)));
+    figure_.files.emplace_back(name + ".bar", figure_bytes(colours(ramp.expand({kSteps, 2}), scale.map, scale.range)));
     place(box);
     figure_.script += fmt::format(
         "set title {} noenhanced offset 1.2,-0.4 font ',13'\nunset xtics\nunset ytics\nset xrange [0:2]\nset yrange "

@@ -4,6 +4,7 @@
 #include <priornet/core/checks.h>
 #include <priornet/dirichlet/density.h>
 #include <priornet/report/colour_map.h>
+#include <priornet/report/figure_data.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,11 +28,6 @@ constexpr auto kMap = ColourMap::kYlOrRd;
 // (density 100 and more), and nothing is cut off at the foot of a peak.
 const ColourRange kRootDensity{0.0, 5.0};
 
-std::string bytes_of(const torch::Tensor& tensor) {
-  const auto flat = tensor.contiguous();
-  return {static_cast<const char*>(flat.data_ptr()), flat.nbytes()};
-}
-
 /// Red, green, blue and opacity [H, W, 4] of the triangle's bounding box; row 0 is the lowest.
 torch::Tensor shade(const torch::Tensor& logits) {
   const auto width = int64_t{kSide} * kPixels;
@@ -50,15 +46,6 @@ torch::Tensor shade(const torch::Tensor& logits) {
   const auto opacity = ((edge_distance + 0.5).clamp(0.0, 1.0) * 255).round().to(torch::kUInt8);
   return torch::cat({colours((density / 3).exp(), kMap, kRootDensity), opacity.unsqueeze(1)}, 1)
       .view({height, width, 4});
-}
-
-std::string text_of(const torch::Tensor& points) {
-  const auto table = points.to(torch::kCPU, torch::kFloat64).contiguous();
-  const auto value = table.accessor<double, 2>();
-  std::string text;
-  for (int64_t i = 0; i < table.size(0); ++i)
-    fmt::format_to(std::back_inserter(text), "{:.5f} {:.5f}\n", value[i][0], value[i][1]);
-  return text;
 }
 
 void place(Figure& figure, double left, double top, double width, double height) {
@@ -80,7 +67,7 @@ void draw_panel(Figure& figure, size_t index, const SimplexPanel& panel) {
   if (panel.logits.defined()) {
     const auto image = shade(panel.logits);
     const double cell = 1.0 / static_cast<double>(image.size(1));
-    figure.files.emplace_back(fmt::format("{}.rgba", index), bytes_of(image));
+    figure.files.emplace_back(fmt::format("{}.rgba", index), figure_bytes(image));
     figure.script +=
         fmt::format("'{}.rgba' binary array=({},{}) format='%uchar' dx={} dy={} origin=({},{}) with rgbalpha, ", index,
                     image.size(1), image.size(0), cell, cell, cell / 2, cell / 2);
@@ -88,7 +75,7 @@ void draw_panel(Figure& figure, size_t index, const SimplexPanel& panel) {
   figure.script += "'triangle' with lines lw 1.6 lc black";
   if (panel.points.defined()) {
     const auto file = fmt::format("{}.txt", index);
-    figure.files.emplace_back(file, text_of(to_plane(panel.points)));
+    figure.files.emplace_back(file, figure_text(to_plane(panel.points)));
     figure.script += fmt::format(", '{}' with points pt 7 ps 0.6 lc rgb '#d6293e'", file);
   }
   figure.script += "\nunset label\n";
@@ -99,7 +86,7 @@ void draw_bar(Figure& figure, double left) {
   const auto& [low, high] = kRootDensity;
   const double step = (high - low) / kSteps;
   const auto ramp = torch::linspace(low + step / 2, high - step / 2, kSteps, torch::kFloat64).unsqueeze(1);
-  figure.files.emplace_back("bar", bytes_of(colours(ramp.expand({kSteps, 2}), kMap, kRootDensity)));
+  figure.files.emplace_back("bar", figure_bytes(colours(ramp.expand({kSteps, 2}), kMap, kRootDensity)));
   place(figure, left, kTitle + kMargin, kBarWidth, kHeight * kSide);
   figure.script += fmt::format(
       "set border 31 lw 0.8\nset xrange [0:2]\nset yrange [{}:{}]\nset y2range [{}:{}]\n"

@@ -6,16 +6,13 @@
 #include <priornet/eval/roc.h>
 #include <priornet/eval/score_names.h>
 #include <priornet/eval/set_comparison.h>
+#include <priornet/eval/tensor_span.h>
 #include <priornet/runs/evaluation.h>
 
 #include <algorithm>
 
 namespace priornet {
 namespace {
-
-std::span<const double> span_of(const torch::Tensor& values) {
-  return {values.data_ptr<double>(), static_cast<size_t>(values.numel())};
-}
 
 // The labels as the run numbers its classes: two files of one problem need not list them in one order.
 torch::Tensor labels_for(const TrainedRun& run, const Dataset& set) {

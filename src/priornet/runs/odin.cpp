@@ -2,6 +2,7 @@
 #include <priornet/core/checks.h>
 #include <priornet/core/errors.h>
 #include <priornet/eval/roc.h>
+#include <priornet/eval/tensor_span.h>
 #include <priornet/runs/evaluating.h>
 #include <priornet/runs/odin.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -57,10 +58,6 @@ std::array<torch::Tensor, kSteps.size()> scores_by_step(const Members& members, 
   std::array<torch::Tensor, kSteps.size()> scores;
   for (size_t s = 0; s < kSteps.size(); ++s) scores[s] = torch::cat(parts[s]).contiguous();
   return scores;
-}
-
-std::span<const double> span_of(const torch::Tensor& values) {
-  return {values.data_ptr<double>(), static_cast<size_t>(values.numel())};
 }
 
 bool is_better(const OdinChoice& a, const OdinChoice& b) {

@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
 #include <priornet/eval/score_names.h>
+#include <priornet/eval/tensor_span.h>
 #include <priornet/runs/run_comparison.h>
 
 namespace priornet {
 namespace {
-
-std::span<const double> span_of(const torch::Tensor& values) {
-  return {values.data_ptr<double>(), static_cast<size_t>(values.numel())};
-}
 
 void check_same(const std::string& first, int64_t first_size, const std::string& second, int64_t second_size) {
   if (first != second || first_size != second_size)

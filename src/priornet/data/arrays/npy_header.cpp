@@ -34,7 +34,7 @@ const Dtype* find_dtype(torch::ScalarType type) {
   return nullptr;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_space(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\v\f";
   const auto first = text.find_first_not_of(kSpace);
   if (first == std::string_view::npos) return {};
@@ -59,13 +59,13 @@ std::optional<std::vector<std::string_view>> split(std::string_view text) {
       if (open.empty() || open.back() != c) return std::nullopt;
       open.pop_back();
     } else if (c == ',' && open.empty()) {
-      items.push_back(trimmed(text.substr(start, i - start)));
+      items.push_back(without_space(text.substr(start, i - start)));
       start = i + 1;
     }
   }
   if (quote != 0 || !open.empty()) return std::nullopt;
   // A comma may follow the last item, as in (3,).
-  if (const auto last = trimmed(text.substr(start)); !last.empty()) items.push_back(last);
+  if (const auto last = without_space(text.substr(start)); !last.empty()) items.push_back(last);
   return items;
 }
 
@@ -83,16 +83,16 @@ using Dict = std::map<std::string_view, std::string_view>;
 
 // {'key': value, ...} with the values left as text.
 std::optional<Dict> parse_dict(std::string_view text) {
-  const auto body = inside(trimmed(text), '{', '}');
+  const auto body = inside(without_space(text), '{', '}');
   const auto items = body ? split(*body) : std::nullopt;
   if (!items) return std::nullopt;
   Dict dict;
   for (const auto item : *items) {
     const auto colon = item.find(':');  // no key of this format holds one
     if (colon == std::string_view::npos) return std::nullopt;
-    const auto key = unquoted(trimmed(item.substr(0, colon)));
+    const auto key = unquoted(without_space(item.substr(0, colon)));
     if (!key) return std::nullopt;
-    dict[*key] = trimmed(item.substr(colon + 1));
+    dict[*key] = without_space(item.substr(colon + 1));
   }
   return dict;
 }

@@ -22,10 +22,10 @@ std::optional<int64_t> checked_bytes(const std::vector<int64_t>& shape, torch::S
 // Memory that is about to be filled from start to end costs half as much to touch in large pages.
 void ask_for_large_pages(const torch::Tensor& tensor) {
 #ifdef MADV_HUGEPAGE
-  constexpr uintptr_t kPage = uintptr_t{2} << 20;
-  const auto begin = (reinterpret_cast<uintptr_t>(tensor.data_ptr()) + kPage - 1) & ~(kPage - 1);
-  const auto end = (reinterpret_cast<uintptr_t>(tensor.data_ptr()) + tensor.nbytes()) & ~(kPage - 1);
-  if (tensor.nbytes() >= 4 * kPage) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  constexpr uintptr_t kLargePage = uintptr_t{2} << 20;
+  const auto begin = (reinterpret_cast<uintptr_t>(tensor.data_ptr()) + kLargePage - 1) & ~(kLargePage - 1);
+  const auto end = (reinterpret_cast<uintptr_t>(tensor.data_ptr()) + tensor.nbytes()) & ~(kLargePage - 1);
+  if (tensor.nbytes() >= 4 * kLargePage) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 #endif
 }
 
@@ -52,12 +52,12 @@ torch::Tensor memory_for(const std::string& name, const std::vector<int64_t>& sh
 }
 
 void touch(const torch::Tensor& memory) {
-  constexpr int64_t kPage = 4096;
+  constexpr int64_t kLargePage = 4096;
   constexpr int64_t kLarge = int64_t{2} << 20;
   auto* bytes = static_cast<char*>(memory.data_ptr());
   const auto size = static_cast<int64_t>(memory.nbytes());
   at::parallel_for(0, size / kLarge, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin * kLarge; at < end * kLarge; at += kPage) *static_cast<volatile char*>(bytes + at) = 0;
+    for (int64_t at = begin * kLarge; at < end * kLarge; at += kLargePage) *static_cast<volatile char*>(bytes + at) = 0;
   });
 }
 

@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr long kMostRedirects = 8;
 
-struct Free {
+struct FreeTransfer {
   void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
 };
 
@@ -183,7 +183,7 @@ HttpEnd end_of(CURLcode code, bool connected) {
 
 HttpOutcome http_get(const HttpRequest& request, const HttpReceiver& receiver) {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  const std::unique_ptr<CURL, Free> handle(ready == CURLE_OK ? curl_easy_init() : nullptr);
+  const std::unique_ptr<CURL, FreeTransfer> handle(ready == CURLE_OK ? curl_easy_init() : nullptr);
   if (!handle) throw DataError(request.url + ": libcurl cannot be started");
   Transfer transfer{request, receiver, handle.get(), {}, false, false, {}, nullptr};
   set_up(handle.get(), transfer);

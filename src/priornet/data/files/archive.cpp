@@ -21,10 +21,10 @@ constexpr int64_t kHarmless = int64_t{1} << 30;
 // Bytes to read at a time.
 size_t block_for(int64_t size) { return static_cast<size_t>(std::clamp<int64_t>(size, 1, int64_t{1} << 20)); }
 
-struct Free {
+struct FreeArchive {
   void operator()(archive* handle) const { archive_read_free(handle); }
 };
-using Handle = std::unique_ptr<archive, Free>;
+using Handle = std::unique_ptr<archive, FreeArchive>;
 
 std::string reason(archive* handle) {
   const char* text = archive_error_string(handle);

@@ -8,15 +8,14 @@
 namespace priornet {
 namespace {
 
-struct Free {
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
-
 const char* name_of(Digest digest) { return digest == Digest::kSha256 ? "SHA-256" : "MD5"; }
 
 }  // namespace
 
 struct Checksum::State {
+  struct Free {
+    void operator()(EVP_MD_CTX* held) const { EVP_MD_CTX_free(held); }
+  };
   std::unique_ptr<EVP_MD_CTX, Free> context;
   const char* name;
 
@@ -27,7 +26,8 @@ struct Checksum::State {
 };
 
 Checksum::Checksum(Digest digest)
-    : state_(std::make_unique<State>(State{std::unique_ptr<EVP_MD_CTX, Free>(EVP_MD_CTX_new()), name_of(digest)})) {
+    : state_(
+          std::make_unique<State>(State{std::unique_ptr<EVP_MD_CTX, State::Free>(EVP_MD_CTX_new()), name_of(digest)})) {
   state_->expect(
       EVP_DigestInit_ex(state_->context.get(), digest == Digest::kSha256 ? EVP_sha256() : EVP_md5(), nullptr));
 }

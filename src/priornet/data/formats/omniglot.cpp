@@ -9,7 +9,7 @@
 namespace priornet {
 namespace {
 
-constexpr int64_t kSide = 105;
+constexpr int64_t kDrawingSide = 105;
 
 // The folder or archive of a part.
 std::filesystem::path locate(const std::filesystem::path& root, const std::string& part) {
@@ -36,9 +36,9 @@ Dataset read_part(const std::filesystem::path& root, const std::string& part) {
   auto collection = collect_images(
       source, [&](const std::string& path) { return !character_of(path, part).empty(); }, options);
   Dataset set{source.string(), std::move(collection.images), {}, {}, {}};
-  if (set.inputs.size(2) != kSide || set.inputs.size(3) != kSide)
-    throw DataError(fmt::format("{}: drawings of OMNIGLOT should be {}x{} pixels, found {}x{}", set.name, kSide, kSide,
-                                set.inputs.size(3), set.inputs.size(2)));
+  if (set.inputs.size(2) != kDrawingSide || set.inputs.size(3) != kDrawingSide)
+    throw DataError(fmt::format("{}: drawings of OMNIGLOT should be {}x{} pixels, found {}x{}", set.name, kDrawingSide,
+                                kDrawingSide, set.inputs.size(3), set.inputs.size(2)));
   std::vector<std::string> characters;
   for (const auto& path : collection.paths) characters.push_back(character_of(path, part));
   label_in_order(set, characters);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPixels = 256;
 constexpr int kDigits = 10;
-constexpr int64_t kLargest = int64_t{1} << 30;  // the published file has 3 MB
+constexpr int64_t kLargestText = int64_t{1} << 30;  // the published file has 3 MB
 
 class LineReader {
  public:
@@ -80,7 +80,7 @@ Dataset read_semeion(const std::filesystem::path& root) {
 }
 
 Dataset read_semeion(ByteStream& bytes) {
-  auto text = bytes.read_rest(kLargest);
+  auto text = bytes.read_rest(kLargestText);
   const auto last = text.find_last_not_of(" \t\r\n");
   text.resize(last == std::string::npos ? 0 : last + 1);
   if (text.empty()) throw DataError(fmt::format("{}: is empty", bytes.name()));

@@ -10,12 +10,12 @@
 namespace priornet {
 namespace {
 
-constexpr int64_t kSide = 32;
-constexpr int64_t kSquare = kSide * kSide;
+constexpr int64_t kSvhnSide = 32;
+constexpr int64_t kSquare = kSvhnSide * kSvhnSide;
 
 torch::Tensor to_images(const std::string& name, MatMatrix& matrix) {
   const auto& shape = matrix.shape();
-  if (shape.size() != 4 || shape[0] != kSide || shape[1] != kSide || shape[2] != 3)
+  if (shape.size() != 4 || shape[0] != kSvhnSide || shape[1] != kSvhnSide || shape[2] != 3)
     throw DataError(fmt::format("{}: variable X is [{}]: wanted images, [32, 32, 3, N]", name, fmt::join(shape, ", ")));
   auto values = matrix.read_values();
   if (values.scalar_type() != torch::kUInt8)
@@ -24,9 +24,9 @@ torch::Tensor to_images(const std::string& name, MatMatrix& matrix) {
   auto* pixels = values.data_ptr<uint8_t>();
   // MATLAB runs down the columns.
   parallel_rows(shape[3] * 3, kSquare, [&](int64_t begin, int64_t end) {
-    for (int64_t square = begin; square < end; ++square) transpose_square<kSide>(pixels + square * kSquare);
+    for (int64_t square = begin; square < end; ++square) transpose_square<kSvhnSide>(pixels + square * kSquare);
   });
-  return values.view({shape[3], 3, kSide, kSide});
+  return values.view({shape[3], 3, kSvhnSide, kSvhnSide});
 }
 
 torch::Tensor to_labels(const std::string& name, MatMatrix& matrix) {

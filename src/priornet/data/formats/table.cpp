@@ -13,7 +13,7 @@
 namespace priornet {
 namespace {
 
-constexpr int64_t kLargest = int64_t{64} << 30;
+constexpr int64_t kLargestTable = int64_t{64} << 30;
 constexpr int64_t kNone = -1;
 
 std::vector<std::string> read_names(CsvLines& lines) {
@@ -86,7 +86,7 @@ Dataset read_table(const std::filesystem::path& path, const TableOptions& option
 }
 
 Dataset read_table(ByteStream& bytes, const TableOptions& options) {
-  CsvLines lines(bytes.name(), bytes.read_rest(kLargest));
+  CsvLines lines(bytes.name(), bytes.read_rest(kLargestTable));
   auto names = read_names(lines);
   const auto label = find_label(bytes.name(), names, options.label);
   const auto columns = static_cast<int64_t>(names.size());

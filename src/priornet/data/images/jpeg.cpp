@@ -54,16 +54,16 @@ void limit_passes(j_common_ptr jpeg) {
   std::longjmp(failure_of(jpeg).jump, 1);
 }
 
-struct Reader {
-  Reader() {
+struct JpegReader {
+  JpegReader() {
     jpeg.err = jpeg_std_error(&failure.manager);
     failure.manager.error_exit = on_error;
     failure.manager.emit_message = on_message;
     progress.progress_monitor = limit_passes;
   }
-  ~Reader() { jpeg_destroy_decompress(&jpeg); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  ~JpegReader() { jpeg_destroy_decompress(&jpeg); }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
 
   Failure failure;
   jpeg_progress_mgr progress{};
@@ -72,20 +72,20 @@ struct Reader {
 
 // Whether work(reader, arguments...) came to its end.
 template <class... Arguments>
-bool attempt(Reader& reader, void (*work)(Reader&, Arguments...), Arguments... arguments) {
+bool attempt(JpegReader& reader, void (*work)(JpegReader&, Arguments...), Arguments... arguments) {
   if (setjmp(reader.failure.jump) != 0) return false;
   work(reader, arguments...);
   return true;
 }
 
-void read_header(Reader& reader, const char* bytes, size_t size) {
+void read_header(JpegReader& reader, const char* bytes, size_t size) {
   jpeg_create_decompress(&reader.jpeg);
   reader.jpeg.progress = &reader.progress;
   jpeg_mem_src(&reader.jpeg, reinterpret_cast<const unsigned char*>(bytes), size);
   jpeg_read_header(&reader.jpeg, TRUE);
 }
 
-void read_rows(Reader& reader, uint8_t* to) {
+void read_rows(JpegReader& reader, uint8_t* to) {
   auto& jpeg = reader.jpeg;
   jpeg_start_decompress(&jpeg);
   const auto row_bytes = static_cast<size_t>(jpeg.output_width) * static_cast<size_t>(jpeg.output_components);
@@ -112,7 +112,7 @@ std::vector<uint8_t> rgb_of_inks(const std::vector<uint8_t>& inks) {
 }  // namespace
 
 Pixels decode_jpeg(std::string_view bytes, const std::string& name) {
-  Reader reader;
+  JpegReader reader;
   auto& jpeg = reader.jpeg;
   const auto require = [&](bool worked) {
     if (!worked) throw DataError(fmt::format("{}: does not decode as JPEG: {}", name, reader.failure.reason));

@@ -49,8 +49,8 @@ void write_bytes(png_structp png, png_bytep from, size_t size) {
   png_error(png, "out of memory");
 }
 
-struct Reader {
-  explicit Reader(Transfer& transfer)
+struct PngReader {
+  explicit PngReader(Transfer& transfer)
       : png(png_create_read_struct(PNG_LIBPNG_VER_STRING, &transfer, on_error, ignore_warning)),
         info(png == nullptr ? nullptr : png_create_info_struct(png)) {
     if (info == nullptr) {
@@ -59,9 +59,9 @@ struct Reader {
     }
     png_set_read_fn(png, &transfer, read_bytes);
   }
-  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
 
   png_structp png;
   png_infop info;
@@ -137,7 +137,7 @@ std::vector<png_bytep> rows_of(uint8_t* values, int64_t height, int64_t row_byte
 
 Pixels decode_png(std::string_view bytes, const std::string& name) {
   Transfer transfer{bytes};
-  const Reader reader(transfer);
+  const PngReader reader(transfer);
   const auto require = [&](bool worked) {
     if (!worked)
       throw DataError(fmt::format("{}: does not decode as PNG: {} (byte {} of {})", name, transfer.reason,

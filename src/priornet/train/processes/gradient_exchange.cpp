@@ -23,15 +23,15 @@ class AfterGradient final : public torch::autograd::FunctionPostHook {
   std::function<void()> then_;
 };
 
-struct Bucket {
-  torch::Tensor gradients;
-  int64_t parameters = 0;
-  int64_t missing = 0;  ///< gradients that this step still owes
-};
-
 }  // namespace
 
 struct GradientExchange::State {
+  struct Bucket {
+    torch::Tensor gradients;
+    int64_t parameters = 0;
+    int64_t missing = 0;  ///< gradients that this step still owes
+  };
+
   FlatParameters& parameters;
   ProcessGroup& processes;
   std::vector<Bucket> buckets;  ///< in the order in which they become full
