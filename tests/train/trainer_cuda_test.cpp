@@ -78,6 +78,26 @@ TEST(CudaTrainer, ReplaysWhatItRecorded) {
   EXPECT_TRUE(near(replayed.second, plain.second, 1e-3));
 }
 
+// Batch norm keeps counts and means of its own from replay to replay.
+TEST(CudaTrainer, RecordsNetworksWithBatchNorm) {
+  for (const auto* name : {"vgg6", "resnet18"}) {
+    auto config = small_config(Method::kOutlierExposure);
+    config.model = {};
+    config.model.name = name;
+    if (config.model.name == "vgg6") {
+      config.model.blocks = {{8}, {16}};
+      config.model.batch_norm = true;
+    } else {
+      config.model.channels = {8, 8, 16, 16};
+    }
+    config.epochs = 6;
+    const TemporaryFolder folder;
+    const RunFolder run(folder / "run", Start::kNew);
+    trained(config, run, on_cuda());
+    EXPECT_LT(metrics_of(run)[5]["validation"]["error"], 0.1) << name;
+  }
+}
+
 TEST(CudaTrainer, GoesOnToRounding) {
   const TemporaryFolder folder;
   const RunFolder whole(folder / "whole", Start::kNew), part(folder / "part", Start::kNew);
