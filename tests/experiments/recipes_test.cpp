@@ -42,7 +42,7 @@ TEST(MnistExperiment, TrainsAsThePaperSays) {
   EXPECT_EQ(dpn.outside.source, kFactorAnalysis);
   EXPECT_EQ(dpn.outside.scale_low, 0.01);
   EXPECT_EQ(experiment.inside, "mnist:valid+test");
-  EXPECT_EQ(experiment.outside[0].set, "omniglot,subset=15000,seed=7");
+  EXPECT_EQ(experiment.outside[0].set, "omniglot,subset=15000,seed=7,size=28,resample=nearest");
 }
 
 TEST(MnistExperiment, TakesSettingsByHand) {
