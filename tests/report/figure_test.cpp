@@ -37,12 +37,13 @@ TEST(Figure, SaysWhatGnuplotSaid) {
   }
 }
 
-// Last, because it changes the process's PATH.
 TEST(FigureWithoutGnuplot, SaysWhatToInstall) {
   const TemporaryFolder empty;
+  const std::string path = std::getenv("PATH");
   ::setenv("PATH", (empty / "").c_str(), 1);
   EXPECT_FALSE(can_render());
   EXPECT_THROWS(DataError, render(line(), FigureFormat::kSvg), "figures need gnuplot: apt install gnuplot-nox");
+  ::setenv("PATH", path.c_str(), 1);
 }
 
 TEST(GnuplotString, CannotBeLeft) {

@@ -24,17 +24,17 @@ constexpr std::string_view kHash = "hash of ";  // of a tensor, in the metadata
 constexpr const char* kHeaderHash = "hash";     // of the header without it, in the metadata
 constexpr size_t kPage = 4096;                  // tensors begin at one, to be mapped
 
-struct Dtype {
+struct StoredType {
   std::string_view code;
   torch::ScalarType type;
 };
-constexpr std::array<Dtype, 7> kDtypes = {{{"U8", torch::kUInt8},
-                                           {"I32", torch::kInt32},
-                                           {"I64", torch::kInt64},
-                                           {"F16", torch::kFloat16},
-                                           {"BF16", torch::kBFloat16},
-                                           {"F32", torch::kFloat32},
-                                           {"F64", torch::kFloat64}}};
+constexpr std::array<StoredType, 7> kStoredTypes = {{{"U8", torch::kUInt8},
+                                                     {"I32", torch::kInt32},
+                                                     {"I64", torch::kInt64},
+                                                     {"F16", torch::kFloat16},
+                                                     {"BF16", torch::kBFloat16},
+                                                     {"F32", torch::kFloat32},
+                                                     {"F64", torch::kFloat64}}};
 
 std::string_view bytes_of(const torch::Tensor& tensor) {
   return {static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()};
@@ -90,8 +90,9 @@ uint64_t bytes_for(const std::vector<int64_t>& shape, uint64_t item, uint64_t mo
 torch::Tensor tensor_at(const std::string& name, const Layout& layout, const std::shared_ptr<FileMapping>& mapping) {
   const auto& entry = layout.header.at(name);
   const auto code = entry.at("dtype").get<std::string>();
-  const auto dtype = std::find_if(kDtypes.begin(), kDtypes.end(), [&](const auto& d) { return d.code == code; });
-  if (dtype == kDtypes.end()) fail(fmt::format("tensor {} is of dtype {}, which is not known here", name, code));
+  const auto dtype =
+      std::find_if(kStoredTypes.begin(), kStoredTypes.end(), [&](const auto& d) { return d.code == code; });
+  if (dtype == kStoredTypes.end()) fail(fmt::format("tensor {} is of dtype {}, which is not known here", name, code));
   const auto shape = entry.at("shape").get<std::vector<int64_t>>();
   const auto place = entry.at("data_offsets").get<std::array<uint64_t, 2>>();
   const auto item = torch::elementSize(dtype->type);
@@ -170,9 +171,9 @@ void write_tensor_file(const std::filesystem::path& path, const std::vector<Name
   Json header = {{kMetadata, metadata}};
   uint64_t offset = 0;
   for (const auto& [name, values] : ordered) {
-    const auto dtype =
-        std::find_if(kDtypes.begin(), kDtypes.end(), [&](const auto& d) { return d.type == values.scalar_type(); });
-    if (dtype == kDtypes.end() || name == kMetadata || header.contains(name))
+    const auto dtype = std::find_if(kStoredTypes.begin(), kStoredTypes.end(),
+                                    [&](const auto& d) { return d.type == values.scalar_type(); });
+    if (dtype == kStoredTypes.end() || name == kMetadata || header.contains(name))
       throw ArgumentError(
           fmt::format("write_tensor_file: tensor {} has a dtype or a name that cannot be written", name));
     header[name] = {
