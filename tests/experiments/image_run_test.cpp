@@ -2,9 +2,7 @@
 #include <priornet/data/catalogue/load.h>
 #include <priornet/experiments/image_reproduction.h>
 #include <priornet/experiments/result_cells.h>
-#include <priornet/train/trainer.h>
-#include <testing/small_images.h>
-#include <testing/temporary_folder.h>
+#include <testing/small_runs.h>
 #include <testing/throws.h>
 
 #include <nlohmann/json.hpp>
@@ -14,22 +12,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TrainConfig small_config(Method method, uint64_t seed) {
-  TrainConfig config;
+TrainConfig planned_config(Method method, uint64_t seed) {
+  auto config = small_config(method);
   config.train = "train";
   config.validation = "validation";
-  config.model.name = "vgg6";
-  config.model.blocks = {{4}, {8}};
-  config.model.dense = {16};
-  config.model.keep_dense = 0.8;
-  config.method.method = method;
-  config.method.alpha0 = 100;
-  config.outside.source = kUniformNoise;
+  config.augmentation = {};
   config.epochs = 2;
-  config.batch = 32;
-  config.outside_batch = 32;
-  config.schedule.rate = 5e-3;
-  config.optimiser.clip = 10;
   config.seed = static_cast<int64_t>(seed);
   return config;
 }
@@ -46,9 +34,9 @@ ImageExperiment small_experiment(uint64_t seed) {
   experiment.outside = {{"OMNIGLOT", "noise", "OMNIGLOT"}, {"Paintings", "absent", ""}, {"Dots", "noise", ""}};
   experiment.published = published_mnist();
   experiment.bootstrap.replicates = 20;
-  const auto dnn = small_config(Method::kDnn, seed);
+  const auto dnn = planned_config(Method::kDnn, seed);
   experiment.models = {
-      {"DNN", "dnn", dnn, 0}, {"MCDP", "dnn", dnn, 3}, {"DPN", "dpn", small_config(Method::kDpn, seed), 0}};
+      {"DNN", "dnn", dnn, 0}, {"MCDP", "dnn", dnn, 3}, {"DPN", "dpn", planned_config(Method::kDpn, seed), 0}};
   return experiment;
 }
 

@@ -6,8 +6,8 @@
 #include <priornet/eval/tensor_span.h>
 #include <priornet/runs/evaluation_report.h>
 #include <testing/silent.h>
-#include <testing/small_run.h>
 #include <testing/throws.h>
+#include <testing/trained_small_run.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -5,8 +5,8 @@
 #include <priornet/runs/scoring.h>
 #include <priornet/train/inference.h>
 #include <testing/silent.h>
-#include <testing/small_run.h>
 #include <testing/throws.h>
+#include <testing/trained_small_run.h>
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 #include <priornet/core/atomic_file.h>
 #include <priornet/core/errors.h>
 #include <priornet/train/inference.h>
-#include <testing/small_run.h>
 #include <testing/throws.h>
+#include <testing/trained_small_run.h>
 
 namespace priornet {
 namespace {

@@ -30,6 +30,15 @@ inline TrainConfig small_config(Method method = Method::kDpn) {
   return config;
 }
 
+/// One whose loss is not finite after a step.
+inline TrainConfig diverging_config() {
+  auto config = small_config(Method::kDnn);
+  config.optimiser.kind = OptimiserOptions::Kind::kSgd;
+  config.optimiser.clip = 0;
+  config.schedule.rate = 1e30;
+  return config;
+}
+
 inline TrainingSets small_sets() { return {small_images(320, 1), small_images(90, 2), {}}; }
 
 /// What was written of each epoch, without the times.

@@ -1,10 +1,9 @@
 #include <priornet/core/random_stream.h>
+#include <testing/small_runs.h>
 #include <testing/started_process.h>
 #include <testing/train_files.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 // A run that is killed again and again ends bit for bit where one ends that nobody disturbed. tools/kill-and-resume has
 // it killed more often than a short check does.
@@ -20,16 +19,8 @@ class InterruptedTraining : public ::testing::Test {
     return {PRIORNET_TOOL_PATH, "--threads", "1", "train", config_, "--out", (files_ / run).string(), "--resume"};
   }
 
-  /// Without the times.
   std::vector<nlohmann::json> metrics(const std::string& run) const {
-    std::vector<nlohmann::json> lines;
-    std::istringstream text(bytes_of(files_ / run / "metrics.jsonl"));
-    for (std::string line; std::getline(text, line);) {
-      lines.push_back(nlohmann::json::parse(line));
-      lines.back().erase("seconds");
-      lines.back().erase("images_a_second");
-    }
-    return lines;
+    return metrics_of(RunFolder(files_ / run, RunFolder::Start::kResume));
   }
 
   std::string last_checkpoint(const std::string& run) const {

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <priornet/runs/trained_run.h>
-#include <priornet/train/trainer.h>
-#include <testing/small_images.h>
-#include <testing/temporary_folder.h>
+#include <testing/small_runs.h>
 
 #include <map>
 #include <string>
@@ -12,28 +10,16 @@ namespace priornet {
 
 /// A tiny network for small_images, with dropout.
 inline TrainConfig small_run_config(Method method = Method::kDpn) {
-  TrainConfig config;
+  auto config = small_config(method);
   config.train = "./small.npz";
-  config.model.name = "vgg6";
-  config.model.blocks = {{4}, {8}};
-  config.model.dense = {16};
-  config.model.keep_dense = 0.8;
-  config.method.method = method;
-  config.method.alpha0 = 100;
-  config.outside.source = kUniformNoise;
-  config.epochs = 3;
-  config.batch = 32;
-  config.outside_batch = 32;
-  config.schedule.rate = 5e-3;
-  config.optimiser.clip = 10;
+  config.augmentation = {};
   return config;
 }
 
 /// Trains it for a few steps and leaves it in the folder.
 inline void train_small_run(const std::filesystem::path& folder, const TrainConfig& config = small_run_config()) {
   NoProgress progress;
-  train(config, {small_images(320, 1), small_images(90, 2), {}}, RunFolder(folder, RunFolder::Start::kForce), {},
-        progress);
+  train(config, small_sets(), RunFolder(folder, RunFolder::Start::kForce), {}, progress);
 }
 
 /// One that lasts as long as the test program: training takes longer than most tests.
