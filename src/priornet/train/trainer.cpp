@@ -62,7 +62,7 @@ class Run {
   std::shared_ptr<Network> make_network() const {
     auto network = make_model(model_for(config_, sets_.train), make_generator(derive_seed(seed_, "weights")));
     network->to(options_.device);
-    if (uses_channels_last()) to_channels_last(*network);
+    if (sets_.train.has_images()) to_channels_last(*network);
     return network;
   }
 
@@ -76,8 +76,6 @@ class Run {
     return {config_.batch, config_.outside_batch,         config_.augmentation,
             config_.noise, derive_seed(seed_, "batches"), processes_.share()};
   }
-
-  bool uses_channels_last() const { return options_.device.is_cuda() && sets_.train.has_images(); }
 
   int64_t images_a_step() const { return config_.batch + (outside_ ? config_.outside_batch : 0); }
 
@@ -115,7 +113,7 @@ class Run {
     // Dropout draws from LibTorch's own generator: seeded for each step, a run can go on at any of them.
     torch::manual_seed(derive_seed(seed_, processes_.own(fmt::format("dropout {}", facts_.step))));
     auto batch = batches_.at(facts_.step);
-    if (uses_channels_last()) batch.inputs = batch.inputs.contiguous(torch::MemoryFormat::ChannelsLast);
+    if (sets_.train.has_images()) batch.inputs = batch.inputs.contiguous(torch::MemoryFormat::ChannelsLast);
     step_->run(batch.inputs, batch.targets);
     ++facts_.step;
     if (options_.device.is_cpu()) check_finite();
