@@ -5,6 +5,7 @@
 #include <priornet/train/captured_step.h>
 #include <testing/small_runs.h>
 #include <testing/tensors.h>
+#include <testing/throws.h>
 
 // Training on a GPU: recorded as a graph it does what it does step by step, and what it does on a CPU.
 
