@@ -29,8 +29,10 @@ torch::Tensor BatchOrder::rows(int64_t first, int64_t count) {
 PassRing BatchOrder::ring(int64_t count) {
   // As many passes as `count` places in a row can touch.
   const int64_t slots = (count + size_ - 2) / size_ + 1;
-  ring_ = torch::zeros({slots, size_}, torch::TensorOptions(torch::kInt64).device(device_));
-  slots_.assign(static_cast<size_t>(slots), -1);
+  if (!ring_.defined() || ring_.size(0) != slots) {
+    ring_ = torch::zeros({slots, size_}, torch::TensorOptions(torch::kInt64).device(device_));
+    slots_.assign(static_cast<size_t>(slots), -1);
+  }
   return {ring_.data_ptr<int64_t>(), size_, slots};
 }
 

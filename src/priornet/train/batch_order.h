@@ -18,6 +18,7 @@ class BatchOrder {
   torch::Tensor rows(int64_t first, int64_t count);
 
   /// The same for kernels that look a place up themselves: a ring for so many places at a time, empty until hold().
+  /// Asked for another number, it is another ring.
   PassRing ring(int64_t count);
   /// Has the ring hold the passes of these places. The device does so when it comes to it.
   void hold(int64_t first, int64_t count);
