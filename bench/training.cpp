@@ -38,7 +38,7 @@ Batch example_batch(Method method, const torch::Device& device) {
 
 class Ours {
  public:
-  Ours(Method method, const torch::Device& device, bool channels_last) {
+  Ours(Method method, const torch::Device& device, bool channels_last = true) {
     ModelOptions model;
     model.input = {1, 28, 28};
     model.classes = kClasses;
@@ -112,14 +112,14 @@ class Plain {
 void compare_training(const Options& options, const Report& report) {
   const auto threads = at::get_num_threads();
   for (const auto& [method, name] : {std::pair{Method::kDnn, "VGG-6 step, dnn"}, {Method::kDpn, "VGG-6 step, dpn"}}) {
-    Ours ours(method, options.device, false);
+    Ours ours(method, options.device);
     Plain plain(method, options.device);
     report(compare(
         {name, "float32", kClasses, threads, 0, 0}, ours.images(), options, [&] { ours.step(); },
         [&] { plain.step(); }));
   }
   Ours contiguous(Method::kDnn, options.device, false);
-  Ours channels_last(Method::kDnn, options.device, true);
+  Ours channels_last(Method::kDnn, options.device);
   report(compare(
       {"contig. / chan. last", "float32", kClasses, threads, 0, 0}, contiguous.images(), options,
       [&] { contiguous.step(); }, [&] { channels_last.step(); }));

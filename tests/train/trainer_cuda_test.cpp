@@ -1,3 +1,4 @@
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <priornet/core/errors.h>
 #include <priornet/core/random_draws.h>
 #include <priornet/core/side_stream.h>
@@ -110,6 +111,20 @@ TEST(CudaTrainer, GoesOnToRounding) {
   options.resume = true;
   trained(small_config(), part, options);
   EXPECT_NEAR(loss_of(part, 2), loss_of(whole, 2), 1e-2);
+}
+
+TEST(CudaTrainer, SaysWhichBatchesFoundNoMemory) {
+  namespace allocator = c10::cuda::CUDACachingAllocator;
+  auto config = small_config();
+  config.batch = 16;
+  config.outside_batch = 8;
+  const TemporaryFolder folder;
+  const RunFolder run(folder / "run", Start::kNew);
+  allocator::emptyCache();
+  allocator::setMemoryFraction(1e-6, 0);
+  EXPECT_THROWS(Error, trained(config, run, on_cuda()),
+                "out of memory on cuda:0 with batches of 16 + 8: set training.batch and training.outside_batch lower");
+  allocator::setMemoryFraction(1.0, 0);
 }
 
 TEST(CudaTrainer, NamesTheStepWhoseLossIsNotFinite) {

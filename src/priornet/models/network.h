@@ -58,7 +58,7 @@ class Network : public torch::nn::Module {
   size_t first_dropout_ = 0;  ///< of the stages; their number if none is dropout
 };
 
-/// Lays the weights of convolutions out as a GPU multiplies them fastest; inputs should come likewise.
+/// Lays the weights of convolutions out as they are multiplied fastest; inputs should come likewise.
 void to_channels_last(Network& network);
 
 /// Of the whole network, for one input; a training step takes three times as many.

@@ -96,6 +96,7 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
   fields.number("beta1", optimiser.beta1, {0, 1, true, false}, "nadam");
   fields.number("beta2", optimiser.beta2, {0, 1, true, false}, "nadam");
   fields.number("adam_epsilon", optimiser.epsilon, above(0), "nadam");
+  fields.number("momentum_decay", optimiser.momentum_decay, at_least(0), "nadam: large for a constant momentum");
   fields.number("momentum", optimiser.momentum, {0, 1, true, false}, "sgd");
   fields.flag("nesterov", optimiser.nesterov, "sgd");
   fields.number("weight_decay", optimiser.weight_decay, at_least(0), "times the weights, added to their gradient");

@@ -62,7 +62,7 @@ class Run {
   std::shared_ptr<Network> make_network() const {
     auto network = make_model(model_for(config_, sets_.train), make_generator(derive_seed(seed_, "weights")));
     network->to(options_.device);
-    if (uses_channels_last()) to_channels_last(*network);
+    if (sets_.train.has_images()) to_channels_last(*network);
     return network;
   }
 
@@ -79,11 +79,9 @@ class Run {
             config_.noise,
             derive_seed(seed_, "batches"),
             processes_.share(),
-            uses_channels_last(),
+            sets_.train.has_images(),
             config_.precision == Precision::kBFloat16};
   }
-
-  bool uses_channels_last() const { return options_.device.is_cuda() && sets_.train.has_images(); }
 
   int64_t images_a_step() const { return config_.batch + (outside_ ? config_.outside_batch : 0); }
 
