@@ -2,6 +2,7 @@
 
 #include <numbers>
 
+#include "plain_augmentation.h"
 #include "timing.h"
 
 namespace priornet::bench {
@@ -13,7 +14,8 @@ torch::Tensor plain_resize(const torch::Tensor& images, int64_t side) {
   return to_bytes(at::_upsample_bilinear2d_aa(images.to(torch::kFloat32), {side, side}, false));
 }
 
-/// Flip, shift and rotation as one affine map, sampled at the nearest pixel.
+}  // namespace
+
 torch::Tensor plain_augment(const torch::Tensor& images, const AugmentationOptions& options) {
   const int64_t count = images.size(0);
   const auto numbers = images.options().dtype(torch::kFloat32);
@@ -31,27 +33,27 @@ torch::Tensor plain_augment(const torch::Tensor& images, const AugmentationOptio
   return to_bytes(at::grid_sampler_2d(images.to(torch::kFloat32), grid, kNearest, kReflect, /*align_corners=*/true));
 }
 
-}  // namespace
-
 void compare_images(const Options& options, const Report& report) {
   constexpr int64_t kCount = 1024;
   const torch::NoGradGuard no_grad;
   const auto pictures = [&](int64_t side) {
     return torch::randint(256, {kCount, 3, side, side}, torch::kUInt8).to(options.device);
   };
-  const auto large = pictures(64);
+  if (options.device.is_cpu()) {
+    const auto large = pictures(64);
+    with_thread_counts(options.device, [&](int threads) {
+      report(compare(
+          {"resize 64 -> 32 RGB", "uint8", 0, threads, 0, 0}, kCount, options,
+          [&] {
+            resize(large, ResizeOptions{32, 32});
+          },
+          [&] { plain_resize(large, 32); }));
+    });
+  }
   const auto small = pictures(32);
-  with_thread_counts([&](int threads) {
-    report(compare(
-        {"resize 64 -> 32 RGB", "uint8", 0, threads, 0, 0}, kCount, options,
-        [&] {
-          resize(large, ResizeOptions{32, 32});
-        },
-        [&] { plain_resize(large, 32); }));
-  });
   uint64_t step = 0;
   const auto compare_augmentation = [&](const char* name, const AugmentationOptions& augmentation) {
-    with_thread_counts([&](int threads) {
+    with_thread_counts(options.device, [&](int threads) {
       report(compare(
           {name, "uint8", 0, threads, 0, 0}, kCount, options,
           [&] { augment(small, augmentation, AugmentationDraw{.step = ++step}); },

@@ -37,7 +37,7 @@ void compare_losses(const Options& options, const Report& report) {
       PriorNetworkLossOptions loss;
       loss.divergence = divergence;
       loss.target.epsilon = 0.1 / static_cast<double>(classes);
-      with_thread_counts([&, name = name](int threads) {
+      with_thread_counts(options.device, [&, name = name](int threads) {
         report(compare(
             {name, "float32", classes, threads, 0, 0}, logits.size(0), options,
             [&] { torch::autograd::grad({prior_network_loss(logits, labels, loss).total}, {logits}); },

@@ -5,6 +5,8 @@
 namespace priornet::bench {
 namespace {
 
+constexpr int64_t kMeasures = 6;  // beside the prediction
+
 /// The textbook formulas, as one would write them with LibTorch.
 DirichletMeasures plain_measures(const torch::Tensor& logits) {
   const auto alpha = logits.exp();
@@ -26,10 +28,12 @@ void compare_measures(const Options& options, const Report& report) {
   for (const auto& [dtype, name] : {std::pair{torch::kFloat32, "float32"}, {torch::kFloat64, "float64"}}) {
     for (const int64_t classes : options.classes) {
       const auto logits = example_logits(classes, dtype, options.device);
-      with_thread_counts([&, name = name](int threads) {
-        report(compare(
+      with_thread_counts(options.device, [&, name = name](int threads) {
+        auto line = compare(
             {"all measures", name, classes, threads, 0, 0}, logits.size(0), options,
-            [&] { dirichlet_measures(logits); }, [&] { plain_measures(logits); }));
+            [&] { dirichlet_measures(logits); }, [&] { plain_measures(logits); });
+        line.bytes_per_row = static_cast<double>((classes + kMeasures) * logits.element_size() + sizeof(int64_t));
+        report(line);
       });
     }
   }

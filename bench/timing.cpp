@@ -1,6 +1,7 @@
 #include "timing.h"
 
 #include <ATen/Parallel.h>
+#include <torch/cuda.h>
 
 #include <algorithm>
 #include <chrono>
@@ -33,13 +34,21 @@ Fastest fastest(double seconds, const std::function<void()>& ours, const std::fu
 
 Comparison compare(Comparison line, int64_t rows, const Options& options, const std::function<void()>& ours,
                    const std::function<void()>& plain) {
-  const auto best = fastest(options.seconds, ours, plain);
-  line.rows_per_second = static_cast<double>(rows) / best.ours;
-  line.plain_rows_per_second = static_cast<double>(rows) / best.plain;
+  const int calls = options.device.is_cpu() ? 1 : 10;
+  const auto several = [&](const std::function<void()>& work) {
+    return [&] {
+      for (int i = 0; i < calls; ++i) work();
+      wait_for(options.device);
+    };
+  };
+  const auto best = fastest(options.seconds, several(ours), several(plain));
+  line.rows_per_second = static_cast<double>(rows * calls) / best.ours;
+  line.plain_rows_per_second = static_cast<double>(rows * calls) / best.plain;
   return line;
 }
 
-void with_thread_counts(const std::function<void(int threads)>& run) {
+void with_thread_counts(const torch::Device& device, const std::function<void(int threads)>& run) {
+  if (!device.is_cpu()) return run(0);
   const int all = at::get_num_threads();
   at::set_num_threads(1);
   run(1);
@@ -47,9 +56,14 @@ void with_thread_counts(const std::function<void(int threads)>& run) {
   if (all > 1) run(all);
 }
 
+void wait_for(const torch::Device& device) {
+  if (device.is_cuda()) torch::cuda::synchronize(device.index());
+}
+
 torch::Tensor example_logits(int64_t classes, torch::Dtype dtype, const torch::Device& device) {
   torch::manual_seed(0);
-  return (torch::rand({4'000'000 / classes, classes}, torch::TensorOptions(dtype)) * 15 - 5).to(device);
+  const int64_t elements = device.is_cpu() ? 4'000'000 : 100'000'000;
+  return torch::rand({elements / classes, classes}, torch::TensorOptions(dtype).device(device)).mul_(15).sub_(5);
 }
 
 }  // namespace priornet::bench

@@ -14,9 +14,10 @@ struct Comparison {
   std::string work;
   std::string dtype;
   int64_t classes;  ///< 0 where the work has none
-  int threads;
+  int threads;      ///< 0 on a GPU
   double rows_per_second;
   double plain_rows_per_second;
+  double bytes_per_row = 0;  ///< what has to be read and written; 0 where nobody asks
 
   double ratio() const { return rows_per_second / plain_rows_per_second; }
 };
@@ -36,14 +37,19 @@ struct Fastest {
 /// disturbed.
 Fastest fastest(double seconds, const std::function<void()>& ours, const std::function<void()>& plain);
 
-/// The same as rows a second, in a line whose other fields are given.
+/// The same as rows a second, in a line whose other fields are given; on a GPU over calls that follow one another,
+/// until it has done them.
 Comparison compare(Comparison line, int64_t rows, const Options& options, const std::function<void()>& ours,
                    const std::function<void()>& plain);
 
-/// Calls run(threads) with one thread and then with as many as LibTorch is set to.
-void with_thread_counts(const std::function<void(int threads)>& run);
+/// Calls run(threads) with one thread and then with as many as LibTorch is set to; on a GPU run(0).
+void with_thread_counts(const torch::Device& device, const std::function<void(int threads)>& run);
 
-/// float32 or float64 logits in [-5, 10], as trained networks give them; about 4 million elements.
+/// Until a GPU has done all it was given; nothing on a CPU.
+void wait_for(const torch::Device& device);
+
+/// float32 or float64 logits in [-5, 10], as trained networks give them; about 4 million elements, on a GPU 100, which
+/// no cache holds.
 torch::Tensor example_logits(int64_t classes, torch::Dtype dtype, const torch::Device& device);
 
 /// Takes a line as soon as it is measured.
@@ -55,11 +61,11 @@ void compare_measures(const Options& options, const Report& report);
 /// The multi-task loss with its gradient, half of the rows in-distribution.
 void compare_losses(const Options& options, const Report& report);
 
-/// Resizing and augmenting RGB images; a row is an image.
+/// Resizing (on a CPU) and augmenting RGB images; a row is an image.
 void compare_images(const Options& options, const Report& report);
 
-/// Whole training steps of VGG-6 on 28x28 images, forward, loss, backward, clipping and update, beside the same written
-/// with LibTorch's modules and optimiser; and beside ours in the other memory format. A row is an image.
+/// On a CPU: whole training steps of VGG-6 on 28x28 images, forward, loss, backward, clipping and update, beside the
+/// same written with LibTorch's modules and optimiser; and beside ours in the other memory format. A row is an image.
 void compare_training(const Options& options, const Report& report);
 
 }  // namespace priornet::bench

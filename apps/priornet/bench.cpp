@@ -1,97 +1,183 @@
+#include <bench/ceilings.h>
+#include <bench/gpu_training.h>
 #include <bench/reading.h>
 #include <bench/timing.h>
 #include <fmt/format.h>
+#include <priornet/core/errors.h>
 #include <priornet/dirichlet/instruction_set.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "device_option.h"
 
 namespace priornet::tool {
 namespace {
 
 struct BenchOptions {
   bench::Options work;
+  std::string device = "cpu";
   std::filesystem::path data;
-  bool only_reading = false;
-  bool only_training = false;
+  std::vector<std::string> only;
+  std::filesystem::path trace;
   bool json = false;
+
+  bool asks_for(const std::string& name) const {
+    return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
+  }
 };
 
-void print(const bench::Comparison& line) {
-  const std::string classes = line.classes == 0 ? "-" : std::to_string(line.classes);
-  fmt::print("{:<22} {:<8} {:>5} {:>8} {:>13.4g} {:>13.4g} {:>7.1f}x\n", line.work, line.dtype, classes, line.threads,
-             line.rows_per_second, line.plain_rows_per_second, line.ratio());
-  std::fflush(stdout);
-}
+/// Prints what is measured as it comes, or keeps it for the end.
+class BenchOutput {
+ public:
+  explicit BenchOutput(bool json) : json_(json) {}
 
-nlohmann::json to_json(const std::vector<bench::Comparison>& lines, const std::vector<bench::ReadingTimes>& readings) {
-  auto results = nlohmann::json::array();
-  for (const auto& line : lines)
-    results.push_back({{"work", line.work},
-                       {"dtype", line.dtype},
-                       {"classes", line.classes == 0 ? nlohmann::json() : nlohmann::json(line.classes)},
-                       {"threads", line.threads},
-                       {"rows_per_second", line.rows_per_second},
-                       {"plain_rows_per_second", line.plain_rows_per_second},
-                       {"ratio", line.ratio()}});
-  auto reading = nlohmann::json::array();
-  for (const auto& line : readings)
-    reading.push_back({{"work", line.work},
-                       {"bytes", line.bytes},
-                       {"seconds", line.seconds},
-                       {"plain_seconds", line.plain_seconds},
-                       {"ratio", line.ratio()}});
-  return {{"instructions", name_of(best_instruction_set())}, {"results", results}, {"reading", reading}};
-}
-
-std::vector<bench::ReadingTimes> run_reading(const BenchOptions& options) {
-  std::vector<bench::ReadingTimes> all;
-  if (options.data.empty()) return all;
-  if (!options.json) {
-    fmt::print("Reading data sets. Plain: the same files read and expanded into one buffer, in the same run.\n");
-    fmt::print("{:<26} {:>8} {:>10} {:>10} {:>8}\n", "work", "MB", "ms", "plain ms", "ratio");
+  void say(const std::string& line) const {
+    if (json_) return;
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
   }
+
+  void add(const bench::Comparison& line) {
+    const auto or_dash = [](int64_t value) { return value == 0 ? std::string("-") : std::to_string(value); };
+    const auto rate = line.bytes_per_row * line.rows_per_second;
+    say(fmt::format("{:<22} {:<8} {:>5} {:>8} {:>13.4g} {:>13.4g} {:>7.1f}x{}", line.work, line.dtype,
+                    or_dash(line.classes), or_dash(line.threads), line.rows_per_second, line.plain_rows_per_second,
+                    line.ratio(), rate == 0 ? "" : fmt::format(" {:>7.1f}", rate / 1e9)));
+    all_["results"].push_back({{"work", line.work},
+                               {"dtype", line.dtype},
+                               {"classes", number_or_null(line.classes)},
+                               {"threads", number_or_null(line.threads)},
+                               {"rows_per_second", line.rows_per_second},
+                               {"plain_rows_per_second", line.plain_rows_per_second},
+                               {"bytes_per_second", rate == 0 ? nlohmann::json() : nlohmann::json(rate)},
+                               {"ratio", line.ratio()}});
+  }
+
+  void add(const bench::ReadingTimes& line) {
+    say(fmt::format("{:<26} {:>8.1f} {:>10.1f} {:>10.1f} {:>7.2f}x", line.work, static_cast<double>(line.bytes) / 1e6,
+                    1e3 * line.seconds, 1e3 * line.plain_seconds, line.ratio()));
+    all_["reading"].push_back({{"work", line.work},
+                               {"bytes", line.bytes},
+                               {"seconds", line.seconds},
+                               {"plain_seconds", line.plain_seconds},
+                               {"ratio", line.ratio()}});
+  }
+
+  void add(const bench::Ceilings& found) {
+    ceilings_ = found;
+    say(fmt::format("This machine at best: {:.0f} TFLOP/s (bfloat16 product of 8192 x 8192), {:.2f} TB/s (copy)",
+                    found.matmul_operations_per_second / 1e12, found.copy_bytes_per_second / 1e12));
+    all_["ceilings"] = {{"matmul_operations_per_second", found.matmul_operations_per_second},
+                        {"copy_bytes_per_second", found.copy_bytes_per_second}};
+  }
+
+  void add(const bench::TrainingTimes& line) {
+    const auto method = std::string(name_of_method(line.what.method));
+    const double share = line.operations_per_second() / ceilings_.matmul_operations_per_second;
+    say(fmt::format(
+        "{:<9} {:<4} {:>4} + {:<4} {:<7} {:>10.0f} {:>8.3f} {:>8.3f} {:>8.1f} {:>6.1f}% {:>12.0f} {:>6.1f}x",
+        line.what.network, method, line.what.inside, line.what.outside, line.what.factor_analysis ? "factors" : "set",
+        line.images_per_second(), 1e3 * line.seconds, 1e3 * line.host_seconds, line.operations_per_second() / 1e12,
+        100 * share, line.plain_images_per_second(), line.images_per_second() / line.plain_images_per_second()));
+    all_["training"].push_back({{"network", line.what.network},
+                                {"method", method},
+                                {"inside", line.what.inside},
+                                {"outside", line.what.outside},
+                                {"factor_analysis", line.what.factor_analysis},
+                                {"images_per_second", line.images_per_second()},
+                                {"plain_images_per_second", line.plain_images_per_second()},
+                                {"seconds_a_step", line.seconds},
+                                {"host_seconds_a_step", line.host_seconds},
+                                {"operations_per_second", line.operations_per_second()},
+                                {"share_of_matmul", share}});
+  }
+
+  void add(const bench::PartTimes& line) {
+    say(fmt::format("{:<34} {:>9.1f} us {:>9.1f} GB/s", line.part, 1e6 * line.seconds,
+                    line.bytes / line.seconds / 1e9));
+    all_["parts"].push_back(
+        {{"part", line.part}, {"seconds", line.seconds}, {"bytes_per_second", line.bytes / line.seconds}});
+  }
+
+  void finish() const {
+    if (json_) fmt::print("{}\n", all_.dump(2));
+  }
+
+ private:
+  static nlohmann::json number_or_null(int64_t value) { return value == 0 ? nlohmann::json() : nlohmann::json(value); }
+
+  static std::string_view name_of_method(Method method) {
+    for (const auto& [name, value] : kMethodNames)
+      if (value == method) return name;
+    return "";
+  }
+
+  bool json_;
+  bench::Ceilings ceilings_;
+  nlohmann::json all_ = {{"instructions", name_of(best_instruction_set())},
+                         {"results", nlohmann::json::array()},
+                         {"reading", nlohmann::json::array()}};
+};
+
+void run_reading(const BenchOptions& options, BenchOutput& output) {
+  if (options.data.empty()) return;
+  output.say("Reading data sets. Plain: the same files read and expanded into one buffer, in the same run.");
+  output.say(fmt::format("{:<26} {:>8} {:>10} {:>10} {:>8}", "work", "MB", "ms", "plain ms", "ratio"));
   bench::compare_reading(
-      options.data, options.work.seconds,
-      [&](const bench::ReadingTimes& line) {
-        if (!options.json)
-          fmt::print("{:<26} {:>8.1f} {:>10.1f} {:>10.1f} {:>7.2f}x\n", line.work,
-                     static_cast<double>(line.bytes) / 1e6, 1e3 * line.seconds, 1e3 * line.plain_seconds, line.ratio());
-        std::fflush(stdout);
-        all.push_back(line);
-      },
+      options.data, options.work.seconds, [&](const auto& line) { output.add(line); },
       [&](const std::string& work, const std::filesystem::path& missing) {
-        if (!options.json) fmt::print("{:<26} left out: no {}\n", work, missing.string());
+        output.say(fmt::format("{:<26} left out: no {}", work, missing.string()));
       });
-  return all;
 }
 
-std::vector<bench::Comparison> run_kernels(const BenchOptions& options) {
-  if (!options.json) {
-    fmt::print("CPU kernels: {}. Plain: textbook formulas and image operations of LibTorch, in the same run.\n",
-               name_of(best_instruction_set()));
-    fmt::print("{:<22} {:<8} {:>5} {:>8} {:>13} {:>13} {:>8}\n", "work", "dtype", "K", "threads", "rows/s",
-               "plain rows/s", "ratio");
-  }
-  std::vector<bench::Comparison> all;
-  const auto report = [&](const bench::Comparison& line) {
-    if (!options.json) print(line);
-    all.push_back(line);
-  };
-  if (!options.only_training) {
-    bench::compare_measures(options.work, report);
-    bench::compare_losses(options.work, report);
-    bench::compare_images(options.work, report);
-  }
-  bench::compare_training(options.work, report);
-  return all;
+void run_gpu_training(const BenchOptions& options, BenchOutput& output) {
+  const auto& device = options.work.device;
+  output.add(bench::measure_ceilings(device, options.work.seconds));
+  output.say(
+      "Whole training steps in bfloat16: batch, forward, loss, backward, clipping, update. host: ms of a step in "
+      "which the host is busy; share: of the product above. Plain: LibTorch's modules, step by step.");
+  output.say(fmt::format("{:<9} {:<4} {:>4} + {:<4} {:<7} {:>10} {:>8} {:>8} {:>8} {:>7} {:>12} {:>7}", "network", "",
+                         "in", "out", "out is", "images/s", "ms", "host ms", "TFLOP/s", "share", "plain img/s",
+                         "ratio"));
+  bench::measure_training(device, options.work.seconds, [&](const auto& line) { output.add(line); });
+  output.say("Parts of a step by themselves:");
+  bench::measure_training_parts(device, options.work.seconds, [&](const auto& line) { output.add(line); });
 }
 
-void run(const BenchOptions& options) {
-  const auto all = options.only_reading ? std::vector<bench::Comparison>() : run_kernels(options);
-  const auto readings = options.only_training ? std::vector<bench::ReadingTimes>() : run_reading(options);
-  if (options.json) fmt::print("{}\n", to_json(all, readings).dump(2));
+void run_kernels(const BenchOptions& options, BenchOutput& output) {
+  const auto report = [&](const bench::Comparison& line) { output.add(line); };
+  const bool on_cpu = options.work.device.is_cpu();
+  std::vector<std::pair<std::string, std::function<void()>>> kinds = {
+      {"measures", [&] { bench::compare_measures(options.work, report); }},
+      {"losses", [&] { bench::compare_losses(options.work, report); }},
+      {"images", [&] { bench::compare_images(options.work, report); }}};
+  if (on_cpu) kinds.push_back({"training", [&] { bench::compare_training(options.work, report); }});
+  const auto asked = [&](const auto& kind) { return options.asks_for(kind.first); };
+  if (!std::any_of(kinds.begin(), kinds.end(), asked)) return;
+  output.say(on_cpu ? fmt::format("CPU kernels: {}. Plain: textbook formulas and image operations of LibTorch, in the "
+                                  "same run.",
+                                  name_of(best_instruction_set()))
+                    : "GPU kernels. Plain: textbook formulas and image operations of LibTorch, in the same run.");
+  output.say(fmt::format("{:<22} {:<8} {:>5} {:>8} {:>13} {:>13} {:>8} {:>7}", "work", "dtype", "K", "threads",
+                         "rows/s", "plain rows/s", "ratio", "GB/s"));
+  for (const auto& [name, run] : kinds)
+    if (options.asks_for(name)) run();
+}
+
+void run(BenchOptions& options) {
+  options.work.device = chosen_device(options.device);
+  BenchOutput output(options.json);
+  if (!options.trace.empty()) {
+    bench::trace_training(options.work.device, options.trace);
+    output.say("Trace of training steps: " + options.trace.string());
+  } else {
+    run_kernels(options, output);
+    if (options.asks_for("training") && !options.work.device.is_cpu()) run_gpu_training(options, output);
+    if (options.asks_for("reading")) run_reading(options, output);
+  }
+  output.finish();
 }
 
 }  // namespace
@@ -106,12 +192,15 @@ void add_bench(CLI::App& tool) {
   command->add_option("--seconds", options->work.seconds, "Time spent on each line")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  add_device_option(*command, options->device, "Where the work is done");
   command->add_option("--data", options->data, "Folder of data sets: also time reading those that are there")
       ->envname("PRIORNET_DATA");
-  auto* reading = command->add_flag("--only-reading", options->only_reading, "Only time reading data sets");
-  command->add_flag("--only-training", options->only_training, "Only time training steps")->excludes(reading);
+  command->add_option("--only", options->only, "Only some of it")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"measures", "losses", "images", "training", "reading"}));
+  command->add_option("--trace", options->trace, "Only record a few training steps, for chrome://tracing");
   command->add_flag("--json", options->json, "Print the results as JSON");
-  command->footer("Example:\n  priornet bench --classes 10,1000");
+  command->footer("Example:\n  priornet bench --classes 10,1000\n  priornet bench --device cuda --only training");
   command->callback([options] { run(*options); });
 }
 

@@ -102,7 +102,7 @@ TEST(Augment, PassesWhatIsNotRotatedBitForBit) {
   EXPECT_TRUE(augment(images, {}, AugmentationDraw{.seed = 1}).equal(images));
 }
 
-TEST(Augment, GivesTheSameByGathering) {
+TEST(Augment, GivesTheSamePixelByPixel) {
   const auto odd = pictures(50);
   const auto one_row = pictures(50, 1, 1, 7);
   for (const auto& images : {odd, one_row})
@@ -114,7 +114,7 @@ TEST(Augment, GivesTheSameByGathering) {
               const int64_t shift = images.size(2) == 1 ? 0 : 9;
               const AugmentationOptions options{flip, shift, degrees, resampling, reflect, cutout};
               const auto parameters = draw(images, options, {.seed = 9});
-              EXPECT_TRUE(augment(images, options, parameters).equal(augment_by_gathering(images, options, parameters)))
+              EXPECT_TRUE(augment(images, options, parameters).equal(augment_by_pixel(images, options, parameters)))
                   << flip << degrees << reflect << cutout;
             }
 }

@@ -31,6 +31,16 @@ TEST(Model, HasTheParametersOfResNet18) {
   EXPECT_EQ(parameter_count(*make_model(options, make_generator(1))), 11'173'962);
 }
 
+// 3x3 convolutions of 3 to 64, and of 64 to 64 four times, at 32x32; then three groups of 64 x 128 x 9 and three times
+// 128 x 128 x 9 and a shortcut of 64 x 128 at 16x16, or what halves and doubles make of it; 5120 at the end.
+TEST(Model, CountsTheMultiplyAddsOfResNet18) {
+  auto options = options_of("resnet18");
+  options.classes = 10;
+  const int64_t group = (64 * 128 * 9 + 3 * 128 * 128 * 9 + 64 * 128) * 256;
+  EXPECT_EQ(multiply_adds(*make_model(options, make_generator(1))),
+            (3 * 64 * 9 + 4 * 64 * 64 * 9) * 1024 + 3 * group + 5120);
+}
+
 TEST(Model, TakesWhatIsAskedFor) {
   auto options = options_of("vgg6");
   options.blocks = {{8}, {16}};

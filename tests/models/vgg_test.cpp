@@ -31,6 +31,8 @@ TEST(VGG, DescribesItsLayers) {
   EXPECT_EQ(layers[5].output, (std::vector<int64_t>{128, 7, 7}));
   EXPECT_EQ(layers[8].name, "keep 0.5");
   EXPECT_EQ(layers[9].name, "logits, 10");
+  EXPECT_EQ(layers[0].multiply_adds, 28 * 28 * 64 * 9);
+  EXPECT_EQ(layers[9].multiply_adds, 1000);
   EXPECT_TRUE(network->is_training());
 }
 

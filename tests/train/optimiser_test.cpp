@@ -1,3 +1,4 @@
+#include <ATen/Parallel.h>
 #include <priornet/core/errors.h>
 #include <priornet/core/seeds.h>
 #include <priornet/train/optimiser.h>
@@ -96,8 +97,37 @@ TEST(Optimiser, ClipsTheNormOfTheWholeGradient) {
   b.mutable_grad().fill_(1.0);
   optimiser->step();
   EXPECT_NEAR(optimiser->gradient_norm().item<double>(), 3.0, 1e-6);
-  EXPECT_NEAR(a.grad()[0].item<double>(), 2.0 / 3.0, 1e-5);
+  EXPECT_NEAR(a[0].item<double>(), -1.9 * 2.0 / 3.0, 1e-5);
   EXPECT_NEAR(b.item<double>(), -1.9 / 3.0, 1e-5);  // Nesterov: 1 + momentum times the gradient
+}
+
+// Decay comes after clipping: it is no part of the gradient whose norm is held.
+TEST(Optimiser, DecaysWeightsWhateverTheClipping) {
+  auto a = torch::full({2}, 5.0).requires_grad_();
+  FlatParameters flat({a});
+  OptimiserOptions options;
+  options.kind = Kind::kSgd;
+  options.momentum = 0.0;
+  options.clip = 1.0;
+  options.weight_decay = 0.1;
+  const auto optimiser = Optimiser::make(flat, options, {1.0});
+  a.mutable_grad().copy_(torch::tensor({30.0, 40.0}));
+  optimiser->step();
+  EXPECT_NEAR(a[0].item<double>(), 5.0 - (0.6 + 0.5), 1e-5);
+  EXPECT_NEAR(a[1].item<double>(), 5.0 - (0.8 + 0.5), 1e-5);
+}
+
+TEST(Optimiser, UpdatesAlikeWithAnyNumberOfThreads) {
+  const int before = at::get_num_threads();
+  std::vector<torch::Tensor> found;
+  for (const int threads : {1, 3}) {
+    at::set_num_threads(threads);
+    OptimiserOptions options;
+    options.clip = 1.0;
+    found.push_back(optimised(torch::randn({50'001}, make_generator(1)), options, falling_rates(3)));
+  }
+  at::set_num_threads(before);
+  EXPECT_TRUE(found[0].equal(found[1]));
 }
 
 TEST(Optimiser, GoesOnFromItsStateAsIfNothingHadHappened) {

@@ -20,6 +20,10 @@ void Network::add_stage(std::string name, Map map, const Parts& parts) {
   for (const auto& [key, part] : parts) {
     register_module(key, part);
     stage.parameters += parameter_count(*part);
+    for (const auto& weights : part->parameters()) {
+      if (weights.dim() == 4) stage.convolution_weights += weights.numel();
+      if (weights.dim() == 2) stage.dense_weights += weights.numel();
+    }
     random = random || part->as<torch::nn::Dropout>() != nullptr;
   }
   if (!random && !has_dropout()) ++first_dropout_;
@@ -55,7 +59,9 @@ std::vector<Network::Layer> Network::describe() {
   std::vector<Layer> layers;
   for (const auto& stage : stages_) {
     values = stage.map(values);
-    layers.push_back({stage.name, values.sizes().slice(1).vec(), stage.parameters});
+    const auto pixels = values.dim() == 4 ? values.size(2) * values.size(3) : 1;
+    layers.push_back({stage.name, values.sizes().slice(1).vec(), stage.parameters,
+                      stage.convolution_weights * pixels + stage.dense_weights});
   }
   train(training);
   return layers;
@@ -64,6 +70,12 @@ std::vector<Network::Layer> Network::describe() {
 void to_channels_last(Network& network) {
   for (auto& parameter : network.parameters())
     if (parameter.dim() == 4) parameter.set_data(parameter.contiguous(torch::MemoryFormat::ChannelsLast));
+}
+
+int64_t multiply_adds(Network& network) {
+  int64_t sum = 0;
+  for (const auto& layer : network.describe()) sum += layer.multiply_adds;
+  return sum;
 }
 
 int64_t parameter_count(const torch::nn::Module& module) {

@@ -27,6 +27,7 @@ class Network : public torch::nn::Module {
     std::string name;             ///< "conv 3x3, 64"
     std::vector<int64_t> output;  ///< of one input
     int64_t parameters = 0;
+    int64_t multiply_adds = 0;  ///< of its convolutions and dense layers, for one input
   };
   /// A row a stage.
   std::vector<Layer> describe();
@@ -47,6 +48,8 @@ class Network : public torch::nn::Module {
     std::string name;
     Map map;
     int64_t parameters = 0;
+    int64_t convolution_weights = 0;  ///< each used once for every pixel that the stage gives
+    int64_t dense_weights = 0;
   };
 
   std::vector<int64_t> input_shape_;
@@ -57,6 +60,9 @@ class Network : public torch::nn::Module {
 
 /// Lays the weights of convolutions out as they are multiplied fastest; inputs should come likewise.
 void to_channels_last(Network& network);
+
+/// Of the whole network, for one input; a training step takes three times as many.
+int64_t multiply_adds(Network& network);
 
 /// How many trainable numbers a module has.
 int64_t parameter_count(const torch::nn::Module& module);

@@ -3,7 +3,6 @@
 #include <priornet/train/batch_order.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace priornet {
 
@@ -25,6 +24,25 @@ torch::Tensor BatchOrder::rows(int64_t first, int64_t count) {
     at += taken;
   }
   return parts.size() == 1 ? parts[0] : torch::cat(parts);
+}
+
+PassRing BatchOrder::ring(int64_t count) {
+  // As many passes as `count` places in a row can touch.
+  const int64_t slots = (count + size_ - 2) / size_ + 1;
+  if (!ring_.defined() || ring_.size(0) != slots) {
+    ring_ = torch::zeros({slots, size_}, torch::TensorOptions(torch::kInt64).device(device_));
+    slots_.assign(static_cast<size_t>(slots), -1);
+  }
+  return {ring_.data_ptr<int64_t>(), size_, slots};
+}
+
+void BatchOrder::hold(int64_t first, int64_t count) {
+  for (int64_t number = first / size_; number <= (first + count - 1) / size_; ++number) {
+    const auto slot = static_cast<size_t>(number) % slots_.size();
+    if (slots_[slot] == number) continue;
+    ring_.select(0, static_cast<int64_t>(slot)).copy_(pass(number));
+    slots_[slot] = number;
+  }
 }
 
 }  // namespace priornet

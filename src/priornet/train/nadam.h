@@ -1,18 +1,48 @@
 #pragma once
 
-#include <priornet/train/optimiser.h>
+#include <priornet/core/device_code.h>
+
+#include <cmath>
+#include <vector>
 
 namespace priornet {
 
+struct NAdamConstants {
+  double beta1, beta2, epsilon, momentum_decay;
+};
+
 /// With m and v the running means of the gradient g and of its square, and mu_t the momentum of step t:
 /// p -= rate ((1 - mu_t) / (1 - mu_1 ... mu_t) g + mu_(t+1) / (1 - mu_1 ... mu_(t+1)) m) / (sqrt(v / (1 - beta2^t)) +
-/// epsilon).
-class NAdam final : public Optimiser {
+/// epsilon). What changes from step to step is a row of three coefficients: of g, of m, and of v below the root.
+template <class T>
+class NAdamRule {
  public:
-  NAdam(FlatParameters& parameters, const OptimiserOptions& options, const std::vector<double>& rates);
+  using Value = T;
+  using Constants = NAdamConstants;
+  static constexpr int kMoments = 2;
+  static constexpr int kCoefficients = 3;
+
+  PRIORNET_DEVICE NAdamRule(const NAdamConstants& constants, const double* row)
+      : beta1_(static_cast<T>(constants.beta1)),
+        rest1_(static_cast<T>(1.0 - constants.beta1)),
+        beta2_(static_cast<T>(constants.beta2)),
+        rest2_(static_cast<T>(1.0 - constants.beta2)),
+        epsilon_(static_cast<T>(constants.epsilon)),
+        of_gradient_(static_cast<T>(row[0])),
+        of_mean_(static_cast<T>(row[1])),
+        of_square_(static_cast<T>(row[2])) {}
+
+  PRIORNET_DEVICE void operator()(T& p, T g, T& m, T& v) const {
+    m = beta1_ * m + rest1_ * g;
+    v = beta2_ * v + rest2_ * g * g;
+    p -= (of_gradient_ * g + of_mean_ * m) / (std::sqrt(v * of_square_) + epsilon_);
+  }
 
  private:
-  void update(const torch::Tensor& row) override;
+  T beta1_, rest1_, beta2_, rest2_, epsilon_, of_gradient_, of_mean_, of_square_;
 };
+
+/// The rows of coefficients of all steps, one after the other. ArgumentError for constants out of range.
+std::vector<double> nadam_coefficients(const NAdamConstants& constants, const std::vector<double>& rates);
 
 }  // namespace priornet

@@ -1,35 +1,84 @@
-#include <priornet/core/checks.h>
-#include <priornet/train/nadam.h>
 #include <priornet/train/optimiser.h>
-#include <priornet/train/sgd.h>
+
+#include <ATen/Dispatch.h>
+#include <priornet/core/checks.h>
+#include <priornet/core/device.h>
+#include <priornet/train/flat_update.h>
 
 namespace priornet {
+namespace {
 
-Optimiser::Optimiser(FlatParameters& parameters, const OptimiserOptions& options, torch::Tensor table)
-    : parameters_(parameters), options_(options) {
-  const auto device = parameters.values.device();
-  // A CPU reads its row as it is; elsewhere it meets float32 parameters, and has their dtype.
-  table_ = device.is_cpu() ? std::move(table) : table.to(parameters.values.options());
-  counter_ = torch::zeros({1}, torch::TensorOptions(torch::kInt64).device(device));
-  norm_ = torch::zeros({}, parameters.values.options());
+using Kind = OptimiserOptions::Kind;
+
+NAdamConstants nadam_constants(const OptimiserOptions& options) {
+  return {options.beta1, options.beta2, options.epsilon, options.momentum_decay};
 }
+
+std::vector<double> coefficients(const OptimiserOptions& options, const std::vector<double>& rates) {
+  if (options.kind == Kind::kNAdam) return nadam_coefficients(nadam_constants(options), rates);
+  check_range("SGD", "momentum", options.momentum >= 0.0 && options.momentum < 1.0, "in [0, 1)", options.momentum);
+  return rates;
+}
+
+template <class Rule>
+void run_update(const FlatUpdate<typename Rule::Value>& update, const typename Rule::Constants& constants,
+                bool on_cuda) {
+#if defined(PRIORNET_CUDA)
+  if (on_cuda) return launch_update<Rule>(update, constants, current_cuda_stream());
+#endif
+  static_cast<void>(on_cuda);
+  update_on_cpu<Rule>(update, constants);
+}
+
+}  // namespace
 
 std::unique_ptr<Optimiser> Optimiser::make(FlatParameters& parameters, const OptimiserOptions& options,
                                            const std::vector<double>& rates) {
+  return std::make_unique<Optimiser>(parameters, options, rates);
+}
+
+Optimiser::Optimiser(FlatParameters& parameters, const OptimiserOptions& options, const std::vector<double>& rates)
+    : parameters_(parameters), options_(options) {
   check_range("optimiser", "weight_decay", options.weight_decay >= 0.0, "at least 0", options.weight_decay);
   check_range("optimiser", "clip", options.clip >= 0.0, "at least 0", options.clip);
-  if (options.kind == OptimiserOptions::Kind::kSgd) return std::make_unique<Sgd>(parameters, options, rates);
-  return std::make_unique<NAdam>(parameters, options, rates);
+  check_range("optimiser", "the number of steps", !rates.empty(), "at least 1", 0);
+  is_on_cuda("optimiser", parameters.values);
+  const auto there = torch::TensorOptions(parameters.values.device());
+  table_ = torch::tensor(coefficients(options, rates), torch::kFloat64)
+               .view({static_cast<int64_t>(rates.size()), -1})
+               .to(parameters.values.device());
+  counter_ = torch::zeros({1}, there.dtype(torch::kInt64));
+  current_ = torch::zeros({1}, there.dtype(torch::kInt64));
+  norm_ = torch::zeros({}, there.dtype(torch::kFloat64));
+  partials_ = torch::zeros({kNormParts}, there.dtype(torch::kFloat64));
+  const auto moment = [&] { return torch::zeros_like(parameters.values); };
+  if (options.kind == Kind::kNAdam)
+    moments_ = {{"mean", moment()}, {"square", moment()}};
+  else
+    moments_ = {{"velocity", moment()}};
 }
 
 void Optimiser::step() {
-  const torch::NoGradGuard no_gradient;
-  auto& gradients = parameters_.gradients;
-  norm_.copy_(gradients.norm(2, torch::kFloat64));
-  if (options_.clip > 0.0) gradients.mul_((options_.clip / (norm_ + 1e-6)).clamp_max_(1.0));
-  if (options_.weight_decay > 0.0) gradients.add_(parameters_.values, options_.weight_decay);
-  update(table_.index_select(0, counter_).squeeze(0));
-  counter_.add_(1);
+  const bool on_cuda = parameters_.values.is_cuda();
+  AT_DISPATCH_FLOATING_TYPES(parameters_.values.scalar_type(), "optimiser", [&] {
+    const FlatUpdate<scalar_t> update{parameters_.values.data_ptr<scalar_t>(),
+                                      parameters_.gradients.data_ptr<scalar_t>(),
+                                      {moments_[0].values.data_ptr<scalar_t>(),
+                                       moments_.size() == 1 ? nullptr : moments_[1].values.data_ptr<scalar_t>()},
+                                      parameters_.values.numel(),
+                                      options_.clip,
+                                      options_.weight_decay,
+                                      table_.data_ptr<double>(),
+                                      table_.size(0),
+                                      counter_.data_ptr<int64_t>(),
+                                      norm_.data_ptr<double>(),
+                                      partials_.data_ptr<double>(),
+                                      current_.data_ptr<int64_t>()};
+    if (options_.kind == Kind::kNAdam)
+      run_update<NAdamRule<scalar_t>>(update, nadam_constants(options_), on_cuda);
+    else
+      run_update<SgdRule<scalar_t>>(update, {options_.momentum, options_.nesterov}, on_cuda);
+  });
 }
 
 std::vector<NamedTensor> Optimiser::state() const {

@@ -35,28 +35,24 @@ class Optimiser {
   /// `rates`: the learning rate of every step of the run. `parameters` outlives the optimiser.
   static std::unique_ptr<Optimiser> make(FlatParameters& parameters, const OptimiserOptions& options,
                                          const std::vector<double>& rates);
-  virtual ~Optimiser() = default;
+  Optimiser(FlatParameters& parameters, const OptimiserOptions& options, const std::vector<double>& rates);
 
-  /// Clips the gradients and updates the values. The parameters' gradients are left scaled by the clipping.
+  /// Updates the values by the clipped gradients, which are left as they are.
   void step();
 
-  /// The norm of the gradient before it was clipped, of the last step; a scalar on the parameters' device.
+  /// The norm of the gradient before it was clipped, of the last step; a float64 scalar on the parameters' device.
   const torch::Tensor& gradient_norm() const { return norm_; }
 
   /// What must be kept to go on later: moments, and the number of steps done. Tensors that share memory with it.
   std::vector<NamedTensor> state() const;
 
- protected:
-  Optimiser(FlatParameters& parameters, const OptimiserOptions& options, torch::Tensor table);
-  virtual void update(const torch::Tensor& row) = 0;
-
+ private:
   FlatParameters& parameters_;
   OptimiserOptions options_;
   std::vector<NamedTensor> moments_;  ///< named, [size] each
-
- private:
-  torch::Tensor table_;    ///< [steps, coefficients], float64 on a CPU, float32 elsewhere
-  torch::Tensor counter_;  ///< int64 [1]
+  torch::Tensor table_;               ///< float64 [steps, coefficients]
+  torch::Tensor counter_;             ///< int64 [1]
+  torch::Tensor current_, partials_;  ///< what the kernels of a GPU work with
   torch::Tensor norm_;
 };
 

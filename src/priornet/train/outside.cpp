@@ -17,11 +17,15 @@ uint64_t seed_of_step(uint64_t seed, int64_t step) { return derive_seed(seed, fm
 class SetSource final : public OutsideSource {
  public:
   SetSource(torch::Tensor images, uint64_t seed)
-      : images_(std::move(images)), order_(images_.size(0), seed, images_.device()) {}
+      : images_(images.contiguous()), order_(images_.size(0), seed, images_.device()) {}
 
   torch::Tensor batch(const OutsideBatch& batch) override {
     return images_.index_select(0, order_.rows(batch.step * batch.whole + batch.first, batch.count));
   }
+
+  Stock stock(const OutsideBatch& any) override { return {images_, order_.ring(any.count)}; }
+
+  void prepare(const OutsideBatch& batch) override { order_.hold(batch.step * batch.whole + batch.first, batch.count); }
 
  private:
   torch::Tensor images_;
@@ -79,6 +83,17 @@ FactorAnalysis fitted(const OutsideOptions& options, const OutsideContext& conte
 
 }  // namespace
 
+OutsideSource::Stock OutsideSource::stock(const OutsideBatch& any) {
+  made_ = batch(any).clone();
+  return {made_, {}};
+}
+
+void OutsideSource::prepare(const OutsideBatch& batch_of_step) { made_.copy_(batch(batch_of_step)); }
+
+std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t seed) {
+  return std::make_unique<SetSource>(std::move(images), seed);
+}
+
 std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const OutsideContext& context) {
   if (!context.train.has_images())
     throw ConfigError(
@@ -90,7 +105,7 @@ std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const
   LoadOptions load;
   load.progress = &context.progress;
   const auto set = fit_to(load_set(options.source, load), image_shape(context.train));
-  return std::make_unique<SetSource>(set.inputs.to(context.device), context.seed);
+  return outside_images(set.inputs.to(context.device), context.seed);
 }
 
 }  // namespace priornet

@@ -2,6 +2,7 @@
 
 #include <priornet/core/progress.h>
 #include <priornet/data/dataset.h>
+#include <priornet/train/pass_ring.h>
 
 #include <functional>
 #include <memory>
@@ -38,6 +39,19 @@ class OutsideSource {
  public:
   virtual ~OutsideSource() = default;
   virtual torch::Tensor batch(const OutsideBatch& batch) = 0;
+
+  /// The same for a kernel that gathers: where it finds the images of every step, in memory that stays where it is.
+  /// `any`: the batch of some step.
+  struct Stock {
+    torch::Tensor images;  ///< uint8 [..., C, H, W]
+    PassRing order;
+  };
+  virtual Stock stock(const OutsideBatch& any);
+  /// Has the stock hold this batch, after stock() was called.
+  virtual void prepare(const OutsideBatch& batch);
+
+ private:
+  torch::Tensor made_;  ///< the batch of the last step prepared
 };
 
 struct OutsideContext {
@@ -47,6 +61,9 @@ struct OutsideContext {
   Progress& progress;
   std::function<void(torch::Tensor)> share;  ///< gives what was fitted to all processes, where there are several
 };
+
+/// From images uint8 [N, C, H, W] where they lie, in an order of their own, again and again.
+std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t seed);
 
 /// DataError where a set is not there, ConfigError where the training set holds no images.
 std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const OutsideContext& context);

@@ -73,8 +73,14 @@ class Run {
   }
 
   TrainingBatchesOptions batch_options() const {
-    return {config_.batch, config_.outside_batch,         config_.augmentation,
-            config_.noise, derive_seed(seed_, "batches"), processes_.share()};
+    return {config_.batch,
+            config_.outside_batch,
+            config_.augmentation,
+            config_.noise,
+            derive_seed(seed_, "batches"),
+            processes_.share(),
+            sets_.train.has_images(),
+            config_.precision == Precision::kBFloat16};
   }
 
   int64_t images_a_step() const { return config_.batch + (outside_ ? config_.outside_batch : 0); }
@@ -112,9 +118,7 @@ class Run {
   void train_step() {
     // Dropout draws from LibTorch's own generator: seeded for each step, a run can go on at any of them.
     torch::manual_seed(derive_seed(seed_, processes_.own(fmt::format("dropout {}", facts_.step))));
-    auto batch = batches_.at(facts_.step);
-    if (sets_.train.has_images()) batch.inputs = batch.inputs.contiguous(torch::MemoryFormat::ChannelsLast);
-    step_->run(batch.inputs, batch.targets);
+    step_->run(batches_, facts_.step);
     ++facts_.step;
     if (options_.device.is_cpu()) check_finite();
   }

@@ -1,3 +1,5 @@
+#include <priornet/train/training_batches.h>
+
 #include <fmt/format.h>
 #include <priornet/core/checks.h>
 #include <priornet/core/errors.h>
@@ -5,82 +7,83 @@
 #include <priornet/data/transforms/additive_noise.h>
 #include <priornet/data/transforms/fitting.h>
 #include <priornet/data/transforms/pixels.h>
-#include <priornet/train/training_batches.h>
+#include <priornet/train/kernel_batches.h>
 
 namespace priornet {
 namespace {
-
-struct Part {
-  int64_t first;
-  int64_t count;
-};
-
-Part part_of(int64_t whole, const BatchShare& share) {
-  const auto count = whole / share.processes;
-  return {share.rank * count, count};
-}
 
 bool augments(const AugmentationOptions& options) {
   return options.flip || options.shift > 0 || options.rotation_degrees > 0 || options.cutout > 0;
 }
 
-}  // namespace
-
-TrainingBatches::TrainingBatches(const Dataset& train, torch::Tensor teacher, OutsideSource* outside,
-                                 const torch::Device& device, const TrainingBatchesOptions& options)
-    : train_(train),
-      outside_(outside),
-      device_(device),
-      options_(options),
-      order_(train.size(), derive_seed(options.seed, "order"), device) {
-  if (outside_ == nullptr) options_.outside_batch = 0;
-  for (const auto whole : {options_.batch, options_.outside_batch})
+BatchSources sources_on(const torch::Device& device, const Dataset& train, const torch::Tensor& teacher,
+                        OutsideSource* outside, TrainingBatchesOptions options) {
+  if (outside == nullptr) options.outside_batch = 0;
+  for (const auto whole : {options.batch, options.outside_batch})
     check_range("TrainingBatches", "a batch", whole % options.share.processes == 0,
                 fmt::format("a multiple of the {} processes", options.share.processes), static_cast<double>(whole));
   if (train.size() < options.batch)
     throw DataError(
         fmt::format("{}: has {} inputs, fewer than a batch of {}", train.name, train.size(), options.batch));
   if (!train.has_labels()) throw DataError(fmt::format("{}: has no labels to learn from", train.name));
-  inputs_ = train.inputs.to(device);
-  labels_ = train.labels.to(device);
-  if (teacher.defined()) teacher_ = teacher.to(device);
+  return {train.inputs.to(device).contiguous(),
+          train.labels.to(device).contiguous(),
+          teacher.defined() ? teacher.to(device) : teacher,
+          BatchOrder(train.size(), derive_seed(options.seed, "order"), device),
+          outside,
+          options};
 }
+
+}  // namespace
+
+TrainingBatches::TrainingBatches(const Dataset& train, torch::Tensor teacher, OutsideSource* outside,
+                                 const torch::Device& device, const TrainingBatchesOptions& options)
+    : sources_(sources_on(device, train, teacher, outside, options)) {
+  if (sources_.inputs.is_cuda() && train.has_images()) by_kernel_ = std::make_unique<KernelBatches>(sources_);
+}
+
+TrainingBatches::~TrainingBatches() = default;
 
 torch::Tensor TrainingBatches::rows(int64_t step) {
-  const auto part = part_of(options_.batch, options_.share);
-  return order_.rows(step * options_.batch + part.first, part.count);
+  const auto whole = sources_.options.batch;
+  const auto part = part_of(whole, sources_.options.share);
+  return sources_.order.rows(step * whole + part.first, part.count);
 }
 
-// `purpose` keeps the draws for the two parts of a batch apart.
-torch::Tensor TrainingBatches::prepared(const torch::Tensor& images, const char* purpose, int64_t step,
+torch::Tensor TrainingBatches::prepared(const torch::Tensor& images, const char* draws, int64_t step,
                                         int64_t whole) const {
   if (images.dim() != 4) return images;
-  const auto part = part_of(whole, options_.share);
-  const auto seed = derive_seed(options_.seed, purpose);
+  const auto& options = sources_.options;
+  const auto part = part_of(whole, options.share);
+  const auto seed = derive_seed(options.seed, draws);
   auto seen = images;
-  if (augments(options_.augmentation)) {
+  if (augments(options.augmentation)) {
     // Drawn for the whole batch, so that it does not matter how many share it.
-    auto draws = draw_augmentation(whole, {images.size(1), images.size(2), images.size(3)}, options_.augmentation,
-                                   {seed, static_cast<uint64_t>(step)}, device_);
-    for (auto* draw : {&draws.flip, &draws.shift, &draws.rotation, &draws.hole})
-      *draw = draw->narrow(0, part.first, part.count);
-    seen = augment(images, options_.augmentation, draws);
+    auto parameters = draw_augmentation(whole, {images.size(1), images.size(2), images.size(3)}, options.augmentation,
+                                        {seed, static_cast<uint64_t>(step)}, images.device());
+    for (auto* drawn : {&parameters.flip, &parameters.shift, &parameters.rotation, &parameters.hole})
+      *drawn = drawn->narrow(0, part.first, part.count);
+    seen = augment(images, options.augmentation, parameters);
   }
   const auto inputs = to_unit_range(seen);
-  if (options_.noise == 0.0) return inputs;
-  return add_gaussian_noise(inputs, {options_.noise, seed, step * whole + part.first});
+  if (options.noise == 0.0) return inputs;
+  return add_gaussian_noise(inputs, {options.noise, seed, step * whole + part.first});
 }
 
-TrainingBatches::Batch TrainingBatches::at(int64_t step) {
+TrainingBatch TrainingBatches::at(int64_t step) {
+  const auto& options = sources_.options;
   const auto indices = rows(step);
-  Batch batch;
-  batch.targets.labels = labels_.index_select(0, indices);
-  if (teacher_.defined()) batch.targets.teacher = teacher_.index_select(0, indices);
-  batch.inputs = prepared(inputs_.index_select(0, indices), "inside", step, options_.batch);
-  if (options_.outside_batch == 0) return batch;
-  const auto part = part_of(options_.outside_batch, options_.share);
-  const auto outside = outside_->batch({step, options_.outside_batch, part.first, part.count});
-  batch.inputs = torch::cat({batch.inputs, prepared(outside, "outside", step, options_.outside_batch)});
+  TrainingBatch batch;
+  batch.targets.labels = sources_.labels.index_select(0, indices);
+  if (sources_.teacher.defined()) batch.targets.teacher = sources_.teacher.index_select(0, indices);
+  batch.inputs = prepared(sources_.inputs.index_select(0, indices), kInsideDraws, step, options.batch);
+  if (options.outside_batch > 0) {
+    const auto part = part_of(options.outside_batch, options.share);
+    const auto outside = sources_.outside->batch({step, options.outside_batch, part.first, part.count});
+    batch.inputs = torch::cat({batch.inputs, prepared(outside, kOutsideDraws, step, options.outside_batch)});
+  }
+  if (options.channels_last && batch.inputs.dim() == 4)
+    batch.inputs = batch.inputs.contiguous(torch::MemoryFormat::ChannelsLast);
   return batch;
 }
 

@@ -1,4 +1,6 @@
 #include <priornet/core/autocast.h>
+#include <priornet/core/rows.h>
+#include <priornet/train/kernel_batches.h>
 #include <priornet/train/training_step.h>
 #if defined(PRIORNET_CUDA)
 #include <priornet/train/captured_step.h>
@@ -30,6 +32,16 @@ TrainingStep::TrainingStep(Network& network, FlatParameters& parameters, Optimis
 
 void TrainingStep::run(const torch::Tensor& inputs, const BatchTargets& targets) { run_plainly(inputs, targets); }
 
+void TrainingStep::run(TrainingBatches& batches, int64_t step) {
+  if (auto* const kernel = batches.by_kernel()) {
+    kernel->prepare(step);
+    kernel->make();
+    return run_plainly(kernel->batch().inputs, kernel->batch().targets);
+  }
+  const auto batch = batches.at(step);
+  run(batch.inputs, batch.targets);
+}
+
 void TrainingStep::run_plainly(const torch::Tensor& inputs, const BatchTargets& targets) {
   parameters_.clear_gradients();
   torch::Tensor logits;
@@ -44,11 +56,11 @@ void TrainingStep::run_plainly(const torch::Tensor& inputs, const BatchTargets& 
   loss.total.backward();
   if (options_.exchange) options_.exchange();
   optimiser_.step();
-  const torch::NoGradGuard no_gradient;
-  const auto total = loss.total.detach();
-  const auto norm = optimiser_.gradient_norm();
-  sums_.narrow(0, 0, kCount).add_(torch::stack({total, loss.in, loss.out, loss.cross_entropy, norm}));
-  sums_[kCount].add_((sums_[kLoss] + sums_[kGradientNorm]).isfinite());
+  const auto part = [](const torch::Tensor& value) { return value.data_ptr<float>(); };
+  const StepSumsWork work{{part(loss.total), part(loss.in), part(loss.out), part(loss.cross_entropy)},
+                          optimiser_.gradient_norm().data_ptr<double>(),
+                          sums_.data_ptr<double>()};
+  for_each_row(work, 1, kStepSums, sums_.is_cuda());
 }
 
 }  // namespace priornet

@@ -1,17 +1,14 @@
 #pragma once
 
 #include <priornet/models/network.h>
-#include <priornet/train/method.h>
 #include <priornet/train/optimiser.h>
+#include <priornet/train/step_sums.h>
+#include <priornet/train/training_batches.h>
 
 #include <functional>
 #include <memory>
 
 namespace priornet {
-
-/// What a step adds up, in this order, float64: to be divided by kCount for means. From the first step on whose loss or
-/// gradient is not finite, sums are not finite and no step counts.
-enum StepSum { kLoss, kInside, kOutside, kCrossEntropy, kGradientNorm, kCount, kStepSums };
 
 /// Forward, loss, backward and update of one batch. The sums stay on the device: nobody waits for a step.
 class TrainingStep {
@@ -32,7 +29,10 @@ class TrainingStep {
   /// inputs: float32 [N + M, ...], the first N as `targets` has them, the others outside.
   virtual void run(const torch::Tensor& inputs, const BatchTargets& targets);
 
-  /// float64 [kStepSums], on the device of the network.
+  /// The batch of a step of a run.
+  virtual void run(TrainingBatches& batches, int64_t step);
+
+  /// float64 [kStepSums], as step_sums.h has them, on the device of the network.
   torch::Tensor& sums() { return sums_; }
 
  protected:

@@ -8,6 +8,8 @@
 
 namespace priornet {
 
+uint64_t additive_noise_seed(uint64_t seed) { return derive_seed(seed, "additive noise"); }
+
 torch::Tensor add_gaussian_noise(const torch::Tensor& images, const GaussianNoise& noise) {
   constexpr const char* kFunction = "add_gaussian_noise";
   check_floating(kFunction, "images", images);
@@ -17,8 +19,7 @@ torch::Tensor add_gaussian_noise(const torch::Tensor& images, const GaussianNois
   check_range(kFunction, "first_row", noise.first_row >= 0, "at least 0", static_cast<double>(noise.first_row));
   const int64_t rows = images.size(0);
   const int64_t elements = rows == 0 ? 0 : images.numel() / rows;
-  const auto draws =
-      normal_draws(rows, elements, {derive_seed(noise.seed, "additive noise"), noise.first_row, images.device()});
+  const auto draws = normal_draws(rows, elements, {additive_noise_seed(noise.seed), noise.first_row, images.device()});
   return torch::add(images, draws.view(images.sizes()), noise.sigma);
 }
 

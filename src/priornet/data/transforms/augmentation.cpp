@@ -2,7 +2,6 @@
 
 #include <priornet/core/checks.h>
 #include <priornet/core/parallel.h>
-#include <priornet/core/random_stream.h>
 #include <priornet/core/seeds.h>
 #include <priornet/data/transforms/augmentation_kernels.h>
 #include <priornet/data/transforms/image_checks.h>
@@ -33,30 +32,38 @@ ImageShape shape_of(const torch::Tensor& images) {
 
 }  // namespace
 
+AugmentationPlan plan_of(const AugmentationOptions& options, const ImageShape& shape) {
+  check_options(options, shape);
+  return {static_cast<int32_t>(shape.channels),
+          static_cast<int32_t>(shape.height),
+          static_cast<int32_t>(shape.width),
+          options.flip,
+          static_cast<int32_t>(options.shift),
+          options.rotation_degrees * std::numbers::pi / 180,
+          options.rotation_resampling == Resampling::kBilinear,
+          options.reflect_outside,
+          static_cast<int32_t>(options.cutout)};
+}
+
+uint64_t augmentation_seed(uint64_t seed) { return derive_seed(seed, "augmentation"); }
+
 AugmentationParameters draw_augmentation(int64_t count, const ImageShape& shape, const AugmentationOptions& options,
                                          const AugmentationDraw& draw, const torch::Device& device) {
-  check_options(options, shape);
+  const auto plan = plan_of(options, shape);
   const auto flip = torch::empty({count}, torch::kInt32);
   const auto shift = torch::empty({count, 2}, torch::kInt32);
   const auto rotation = torch::empty({count, 2}, torch::kFloat32);
   const auto hole = torch::empty({count, 2}, torch::kInt32);
-  const uint64_t seed = derive_seed(draw.seed, "augmentation");
-  const double reach = options.rotation_degrees * std::numbers::pi / 180;
+  const uint64_t seed = augmentation_seed(draw.seed);
   for (int64_t n = 0; n < count; ++n) {
-    RandomStream random(seed, draw.step, static_cast<uint64_t>(n));
-    const auto below = [&](int64_t limit) {
-      return static_cast<int32_t>(random.uniform() * static_cast<double>(limit));
-    };
-    const auto offset = [&] { return below(2 * options.shift + 1) - static_cast<int32_t>(options.shift); };
-    const auto start = [&](int64_t side) { return below(side) - static_cast<int32_t>(options.cutout / 2); };
-    flip.data_ptr<int32_t>()[n] = below(2) * (options.flip ? 1 : 0);
-    shift.data_ptr<int32_t>()[2 * n] = offset();
-    shift.data_ptr<int32_t>()[2 * n + 1] = offset();
-    const double angle = (2 * random.uniform() - 1) * reach;
-    rotation.data_ptr<float>()[2 * n] = static_cast<float>(std::cos(angle));
-    rotation.data_ptr<float>()[2 * n + 1] = static_cast<float>(std::sin(angle));
-    hole.data_ptr<int32_t>()[2 * n] = start(shape.width);
-    hole.data_ptr<int32_t>()[2 * n + 1] = start(shape.height);
+    const auto drawn = draw_image(plan, seed, draw.step, static_cast<uint64_t>(n));
+    flip.data_ptr<int32_t>()[n] = drawn.flip ? 1 : 0;
+    shift.data_ptr<int32_t>()[2 * n] = drawn.shift_x;
+    shift.data_ptr<int32_t>()[2 * n + 1] = drawn.shift_y;
+    rotation.data_ptr<float>()[2 * n] = drawn.cosine;
+    rotation.data_ptr<float>()[2 * n + 1] = drawn.sine;
+    hole.data_ptr<int32_t>()[2 * n] = drawn.hole_left;
+    hole.data_ptr<int32_t>()[2 * n + 1] = drawn.hole_top;
   }
   const auto there = [&](const torch::Tensor& tensor) { return tensor.to(device, /*non_blocking=*/true); };
   return {there(flip), there(shift), there(rotation), there(hole)};
@@ -69,7 +76,7 @@ torch::Tensor augment(const torch::Tensor& images, const AugmentationOptions& op
   const int64_t count = images.size(0);
   check_range("augment", "the number of parameters", parameters.flip.size(0) == count,
               "that of the images, " + std::to_string(count), static_cast<double>(parameters.flip.size(0)));
-  if (!images.is_cpu()) return augment_by_gathering(images, options, parameters);
+  if (!images.is_cpu()) return augment_by_pixel(images, options, parameters);
   const auto source = images.contiguous();
   const auto result = torch::empty(source.sizes(), torch::kUInt8);
   const int64_t elements = shape.channels * shape.height * shape.width;
@@ -79,9 +86,10 @@ torch::Tensor augment(const torch::Tensor& images, const AugmentationOptions& op
       const auto* shift = parameters.shift.data_ptr<int32_t>() + 2 * n;
       const auto* rotation = parameters.rotation.data_ptr<float>() + 2 * n;
       const auto* hole = parameters.hole.data_ptr<int32_t>() + 2 * n;
-      augmenter.run({source.data_ptr<uint8_t>() + n * elements, result.data_ptr<uint8_t>() + n * elements,
-                     parameters.flip.data_ptr<int32_t>()[n] != 0, shift[0], shift[1], rotation[0], rotation[1], hole[0],
-                     hole[1]});
+      augmenter.run({source.data_ptr<uint8_t>() + n * elements,
+                     result.data_ptr<uint8_t>() + n * elements,
+                     {parameters.flip.data_ptr<int32_t>()[n] != 0, shift[0], shift[1], rotation[0], rotation[1],
+                      hole[0], hole[1]}});
     }
   });
   return result;

@@ -6,30 +6,8 @@
 namespace priornet {
 namespace {
 
-int32_t reflected(int32_t place, int32_t size) {
-  if (size == 1) return 0;
-  const int32_t period = 2 * (size - 1);
-  place %= period;
-  if (place < 0) place += period;
-  return std::min(place, period - place);
-}
-
-// std::floor is a call where the CPU has no instruction for it.
-int32_t floor_of(float value) {
-  const auto whole = static_cast<int32_t>(value);
-  return whole - (value < static_cast<float>(whole) ? 1 : 0);
-}
-
-/// Where the pixels of an output row lie in the unrotated image.
-struct RotatedRow {
-  float cosine, sine, middle_x, middle_y, y;
-
-  float x_at(int64_t x) const { return cosine * (static_cast<float>(x) - middle_x) - sine * (y - middle_y) + middle_x; }
-  float y_at(int64_t x) const { return sine * (static_cast<float>(x) - middle_x) + cosine * (y - middle_y) + middle_y; }
-};
-
 RotatedRow rotated_row(const ImageAugmenter::Image& image, const ImageShape& shape, int64_t y) {
-  return {image.cosine, image.sine, 0.5f * static_cast<float>(shape.width - 1),
+  return {image.draw.cosine, image.draw.sine, 0.5f * static_cast<float>(shape.width - 1),
           0.5f * static_cast<float>(shape.height - 1), static_cast<float>(y)};
 }
 
@@ -46,10 +24,10 @@ void ImageAugmenter::run(const Image& image) {
   const auto width = static_cast<int32_t>(shape_.width);
   const auto height = static_cast<int32_t>(shape_.height);
   for (int32_t x = 0; x < width; ++x) {
-    const int32_t column = reflected(x + image.shift_x, width);
-    columns_[x] = image.flip ? width - 1 - column : column;
+    const int32_t column = reflected(x + image.draw.shift_x, width);
+    columns_[x] = image.draw.flip ? width - 1 - column : column;
   }
-  for (int32_t y = 0; y < height; ++y) rows_[y] = reflected(y + image.shift_y, height);
+  for (int32_t y = 0; y < height; ++y) rows_[y] = reflected(y + image.draw.shift_y, height);
   if (options_.rotation_degrees == 0)
     copy(image);
   else if (options_.rotation_resampling == Resampling::kNearest)
@@ -62,14 +40,14 @@ void ImageAugmenter::run(const Image& image) {
 // Between the reflected ends a row is a run of the source, forwards or backwards.
 void ImageAugmenter::copy(const Image& image) {
   const int64_t width = shape_.width;
-  const int64_t begin = std::max<int64_t>(0, -image.shift_x);
-  const int64_t end = std::min<int64_t>(width, width - image.shift_x);
+  const int64_t begin = std::max<int64_t>(0, -image.draw.shift_x);
+  const int64_t end = std::min<int64_t>(width, width - image.draw.shift_x);
   for (int64_t c = 0; c < shape_.channels; ++c) {
     for (int64_t y = 0; y < shape_.height; ++y) {
       const uint8_t* in = image.in + (c * shape_.height + rows_[y]) * width;
       uint8_t* out = image.out + (c * shape_.height + y) * width;
       for (int64_t x = 0; x < begin; ++x) out[x] = in[columns_[x]];
-      if (image.flip)
+      if (image.draw.flip)
         std::reverse_copy(in + columns_[end - 1], in + columns_[begin] + 1, out + begin);
       else
         std::copy_n(in + columns_[begin], end - begin, out + begin);
@@ -124,23 +102,20 @@ void ImageAugmenter::rotate_bilinear(const Image& image) {
       const int32_t corners[] = {place(left, top), place(left + 1, top), place(left, top + 1),
                                  place(left + 1, top + 1)};
       for (int64_t c = 0; c < shape_.channels; ++c) {
-        const auto value = [&](int i) {
-          return corners[i] < 0 ? 0.0f : static_cast<float>(image.in[c * pixels + corners[i]]);
-        };
-        const float above = value(0) * (1 - right_share) + value(1) * right_share;
-        const float below = value(2) * (1 - right_share) + value(3) * right_share;
-        image.out[c * pixels + y * width + x] =
-            static_cast<uint8_t>(above * (1 - low_share) + below * low_share + 0.5f);
+        float levels[4];
+        for (int i = 0; i < 4; ++i)
+          levels[i] = corners[i] < 0 ? 0.0f : static_cast<float>(image.in[c * pixels + corners[i]]);
+        image.out[c * pixels + y * width + x] = bilinear_level(levels, right_share, low_share);
       }
     }
   }
 }
 
 void ImageAugmenter::cut(const Image& image) {
-  const int64_t left = std::clamp<int64_t>(image.hole_left, 0, shape_.width);
-  const int64_t right = std::clamp<int64_t>(image.hole_left + options_.cutout, left, shape_.width);
-  const int64_t top = std::clamp<int64_t>(image.hole_top, 0, shape_.height);
-  const int64_t bottom = std::clamp<int64_t>(image.hole_top + options_.cutout, top, shape_.height);
+  const int64_t left = std::clamp<int64_t>(image.draw.hole_left, 0, shape_.width);
+  const int64_t right = std::clamp<int64_t>(image.draw.hole_left + options_.cutout, left, shape_.width);
+  const int64_t top = std::clamp<int64_t>(image.draw.hole_top, 0, shape_.height);
+  const int64_t bottom = std::clamp<int64_t>(image.draw.hole_top + options_.cutout, top, shape_.height);
   for (int64_t c = 0; c < shape_.channels; ++c)
     for (int64_t y = top; y < bottom; ++y)
       std::fill_n(image.out + (c * shape_.height + y) * shape_.width + left, right - left, kHoleGrey);

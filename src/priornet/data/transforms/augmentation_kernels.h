@@ -1,15 +1,19 @@
 #pragma once
 
 #include <priornet/data/transforms/augmentation.h>
+#include <priornet/data/transforms/augmented_pixel.h>
 
 #include <vector>
 
-// The two ways behind augmentation.h; both give the same bytes.
+// The ways behind augmentation.h; all give the same bytes.
 
 namespace priornet {
 
-/// What a hole is filled with: 0 in [-1, 1], to half a grey level.
-constexpr uint8_t kHoleGrey = 128;
+/// The options as the kernels take them. ArgumentError where they are out of range.
+AugmentationPlan plan_of(const AugmentationOptions& options, const ImageShape& shape);
+
+/// Which stream a run's seed (AugmentationDraw) draws from.
+uint64_t augmentation_seed(uint64_t seed);
 
 /// One image at a time on the CPU. Holds the room it works in: one a thread.
 class ImageAugmenter {
@@ -19,10 +23,7 @@ class ImageAugmenter {
   struct Image {
     const uint8_t* in;  ///< [channels, height, width]
     uint8_t* out;
-    bool flip;
-    int32_t shift_x, shift_y;
-    float cosine, sine;
-    int32_t hole_left, hole_top;
+    ImageDraw draw;
   };
   void run(const Image& image);
 
@@ -38,8 +39,8 @@ class ImageAugmenter {
   std::vector<int32_t> places_;          ///< which source pixel each pixel shows, -1 for none
 };
 
-/// The whole batch by tensor operations on its device.
-torch::Tensor augment_by_gathering(const torch::Tensor& images, const AugmentationOptions& options,
-                                   const AugmentationParameters& parameters);
+/// One pixel at a time, where the images lie: for a GPU.
+torch::Tensor augment_by_pixel(const torch::Tensor& images, const AugmentationOptions& options,
+                               const AugmentationParameters& parameters);
 
 }  // namespace priornet

@@ -1,0 +1,97 @@
+#include "gpu_training.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "our_training.h"
+#include "plain_training.h"
+#include "timing.h"
+
+namespace priornet::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kFirstSteps = 10;  // libraries choose kernels, the graph is recorded
+constexpr int kRounds = 5;
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+double seconds_of(const torch::Device& device, int calls, const std::function<void()>& work) {
+  wait_for(device);
+  const auto start = Clock::now();
+  for (int i = 0; i < calls; ++i) work();
+  wait_for(device);
+  return since(start) / calls;
+}
+
+double median_seconds(const torch::Device& device, double seconds, const std::function<void()>& work) {
+  for (int i = 0; i < kFirstSteps; ++i) work();
+  const double once = seconds_of(device, kFirstSteps, work);
+  const int calls = std::clamp(static_cast<int>(seconds / kRounds / once), 10, 10'000);
+  std::vector<double> rounds;
+  for (int i = 0; i < kRounds; ++i) rounds.push_back(seconds_of(device, calls, work));
+  std::nth_element(rounds.begin(), rounds.begin() + kRounds / 2, rounds.end());
+  return rounds[kRounds / 2];
+}
+
+// Few enough that no queue is full.
+double host_seconds_of(const torch::Device& device, const std::function<void()>& work) {
+  constexpr int kCalls = 8;
+  wait_for(device);
+  const auto start = Clock::now();
+  for (int i = 0; i < kCalls; ++i) work();
+  const double seconds = since(start) / kCalls;
+  wait_for(device);
+  return seconds;
+}
+
+std::vector<TrainingCase> cases() {
+  std::vector<TrainingCase> all;
+  const auto add = [&](const char* network, int64_t half, bool factors) {
+    all.push_back({network, Method::kDpn, half, half, factors});
+    if (!factors) all.push_back({network, Method::kDnn, 2 * half, 0, false});
+  };
+  for (const int64_t half : {128, 256, 512}) add("vgg16", half, false);
+  add("resnet18", 256, false);
+  add("vgg6", 128, false);
+  add("vgg6", 128, true);
+  return all;
+}
+
+}  // namespace
+
+void measure_training(const torch::Device& device, double seconds, const TrainingReport& report) {
+  for (const auto& what : cases()) {
+    TrainingTimes line{what};
+    {
+      OurTraining ours(what, device, true);
+      line.operations = ours.operations_an_image() * static_cast<double>(what.images());
+      line.seconds = median_seconds(device, seconds, [&] { ours.step(); });
+      line.host_seconds = host_seconds_of(device, [&] { ours.step(); });
+    }
+    PlainTraining plain(what, device, true);
+    line.plain_seconds = median_seconds(device, seconds, [&] { plain.step(); });
+    report(line);
+  }
+}
+
+void measure_training_parts(const torch::Device& device, double seconds, const PartReport& report) {
+  for (const char* network : {"vgg16", "vgg6"}) {
+    for (const bool factors : {false, true}) {
+      if (factors && std::string(network) != "vgg6") continue;
+      const TrainingCase what{network, Method::kDpn, 128, 128, factors};
+      OurTraining ours(what, device, true);
+      const auto shape = model_of(what).input;
+      const double bytes = static_cast<double>(what.images() * shape[0] * shape[1] * shape[2] * (1 + 2));
+      report({std::string("batch 128 + 128, ") + network + (factors ? ", factors" : ""),
+              median_seconds(device, seconds, [&] { ours.batch(); }), bytes});
+      if (factors) continue;
+      // The gradient twice; values and two moments read and written.
+      report({std::string("NAdam with clipping, ") + network, median_seconds(device, seconds, [&] { ours.update(); }),
+              8.0 * sizeof(float) * static_cast<double>(ours.parameters())});
+    }
+  }
+}
+
+}  // namespace priornet::bench

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "training_case.h"
+
+namespace priornet::bench {
+
+/// Whole training steps on a GPU: batch with augmentation, forward, loss, backward, clipping, update.
+struct TrainingTimes {
+  TrainingCase what;
+  double seconds = 0;       ///< a step, the median of several rounds
+  double host_seconds = 0;  ///< a step, until the host is free again
+  double plain_seconds = 0;
+  double operations = 0;  ///< a step, of the convolutions and dense layers alone
+
+  double images_per_second() const { return static_cast<double>(what.images()) / seconds; }
+  double plain_images_per_second() const { return static_cast<double>(what.images()) / plain_seconds; }
+  double operations_per_second() const { return operations / seconds; }
+};
+
+/// A part of a step by itself.
+struct PartTimes {
+  std::string part;
+  double seconds = 0;
+  double bytes = 0;  ///< that have to be read and written
+};
+
+using TrainingReport = std::function<void(const TrainingTimes& line)>;
+using PartReport = std::function<void(const PartTimes& line)>;
+
+/// In bfloat16; `seconds` is spent on each line.
+void measure_training(const torch::Device& device, double seconds, const TrainingReport& report);
+void measure_training_parts(const torch::Device& device, double seconds, const PartReport& report);
+
+/// A few steps of VGG-16 at 128 + 128 images as LibTorch's profiler sees them, for chrome://tracing and its like. Error
+/// where this LibTorch has no such profiler.
+void trace_training(const torch::Device& device, const std::filesystem::path& file);
+
+}  // namespace priornet::bench

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <priornet/models/vgg.h>
+#include <torch/nn/modules/container/sequential.h>
+
+namespace priornet::bench {
+
+/// The same networks as a LibTorch tutorial would have them.
+torch::nn::Sequential plain_vgg(const VGGOptions& options);
+
+/// ResNet-18 for 32x32 images.
+torch::nn::Sequential plain_resnet(int64_t classes);
+
+}  // namespace priornet::bench

@@ -1,0 +1,40 @@
+#include <priornet/core/errors.h>
+#include <torch/version.h>
+
+#include <set>
+
+#include "gpu_training.h"
+#include "our_training.h"
+#include "timing.h"
+
+// LibTorch's profiler had this form long before, but no build of an older one was tried.
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+#define PRIORNET_HAVE_PROFILER
+#include <torch/csrc/autograd/profiler_kineto.h>
+#endif
+
+namespace priornet::bench {
+
+#if defined(PRIORNET_HAVE_PROFILER)
+void trace_training(const torch::Device& device, const std::filesystem::path& file) {
+  namespace profiler = torch::autograd::profiler;
+  using torch::profiler::impl::ActivityType;
+  OurTraining ours({"vgg16", Method::kDpn, 128, 128, false}, device, true);
+  for (int i = 0; i < 10; ++i) ours.step();
+  wait_for(device);
+  const torch::profiler::impl::ProfilerConfig config(torch::profiler::impl::ProfilerState::KINETO);
+  std::set<ActivityType> activities = {ActivityType::CPU};
+  if (device.is_cuda()) activities.insert(ActivityType::CUDA);
+  profiler::prepareProfiler(config, activities);
+  profiler::enableProfiler(config, activities);
+  for (int i = 0; i < 3; ++i) ours.step();
+  wait_for(device);
+  profiler::disableProfiler()->save(file.string());
+}
+#else
+void trace_training(const torch::Device&, const std::filesystem::path&) {
+  throw Error("--trace: needs LibTorch 2.4 or later, found " TORCH_VERSION);
+}
+#endif
+
+}  // namespace priornet::bench

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <priornet/data/dataset.h>
+#include <priornet/models/model.h>
+#include <priornet/train/batch_sources.h>
+
+namespace priornet::bench {
+
+/// What is trained: a network as the paper trains it, on made-up images.
+struct TrainingCase {
+  std::string network;  ///< vgg6 (28x28, grey), vgg16 or resnet18 (32x32, RGB)
+  Method method = Method::kDpn;
+  int64_t inside = 128;  ///< images a step in distribution
+  int64_t outside = 128;
+  bool factor_analysis = false;  ///< as source of the outside; else another set
+
+  int64_t images() const { return inside + outside; }
+};
+
+constexpr int64_t kTrainingClasses = 10;
+constexpr double kTrainingRate = 1e-4;
+constexpr double kTrainingClip = 10.0;
+
+ModelOptions model_of(const TrainingCase& what);
+
+/// Of CIFAR's images flip, shift and rotation; of MNIST's none.
+AugmentationOptions augmentation_of(const TrainingCase& what);
+
+/// 50,000 images of noise.
+Dataset made_up_set(const TrainingCase& what, uint64_t seed);
+
+}  // namespace priornet::bench

@@ -1,0 +1,151 @@
+#include <priornet/core/seeds.h>
+#include <priornet/core/side_stream.h>
+#include <priornet/train/captured_step.h>
+#include <priornet/train/kernel_batches.h>
+#include <testing/small_runs.h>
+#include <testing/tensors.h>
+
+// What a GPU does in a training step by kernels of our own: the batch, the update, both within the graph.
+
+namespace priornet {
+namespace {
+
+const torch::Device kGpu(torch::kCUDA, 0);
+
+// Gradients pull towards 1, so that an error of one step shows in the next.
+torch::Tensor optimised_on(const torch::Device& device, const OptimiserOptions& options, int64_t size, int64_t steps) {
+  auto p = torch::randn({size}, make_generator(1)).to(device).requires_grad_();
+  FlatParameters flat({p});
+  const auto optimiser = Optimiser::make(flat, options, std::vector<double>(static_cast<size_t>(steps), 1e-3));
+  for (int64_t step = 0; step < steps; ++step) {
+    const auto noise = torch::randn({size}, make_generator(static_cast<uint64_t>(step))).to(device);
+    p.mutable_grad().copy_((p.detach() - 1.0) * 3.0 + noise);
+    optimiser->step();
+  }
+  EXPECT_EQ(optimiser->state().back().values.item<int64_t>(), steps);
+  const auto norm = flat.gradients.to(torch::kFloat64).norm().item<double>();
+  EXPECT_NEAR(optimiser->gradient_norm().item<double>(), norm, 1e-9 * norm);
+  return p.detach().cpu();
+}
+
+TEST(CudaOptimiser, FollowsTheCpuOverAThousandSteps) {
+  for (const auto kind : {OptimiserOptions::Kind::kNAdam, OptimiserOptions::Kind::kSgd}) {
+    OptimiserOptions options;
+    options.kind = kind;
+    options.clip = 5.0;
+    options.weight_decay = 1e-2;
+    for (const int64_t size : {3, 5'001})
+      EXPECT_TRUE(near(optimised_on(kGpu, options, size, 1000), optimised_on(torch::kCPU, options, size, 1000), 2e-5));
+  }
+}
+
+TEST(CudaOptimiser, UpdatesManyParametersAlikeEveryTime) {
+  OptimiserOptions options;
+  options.clip = 1.0;
+  const auto once = optimised_on(kGpu, options, 3'000'001, 3);
+  EXPECT_TRUE(once.equal(optimised_on(kGpu, options, 3'000'001, 3)));
+  EXPECT_TRUE(near(once, optimised_on(torch::kCPU, options, 3'000'001, 3), 1e-5));
+}
+
+Dataset rgb_images(int64_t count, uint64_t seed) {
+  auto set = small_images(count, seed);
+  set.inputs = torch::randint(256, {count, 3, 9, 13}, make_generator(seed), torch::kUInt8);
+  return set;
+}
+
+TrainingBatchesOptions batches_with(const AugmentationOptions& augmentation) {
+  TrainingBatchesOptions options;
+  options.batch = 16;
+  options.outside_batch = 16;
+  options.augmentation = augmentation;
+  options.seed = 3;
+  options.channels_last = true;
+  return options;
+}
+
+std::unique_ptr<OutsideSource> outside_of(const Dataset& set, const std::string& source, const torch::Device& device) {
+  OutsideOptions options;
+  options.source = source;
+  options.latent = 3;
+  NoProgress progress;
+  return make_outside(options, {set, device, 7, progress, {}});
+}
+
+// 50 rows: passes end in the middle of batches.
+TEST(CudaBatches, AreThoseOfTheCpu) {
+  const auto set = rgb_images(50, 1);
+  const auto here_outside = outside_of(set, kUniformNoise, torch::kCPU),
+             there_outside = outside_of(set, kUniformNoise, kGpu);
+  for (const double degrees : {0.0, 25.0})
+    for (const auto resampling : {Resampling::kNearest, Resampling::kBilinear})
+      for (const bool reflect : {false, true}) {
+        const auto options = batches_with({true, 3, degrees, resampling, reflect, 5});
+        TrainingBatches here(set, {}, here_outside.get(), torch::kCPU, options);
+        TrainingBatches there(set, {}, there_outside.get(), kGpu, options);
+        ASSERT_NE(there.by_kernel(), nullptr);
+        for (const int64_t step : {0, 1, 2, 3, 4, 5, 6, 7, 20, 21}) {
+          const auto wanted = here.at(step);
+          there.by_kernel()->prepare(step);
+          there.by_kernel()->make();
+          const auto& found = there.by_kernel()->batch();
+          EXPECT_TRUE(found.inputs.cpu().equal(wanted.inputs)) << step << ", " << degrees;
+          EXPECT_TRUE(found.targets.labels.cpu().equal(wanted.targets.labels)) << step;
+        }
+      }
+}
+
+TEST(CudaBatches, CarryNoiseAndDrawnOutliers) {
+  const auto set = rgb_images(50, 1);
+  const auto here_outside = outside_of(set, kFactorAnalysis, torch::kCPU);
+  const auto there_outside = outside_of(set, kFactorAnalysis, kGpu);
+  auto options = batches_with({.flip = true, .shift = 2});
+  options.noise = 0.5;
+  TrainingBatches here(set, {}, here_outside.get(), torch::kCPU, options);
+  TrainingBatches there(set, {}, there_outside.get(), kGpu, options);
+  for (const int64_t step : {0, 3, 4}) {
+    there.by_kernel()->prepare(step);
+    there.by_kernel()->make();
+    const auto wanted = here.at(step).inputs;
+    const auto found = there.by_kernel()->batch().inputs.cpu();
+    EXPECT_TRUE(near(found.narrow(0, 0, 16), wanted.narrow(0, 0, 16), 1e-5)) << step;
+    // A level may round the other way where the two fits differ in the last digit.
+    EXPECT_LT((found - wanted).abs().mean().item<double>(), 1e-3) << step;
+  }
+}
+
+// What the graph saw is still there after each step.
+TEST(CudaStep, MakesItsBatchesWithinTheGraph) {
+  const SideStream stream(kGpu);
+  const auto sets = small_sets();
+  const auto config = small_config();
+  const auto outside = outside_of(sets.train, kUniformNoise, kGpu);
+  auto options = batches_with(config.augmentation);
+  options.batch = 48;  // of 320: passes end within batches
+  const auto run = [&](bool captured) {
+    TrainingBatches batches(sets.train, {}, outside.get(), kGpu, options);
+    auto model = model_for(config, sets.train);
+    model.keep_dense = 1.0;
+    auto network = make_model(model, make_generator(3));
+    network->to(kGpu);
+    FlatParameters parameters(network->parameters());
+    const auto optimiser = Optimiser::make(parameters, config.optimiser, std::vector<double>(20, 1e-3));
+    const TrainingStep::Options how{config.method, false, {}};
+    const auto step = captured ? captured_step(*network, parameters, *optimiser, how)
+                               : std::make_unique<TrainingStep>(*network, parameters, *optimiser, how);
+    std::vector<torch::Tensor> seen;
+    for (int64_t i = 0; i < 20; ++i) {
+      step->run(batches, i);
+      seen.push_back(batches.by_kernel()->batch().inputs.cpu());
+      EXPECT_TRUE(seen.back().equal(batches.at(i).inputs.cpu()) || near(seen.back(), batches.at(i).inputs.cpu(), 1e-6))
+          << i;
+    }
+    return std::pair(parameters.values.cpu(), step->sums().cpu());
+  };
+  const auto plain = run(false), replayed = run(true);
+  EXPECT_TRUE(near(replayed.first, plain.first, 1e-4));
+  EXPECT_TRUE(near(replayed.second, plain.second, 1e-3));
+  EXPECT_EQ(replayed.second[kCount].item<double>(), 20.0);
+}
+
+}  // namespace
+}  // namespace priornet
