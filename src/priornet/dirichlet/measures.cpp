@@ -62,7 +62,7 @@ class MeasuresFunction : public torch::autograd::Function<MeasuresFunction> {
   template <class T>
   static void run(const MeasureRows<T>& work, bool on_cuda) {
 #if defined(PRIORNET_CUDA)
-    if (on_cuda) return launch_rows(MeasureWork<T>{work}, work.rows, current_cuda_stream());
+    if (on_cuda) return launch_measures(work, current_cuda_stream());
 #endif
     static_cast<void>(on_cuda);
     parallel_rows(work.rows, work.classes,

@@ -24,12 +24,13 @@ struct RowExtent {
   Real top, top_index, bottom;
 };
 
-/// `load(c)` is the logit of class c.
+/// `load(c)` is the logit of class c. Of all classes, or of class 0 with first, first + step, ...
 template <class Real, class Load>
-PRIORNET_DEVICE inline RowExtent<Real> row_extent(const Load& load, int64_t classes) {
-  const Real first = load(0);
-  RowExtent<Real> extent{first, Real{}, first};
-  for (int64_t c = 1; c < classes; ++c) {
+PRIORNET_DEVICE inline RowExtent<Real> row_extent(const Load& load, int64_t classes, int64_t first = 1,
+                                                  int64_t step = 1) {
+  const Real zeroth = load(0);
+  RowExtent<Real> extent{zeroth, Real{}, zeroth};
+  for (int64_t c = first; c < classes; c += step) {
     const Real z = load(c);
     extent.top_index = z > extent.top ? Real{} + static_cast<double>(c) : extent.top_index;
     extent.top = larger(z, extent.top);
@@ -64,6 +65,14 @@ class LogProduct {
     }
   }
   PRIORNET_DEVICE Real logarithm_over(Real divisor) const { return logarithm_ + log_of(product_ / divisor); }
+  PRIORNET_DEVICE Real logarithm() const { return logarithm_ + log_of(product_); }
+
+  /// The product whose logarithm is given.
+  PRIORNET_DEVICE static LogProduct of_logarithm(Real logarithm) {
+    LogProduct product;
+    product.logarithm_ = logarithm;
+    return product;
+  }
 
  private:
   Real product_ = Real{} + 1.0;

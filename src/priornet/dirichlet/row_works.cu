@@ -8,7 +8,6 @@ namespace priornet {
   template void launch_rows<Work<float>>(const Work<float>&, int64_t, void*); \
   template void launch_rows<Work<double>>(const Work<double>&, int64_t, void*)
 
-PRIORNET_LAUNCH(MeasureWork);
 PRIORNET_LAUNCH(MeasureGradientWork);
 PRIORNET_LAUNCH(KlWork);
 PRIORNET_LAUNCH(KlGradientWork);

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+
+// A row's results out of those of the lanes that share it: kLanes neighbouring lanes of a warp, a power of two. All
+// lanes of the warp call these together.
+
+namespace priornet {
+
+constexpr unsigned kWholeWarp = 0xffffffffu;
+
+/// The sum over the group, the same to the last bit in every lane.
+template <int kLanes>
+__device__ inline double group_sum(double value) {
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(kWholeWarp, value, offset);
+  return value;
+}
+
+/// The largest value of the group and the lowest index that has it, of one value and index a lane.
+template <int kLanes>
+__device__ inline void group_largest(float& value, int& index) {
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned members = kLanes == 32 ? kWholeWarp : ((1u << kLanes) - 1u) << (lane / kLanes * kLanes);
+  // Whole numbers in the order of the floats, for which there is an instruction. Adding 0 leaves one zero of two.
+  const unsigned bits = __float_as_uint(value + 0.0f);
+  const unsigned key = (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+  const unsigned largest = __reduce_max_sync(members, key);
+  index = static_cast<int>(__reduce_min_sync(members, key == largest ? static_cast<unsigned>(index) : 0xffffffffu));
+  value = __uint_as_float((largest & 0x80000000u) != 0 ? largest & 0x7fffffffu : ~largest);
+}
+
+}  // namespace priornet

@@ -1,0 +1,98 @@
+#include <priornet/dirichlet/single_measure_row.h>
+#include <testing/logits.h>
+
+#include <vector>
+
+// The float32 row as a GPU computes it, on the CPU: the classes dealt to lanes, each lane's in chunks.
+
+namespace priornet {
+namespace {
+
+struct SingleRow {
+  RowMeasures<double> measures;
+  bool enough;
+};
+
+SingleRow single_row(const std::vector<float>& logits, int lanes) {
+  const auto classes = static_cast<int64_t>(logits.size());
+  int64_t top_index = 0;
+  for (int64_t c = 1; c < classes; ++c)
+    if (logits[c] > logits[top_index]) top_index = c;
+  const float top = logits[top_index];
+  SingleSums<double> sums;
+  for (int lane = 0; lane < lanes; ++lane) {
+    SingleSums<float> chunk;
+    int held = 0;
+    for (int64_t c = lane; c < classes; c += lanes) {
+      add_single(chunk, logits[c], top, c == top_index);
+      if (++held % kSingleChunk != 0) continue;
+      add_chunk(sums, chunk);
+      chunk = {};
+    }
+    add_chunk(sums, chunk);
+  }
+  return {measures_of(sums, classes, top, top_index), is_single_enough(sums, top)};
+}
+
+std::vector<float> floats(const torch::Tensor& row) {
+  const auto values = row.contiguous();
+  return {values.data_ptr<float>(), values.data_ptr<float>() + values.numel()};
+}
+
+void expect_within_1e6(const torch::Tensor& logits, const std::string& what) {
+  std::vector<WorstError> worst(6, WorstError{1e-6, 1e-12});
+  for (int64_t n = 0; n < logits.size(0); ++n) {
+    const auto exact = exact::measures(exact_row(logits, n));
+    const auto [found, enough] = single_row(floats(logits[n]), logits.size(1) <= 32 ? 1 : 32);
+    EXPECT_TRUE(enough);
+    const auto check = [&](int i, double value, const exact::Real& wanted) {
+      worst[i].add(static_cast<double>(static_cast<float>(value)), wanted, "measure " + std::to_string(i));
+    };
+    check(0, found.max_prob, exact.max_prob);
+    check(1, found.entropy, exact.entropy);
+    check(2, found.expected_entropy, exact.expected_entropy);
+    check(3, found.mutual_information, exact.mutual_information);
+    check(4, found.differential_entropy, exact.differential_entropy);
+    check(5, found.precision, exact.precision);
+  }
+  for (const auto& error : worst) EXPECT_TRUE(within(error)) << what;
+}
+
+TEST(SingleMeasureRow, IsWithin1e6OfTheExactValue) {
+  for (const int64_t classes : {6, 7, 10, 32, 33, 100, 1000})
+    for (const auto shape : {Shape::kRandom, Shape::kEqual, Shape::kDominated})
+      expect_within_1e6(make_logits(shape, classes >= 100 ? 6 : 60, classes, torch::kFloat32, 3),
+                        std::to_string(classes) + " classes, " + name_of(shape));
+}
+
+// Where one kind of polynomial hands over to the other, and everything is of the order 1.
+TEST(SingleMeasureRow, IsWithin1e6AroundTheFlatDirichlet) {
+  for (const int64_t classes : {6, 10, 100}) {
+    expect_within_1e6(make_logits(Shape::kEqual, 100, classes, torch::kFloat32, 4, -0.5, 0.5), "equal");
+    expect_within_1e6(make_logits(Shape::kRandom, 100, classes, torch::kFloat32, 5, -2, 2), "random");
+  }
+}
+
+TEST(SingleMeasureRow, SaysWhenFloat32DoesNotDo) {
+  const std::vector<float> usual{1, 2, 3, -4, 5, -60, 60};
+  EXPECT_TRUE(single_row(usual, 1).enough);
+  for (const float odd : {65.0f, -65.0f, 1e4f, -1e4f, INFINITY, -INFINITY, NAN}) {
+    for (const size_t at : {0, 3, 6}) {
+      auto row = usual;
+      row[at] = odd;
+      EXPECT_FALSE(single_row(row, 1).enough) << odd << " at " << at;
+    }
+  }
+}
+
+TEST(SingleExp, IsWithin1e7OfTheExactValue) {
+  double worst = 0;
+  for (float z = -80; z <= 80; z += 0.00731f) {
+    const double exact = std::exp(static_cast<double>(z));
+    worst = std::max(worst, std::abs(static_cast<double>(single_exp(z)) - exact) / exact);
+  }
+  EXPECT_LT(worst, 1.1e-7);
+}
+
+}  // namespace
+}  // namespace priornet
