@@ -14,14 +14,14 @@ Network::Network(std::vector<int64_t> input_shape, int64_t classes)
     check_range("network", "every size of an input", size >= 1, "at least 1", static_cast<double>(size));
 }
 
-void Network::add_stage(std::string name, Map map, const Parts& parts) {
+void Network::add_stage(std::string name, Map map, const Parts& parts, int64_t pooled) {
   Stage stage{std::move(name), std::move(map)};
   bool random = false;
   for (const auto& [key, part] : parts) {
     register_module(key, part);
     stage.parameters += parameter_count(*part);
     for (const auto& weights : part->parameters()) {
-      if (weights.dim() == 4) stage.convolution_weights += weights.numel();
+      if (weights.dim() == 4) stage.convolution_weights += weights.numel() * pooled;
       if (weights.dim() == 2) stage.dense_weights += weights.numel();
     }
     random = random || part->as<torch::nn::Dropout>() != nullptr;

@@ -38,8 +38,9 @@ class Network : public torch::nn::Module {
 
   using Parts = std::vector<std::pair<std::string, std::shared_ptr<torch::nn::Module>>>;
 
-  /// `parts` are the modules that `map` calls, registered here under their names.
-  void add_stage(std::string name, Map map, const Parts& parts = {});
+  /// `parts` are the modules that `map` calls, registered here under their names; `pooled` is how many pixels of their
+  /// convolutions make one that it gives.
+  void add_stage(std::string name, Map map, const Parts& parts = {}, int64_t pooled = 1);
 
  private:
   torch::Tensor through(torch::Tensor values, size_t first, size_t end) const;
@@ -48,7 +49,7 @@ class Network : public torch::nn::Module {
     std::string name;
     Map map;
     int64_t parameters = 0;
-    int64_t convolution_weights = 0;  ///< each used once for every pixel that the stage gives
+    int64_t convolution_weights = 0;  ///< times how often each is used for a pixel that the stage gives
     int64_t dense_weights = 0;
   };
 

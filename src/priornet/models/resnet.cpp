@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <priornet/core/checks.h>
 #include <priornet/core/errors.h>
+#include <priornet/models/convolution.h>
 #include <priornet/models/initialise.h>
 #include <priornet/models/resnet.h>
 #include <torch/nn/init.h>
@@ -13,6 +14,10 @@ namespace priornet {
 namespace {
 
 namespace nn = torch::nn;
+
+// Slopes below zero.
+constexpr double kRelu = 0.0;
+constexpr double kIdentity = 1.0;
 
 nn::Conv2d convolution(int64_t from, int64_t to, int64_t side, int64_t stride, const at::Generator& generator) {
   nn::Conv2d layer(nn::Conv2dOptions(from, to, side).padding(side / 2).stride(stride).bias(false));
@@ -34,9 +39,9 @@ class BlockImpl : public nn::Module {
   }
 
   torch::Tensor forward(const torch::Tensor& x) {
-    const auto inner = torch::relu(first_norm_->forward(first_->forward(x)));
-    const auto outer = second_norm_->forward(second_->forward(inner));
-    return torch::relu(outer + (shortcut_ ? shortcut_norm_->forward(shortcut_->forward(x)) : x));
+    const auto inner = convolved_and_normed(x, first_, first_norm_, kRelu);
+    const auto around = shortcut_ ? convolved_and_normed(x, shortcut_, shortcut_norm_, kIdentity) : x;
+    return convolved_and_normed(inner, second_, second_norm_, kRelu, around);
   }
 
  private:
@@ -64,7 +69,7 @@ ResNetImpl::ResNetImpl(const ResNetOptions& options, const at::Generator& genera
   auto first = convolution(options.input[0], channels, 3, 1, generator);
   nn::BatchNorm2d norm(channels);
   add_stage(fmt::format("conv 3x3, batch norm, {}", channels),
-            [=](const auto& x) mutable { return torch::relu(norm->forward(first->forward(x))); },
+            [=](const auto& x) mutable { return convolved_and_normed(x, first, norm, kRelu); },
             {{"conv", first.ptr()}, {"conv_norm", norm.ptr()}});
   for (size_t group = 0; group < options.channels.size(); ++group)
     for (int64_t i = 0; i < options.blocks; ++i) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <priornet/core/checks.h>
 #include <priornet/core/errors.h>
+#include <priornet/models/convolution.h>
 #include <priornet/models/initialise.h>
 #include <priornet/models/vgg.h>
 #include <torch/nn/init.h>
@@ -74,21 +75,28 @@ VGGImpl::VGGImpl(const VGGOptions& options, const at::Generator& generator) : Ne
       const auto key = fmt::format("conv{}", ++convolutions);
       nn::Conv2d convolution(nn::Conv2dOptions(channels, next, 3).padding(1).bias(!options.batch_norm));
       initialise_normal(convolution->weight, gain, generator);
+      const bool last = i + 1 == block.size();
+      const auto* pool = last ? ", max pool 2x2" : "";
+      const int64_t pooled = last ? 4 : 1;
       if (options.batch_norm) {
         nn::BatchNorm2d norm(next);
-        add_stage(fmt::format("conv 3x3, batch norm, {}", next),
-                  [=](const auto& x) mutable { return activated(norm->forward(convolution->forward(x)), slope); },
-                  {{key, convolution.ptr()}, {key + "_norm", norm.ptr()}});
+        add_stage(fmt::format("conv 3x3, batch norm, {}{}", next, pool),
+                  [=](const auto& x) mutable {
+                    const auto values = convolved_and_normed(x, convolution, norm, slope);
+                    return last ? torch::max_pool2d(values, 2) : values;
+                  },
+                  {{key, convolution.ptr()}, {key + "_norm", norm.ptr()}}, pooled);
       } else {
         nn::init::zeros_(convolution->bias);
-        add_stage(fmt::format("conv 3x3, {}", next),
-                  [=](const auto& x) mutable { return activated(convolution->forward(x), slope); },
-                  {{key, convolution.ptr()}});
+        add_stage(fmt::format("conv 3x3, {}{}", next, pool),
+                  [=](const auto& x) mutable {
+                    return last ? convolved_and_pooled(x, convolution, slope) : convolved(x, convolution, slope);
+                  },
+                  {{key, convolution.ptr()}}, pooled);
       }
-      if (i + 1 < block.size()) add_dropout(key, options.keep_convolution);
+      if (!last) add_dropout(key, options.keep_convolution);
       channels = next;
     }
-    add_stage("max pool 2x2", [](const auto& x) { return torch::max_pool2d(x, 2); });
     height /= 2;
     width /= 2;
   }

@@ -1,0 +1,43 @@
+#include <priornet/models/convolution.h>
+#if defined(PRIORNET_CUDA)
+#include <priornet/models/fused_convolution.h>
+#endif
+
+namespace priornet {
+namespace {
+
+torch::Tensor activated(const torch::Tensor& values, double slope) {
+  if (slope == 1.0) return values;
+  return slope == 0.0 ? torch::relu(values) : torch::leaky_relu(values, slope);
+}
+
+}  // namespace
+
+torch::Tensor convolved(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope) {
+#if defined(PRIORNET_CUDA)
+  if (const auto values = fused::without_bias(inputs, convolution); fused::takes(values))
+    return fused::biased(values, convolution->bias, slope);
+#endif
+  return activated(convolution->forward(inputs), slope);
+}
+
+torch::Tensor convolved_and_pooled(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope) {
+#if defined(PRIORNET_CUDA)
+  if (const auto values = fused::without_bias(inputs, convolution); fused::takes(values) && fused::can_pool(values))
+    return fused::biased_and_pooled(values, convolution->bias, slope);
+#endif
+  return torch::max_pool2d(convolved(inputs, convolution, slope), 2);
+}
+
+torch::Tensor convolved_and_normed(const torch::Tensor& inputs, torch::nn::Conv2d& convolution,
+                                   torch::nn::BatchNorm2d& norm, double slope, const torch::Tensor& residual) {
+  const auto values = convolution->forward(inputs);
+#if defined(PRIORNET_CUDA)
+  if (norm->is_training() && fused::takes(values) && (!residual.defined() || fused::takes(residual)))
+    return fused::normed(values, norm, slope, residual);
+#endif
+  const auto normed = norm->forward(values);
+  return activated(residual.defined() ? normed + residual : normed, slope);
+}
+
+}  // namespace priornet

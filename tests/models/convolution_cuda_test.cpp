@@ -1,0 +1,145 @@
+#include <ATen/Context.h>
+#include <priornet/core/seeds.h>
+#include <priornet/models/convolution.h>
+#include <testing/tensors.h>
+
+#include <functional>
+
+// What follows a convolution in one pass gives what LibTorch's operations give one after the other.
+
+namespace priornet {
+namespace {
+
+namespace nn = torch::nn;
+
+const torch::Device kCuda(torch::kCUDA, 0);
+constexpr auto kLayout = torch::MemoryFormat::ChannelsLast;
+
+struct Sizes {
+  int64_t images, from, to, side;
+};
+
+// Rows that fill no block and rows that fill many; more channels than threads in a block's row.
+constexpr Sizes kSizes[] = {{3, 8, 8, 2}, {5, 3, 24, 6}, {40, 16, 64, 32}, {33, 8, 512, 4}, {2, 8, 2048, 4}};
+
+torch::Tensor activated(const torch::Tensor& values, double slope) {
+  return slope == 1.0 ? values : torch::leaky_relu(values, slope);
+}
+
+struct Case {
+  Case(const Sizes& sizes, bool bias)
+      : convolution(nn::Conv2dOptions(sizes.from, sizes.to, 3).padding(1).bias(bias)), norm(sizes.to) {
+    const auto generator = make_generator(3);
+    const torch::NoGradGuard no_gradient;
+    convolution->weight.copy_(torch::randn(convolution->weight.sizes(), generator).mul_(0.2));
+    if (bias) convolution->bias.copy_(torch::randn({sizes.to}, generator));
+    norm->weight.copy_(torch::rand({sizes.to}, generator).add_(0.5));
+    norm->bias.copy_(torch::randn({sizes.to}, generator));
+    for (const auto& module : std::initializer_list<nn::Module*>{convolution.get(), norm.get()}) module->to(kCuda);
+    convolution->weight.set_data(convolution->weight.contiguous(kLayout));
+    inputs = torch::randn({sizes.images, sizes.from, sizes.side, sizes.side}, generator).to(kCuda).contiguous(kLayout);
+    residual = torch::randn({sizes.images, sizes.to, sizes.side, sizes.side}, generator).to(kCuda).contiguous(kLayout);
+  }
+
+  nn::Conv2d convolution;
+  nn::BatchNorm2d norm;
+  torch::Tensor inputs, residual;
+};
+
+using Forward = std::function<torch::Tensor(Case&)>;
+
+/// The output, then the gradients of a weighted sum of it in inputs, residual and parameters, then the buffers.
+std::vector<torch::Tensor> outcome(const Sizes& sizes, bool bias, const Forward& forward) {
+  at::globalContext().setAllowTF32CuDNN(false);
+  Case made(sizes, bias);
+  made.inputs.requires_grad_();
+  made.residual.requires_grad_();
+  const auto output = forward(made);
+  output.backward(torch::randn(output.sizes(), make_generator(9)).to(kCuda));
+  std::vector<torch::Tensor> result = {output, made.inputs.grad(), made.residual.grad()};
+  for (const auto& parameter : made.convolution->parameters()) result.push_back(parameter.grad());
+  for (const auto& parameter : made.norm->parameters()) result.push_back(parameter.grad());
+  for (const auto& buffer : made.norm->buffers()) result.push_back(buffer);
+  return result;
+}
+
+void expect_same(bool bias, const Forward& ours, const Forward& plain) {
+  for (const auto& sizes : kSizes) {
+    const auto found = outcome(sizes, bias, ours), wanted = outcome(sizes, bias, plain);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      ASSERT_EQ(found[i].defined(), wanted[i].defined()) << i;
+      if (!wanted[i].defined()) continue;
+      const double scale = std::max(1.0, wanted[i].abs().max().item<double>());
+      EXPECT_TRUE(near(found[i].cpu() / scale, wanted[i].cpu() / scale, 2e-4))
+          << "tensor " << i << " of " << sizes.to << " channels";
+    }
+  }
+}
+
+TEST(CudaConvolution, AddsItsBiasAndActivates) {
+  for (const double slope : {0.0, 0.2})
+    expect_same(
+        true, [=](Case& made) { return convolved(made.inputs, made.convolution, slope); },
+        [=](Case& made) { return activated(made.convolution->forward(made.inputs), slope); });
+}
+
+TEST(CudaConvolution, Pools) {
+  for (const double slope : {0.0, 0.2})
+    expect_same(
+        true, [=](Case& made) { return convolved_and_pooled(made.inputs, made.convolution, slope); },
+        [=](Case& made) { return torch::max_pool2d(activated(made.convolution->forward(made.inputs), slope), 2); });
+}
+
+TEST(CudaConvolution, NormsABatch) {
+  for (const double slope : {0.0, 0.2, 1.0})
+    for (const bool with_residual : {false, true})
+      expect_same(
+          false,
+          [=](Case& made) {
+            return convolved_and_normed(made.inputs, made.convolution, made.norm, slope,
+                                        with_residual ? made.residual : torch::Tensor());
+          },
+          [=](Case& made) {
+            const auto normed = made.norm->forward(made.convolution->forward(made.inputs));
+            return activated(with_residual ? normed + made.residual : normed, slope);
+          });
+}
+
+// A mean far above the deviation costs no digits.
+TEST(CudaConvolution, NormsValuesFarFromZero) {
+  Case made({40, 16, 64, 16}, false);
+  const torch::NoGradGuard no_gradient;
+  made.convolution->weight.zero_();
+  made.convolution->weight.select(3, 1).select(2, 1).fill_(1);
+  made.inputs.add_(100);
+  const auto wanted = [&] {
+    const auto values = made.convolution->forward(made.inputs).to(torch::kFloat64);
+    const auto mean = values.mean({0, 2, 3}, true), variance = values.var({0, 2, 3}, false, true);
+    return (values - mean) / (variance + 1e-5).sqrt() * made.norm->weight.view({1, -1, 1, 1}) +
+           made.norm->bias.view({1, -1, 1, 1});
+  }();
+  const auto found = convolved_and_normed(made.inputs, made.convolution, made.norm, 1.0);
+  EXPECT_TRUE(near(found.cpu(), wanted.cpu(), 2e-3));
+}
+
+// In bfloat16 both round, each in its own places.
+TEST(CudaConvolution, TakesBFloat16) {
+  Case made({40, 16, 64, 32}, true);
+  const torch::NoGradGuard no_gradient;
+  const auto wanted = torch::max_pool2d(torch::relu(made.convolution->forward(made.inputs)), 2);
+  made.convolution->weight.set_data(made.convolution->weight.to(torch::kBFloat16));
+  const auto found = convolved_and_pooled(made.inputs.to(torch::kBFloat16), made.convolution, 0.0);
+  EXPECT_EQ(found.scalar_type(), torch::kBFloat16);
+  EXPECT_TRUE(near(found.cpu(), wanted.cpu(), 4e-2));
+}
+
+TEST(CudaConvolution, TakesWhatTheKernelsDoNot) {
+  for (const auto& sizes : {Sizes{4, 3, 12, 6}, Sizes{4, 3, 16, 5}}) {
+    Case made(sizes, true);
+    const auto wanted = torch::max_pool2d(torch::relu(made.convolution->forward(made.inputs)), 2);
+    EXPECT_TRUE(near(convolved_and_pooled(made.inputs, made.convolution, 0.0).cpu(), wanted.cpu(), 1e-4));
+  }
+}
+
+}  // namespace
+}  // namespace priornet
