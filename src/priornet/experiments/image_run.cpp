@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <priornet/core/seeds.h>
 #include <priornet/data/catalogue/load.h>
+#include <priornet/data/catalogue/path_set.h>
 #include <priornet/experiments/finished_run.h>
 #include <priornet/experiments/image_run.h>
 #include <priornet/runs/trained_run.h>
@@ -45,6 +46,14 @@ class SeedRun {
     return load_set(name, options);
   }
 
+  Dataset load(const PlannedSet& set) const {
+    const LoadOptions options;
+    if (!options_.load && !set.by_hand.empty() && !is_own_set(parse_set_name(set.set).set, options))
+      throw AbsentSet(fmt::format("{} is not below {}: put {} into a folder of that name there", set.set,
+                                  options.root.string(), set.by_hand));
+    return load(set.set);
+  }
+
   // All of them before hours of training.
   void load_sets() {
     result_.experiment = experiment_;
@@ -54,7 +63,7 @@ class SeedRun {
         if (!name.empty() && !sets_.contains(name)) sets_.emplace(name, load(name));
     for (const auto& set : experiment_.outside) {
       try {
-        result_.outside_sets.push_back(load(set.set));
+        result_.outside_sets.push_back(load(set));
         result_.outside.push_back(set);
       } catch (const AbsentSet& error) {
         result_.missing.push_back({set, error.what()});
