@@ -49,6 +49,17 @@ struct PaperRecipes {
 /// Adds DNN, MCDP (the same network, asked with dropout at work) and DPN.
 void add_paper_models(ImageExperiment& experiment, const PaperRecipes& recipes, const ImagePlanOptions& options);
 
+/// Those of profile modern.
+struct ModernRecipes {
+  PlannedRecipe dnn;
+  PlannedRecipe outlier_exposure;
+  PlannedRecipe dpn;
+};
+
+/// Adds DNN, OE and DPN; the DPN is the first member of the ensemble that its configuration describes, which is added
+/// as "DPN ensemble" where it has several. DPN and ensemble are compared with OE, differential entropy with entropy.
+void add_modern_models(ImageExperiment& experiment, const ModernRecipes& recipes, const ImagePlanOptions& options);
+
 /// The set, or as many of its `size` rows as the profile evaluates, drawn by seed.
 std::string evaluated(const std::string& set, int64_t size, const ImagePlanOptions& options);
 
