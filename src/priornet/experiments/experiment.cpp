@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
+#include <priornet/experiments/cifar10.h>
 #include <priornet/experiments/mnist.h>
+#include <priornet/experiments/svhn.h>
 #include <priornet/experiments/synthetic_run.h>
 
 namespace priornet {
@@ -14,6 +16,9 @@ constexpr Experiment kExperiments[] = {
     {"mnist", "MNIST against OMNIGLOT, SEMEION, SVHN, CIFAR-10 and Fashion-MNIST (section 5.2, appendix B.1)",
      reproduce_mnist},
     {"mnist-noise", "MNIST against OMNIGLOT in Gaussian noise of sigma 0 and 3 (section 5.2)", reproduce_mnist_noise},
+    {"svhn", "SVHN against CIFAR-10, CIFAR-100, TinyImageNet, LSUN and other scenes (appendix B.2)", reproduce_svhn},
+    {"cifar10", "CIFAR-10 against CIFAR-100, SVHN, TinyImageNet, LSUN and other scenes (section 5.2, appendix B.3)",
+     reproduce_cifar10},
 };
 
 }  // namespace

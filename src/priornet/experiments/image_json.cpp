@@ -22,12 +22,49 @@ Json plan_json(const ImageExperiment& experiment) {
   return json;
 }
 
+Json uncertainty_json(const ImageResult& seed, const ModelResult& model) {
+  auto json = Json::array();
+  for (size_t s = 0; s < model.uncertainties.size(); ++s) {
+    Json row = {{"title", s == 0 ? seed.experiment.inside_title : seed.outside[s - 1].title}};
+    for (size_t part = 0; part < kUncertaintyParts.size(); ++part) {
+      const auto& auroc = model.uncertainties[s].auroc[part];
+      Json entry = {{"mean", model.uncertainties[s].mean[part]}};
+      if (s > 0) entry["auroc"] = {{"value", auroc.value}, {"low", auroc.low}, {"high", auroc.high}};
+      row[std::string(kUncertaintyParts[part])] = entry;
+    }
+    json.push_back(row);
+  }
+  return json;
+}
+
+Json comparison_json(const ImageResult& seed, const ModelComparison& comparison) {
+  const auto& plan = comparison.plan;
+  Json json = {{"model", plan.model},
+               {"measure", plan.measure},
+               {"against", plan.against},
+               {"against_measure", plan.against_measure},
+               {"sets", Json::array()}};
+  for (size_t s = 0; s < comparison.sets.size(); ++s) {
+    const auto& pair = comparison.sets[s];
+    const auto distance = difference(pair);
+    json["sets"].push_back({{"title", seed.outside[s].title},
+                            {"auroc", pair.first},
+                            {"auroc_against", pair.second},
+                            {"difference", {{"value", distance.value}, {"low", distance.low}, {"high", distance.high}}},
+                            {"p_value", pair.p_value}});
+  }
+  return json;
+}
+
 Json seed_json(const ImageResult& seed) {
   Json json = {{"seed", seed.experiment.seed}, {"models", Json::array()}, {"missing", Json::array()}};
-  for (const auto& model : seed.models)
+  for (const auto& model : seed.models) {
     json["models"].push_back({{"model", model.plan.name},
                               {"sigma", model.plan.config.noise},
                               {"evaluation", Json::parse(to_json(model.report))}});
+    if (!model.uncertainties.empty()) json["models"].back()["uncertainties"] = uncertainty_json(seed, model);
+  }
+  for (const auto& comparison : seed.comparisons) json["comparisons"].push_back(comparison_json(seed, comparison));
   for (const auto& missing : seed.missing)
     json["missing"].push_back({{"title", missing.plan.title}, {"reason", missing.reason}});
   return json;

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
+#include <priornet/core/errors.h>
 #include <priornet/core/seeds.h>
 #include <priornet/data/catalogue/load.h>
+#include <priornet/data/catalogue/path_set.h>
+#include <priornet/data/transforms/fitting.h>
 #include <priornet/experiments/finished_run.h>
 #include <priornet/experiments/image_run.h>
 #include <priornet/runs/trained_run.h>
-#include <priornet/train/trainer.h>
+#include <priornet/train/ensemble.h>
 
 #include <map>
 
@@ -34,6 +37,7 @@ class SeedRun {
   ImageResult run() {
     load_sets();
     for (const auto& plan : experiment_.models) result_.models.push_back(result_of(plan));
+    for (const auto& plan : experiment_.comparisons) compare(plan);
     return std::move(result_);
   }
 
@@ -45,6 +49,14 @@ class SeedRun {
     return load_set(name, options);
   }
 
+  Dataset load(const PlannedSet& set) const {
+    const LoadOptions options;
+    if (!options_.load && !set.by_hand.empty() && !is_own_set(parse_set_name(set.set).set, options))
+      throw AbsentSet(fmt::format("{} is not below {}: put {} into a folder of that name there", set.set,
+                                  options.root.string(), set.by_hand));
+    return load(set.set);
+  }
+
   // All of them before hours of training.
   void load_sets() {
     result_.experiment = experiment_;
@@ -52,29 +64,48 @@ class SeedRun {
     for (const auto& model : experiment_.models)
       for (const auto& name : {model.config.train, model.config.validation})
         if (!name.empty() && !sets_.contains(name)) sets_.emplace(name, load(name));
+    // Every network takes what its training set holds: the sets are fitted once for all of them.
+    const auto shape = image_shape(sets_.at(experiment_.models.front().config.train));
+    result_.inside = fit_to(result_.inside, shape);
     for (const auto& set : experiment_.outside) {
       try {
-        result_.outside_sets.push_back(load(set.set));
+        result_.outside_sets.push_back(fit_to(load(set), shape));
         result_.outside.push_back(set);
       } catch (const AbsentSet& error) {
         result_.missing.push_back({set, error.what()});
       }
     }
+    trivial_ = trivial_detection(result_.inside, result_.outside_sets);
   }
 
   ModelResult result_of(const PlannedModel& plan) {
     const auto name = fmt::format("{}{}, seed {}", plan.name, sigma_of(plan), experiment_.seed);
+    const auto folder = trained(plan, name);
     NamedProgress progress(name, progress_);
-    const auto folder = trained(plan, progress);
     auto run = load_run(folder, options_.device);
-    ModelResult result{plan, training_seconds(folder), {}};
+    ModelResult result{plan, seconds_of(plan, folder), {}, {}};
     result.report.run = folder.lexically_relative(options_.runs.parent_path()).generic_string();
     for (const auto& [method, value] : kMethodNames)
       if (value == plan.config.method.method) result.report.method = method;
+    result.report.members = plan.config.members;
     result.report.checkpoint = "last";
     result.report.weights = run.identity;
-    result.report.evaluation = evaluate(run, result_.inside, result_.outside_sets, evaluation_options(plan), progress);
+    auto& evaluation = result.report.evaluation;
+    evaluation = evaluate(run, result_.inside, result_.outside_sets, evaluation_options(plan), progress);
+    if (has_uncertainty_parts(evaluation.inside_scores))
+      result.uncertainties = uncertainty_parts(evaluation.inside_scores, evaluation.outside_scores);
     return result;
+  }
+
+  void compare(const PlannedComparison& plan) {
+    const auto evaluation_of = [&](const std::string& model) -> const Evaluation& {
+      for (const auto& result : result_.models)
+        if (result.plan.name == model) return result.report.evaluation;
+      throw ArgumentError(fmt::format("run_image_experiment: no model {} to compare", model));
+    };
+    const auto& first = evaluation_of(plan.model);
+    const auto& second = evaluation_of(plan.against);
+    result_.comparisons.push_back({plan, compare_detection(first, plan.measure, second, plan.against_measure)});
   }
 
   std::string sigma_of(const PlannedModel& plan) const {
@@ -88,32 +119,55 @@ class SeedRun {
     options.scoring.seed = derive_seed(experiment_.seed, "evaluation");
     options.scoring.bfloat16 = plan.config.precision == Precision::kBFloat16;
     options.bootstrap = experiment_.bootstrap;
+    options.trivial = trivial_;
     return options;
   }
 
   /// The folder of the run, after training where there was any left to do.
-  std::filesystem::path trained(const PlannedModel& plan, Progress& progress) {
-    const auto& train_set = sets_.at(plan.config.train);
+  std::filesystem::path trained(const PlannedModel& plan, const std::string& name) {
     const auto below = std::filesystem::path(fmt::format("seed-{}", experiment_.seed)) / plan.run;
-    const auto folder = options_.runs / below;
-    refuse_other_run(folder, plan.config);
-    if (is_finished_run(folder, plan.config, train_set.size())) return folder;
-    for (const auto& other : options_.other_runs)
-      if (is_finished_run(other / below, plan.config, train_set.size())) return other / below;
+    if (plan.config.members == 1) {
+      for (const auto& other : options_.other_runs)
+        if (is_finished_run(other / below, plan.config, sets_.at(plan.config.train).size())) return other / below;
+      train_network(plan.config, options_.runs / below, name);
+      return options_.runs / below;
+    }
+    // Members are held to their configurations one by one: there may be more of them than last time.
+    const RunFolder folder(options_.runs / below, RunFolder::Start::kResume);
+    for (int64_t member = 1; member <= plan.config.members; ++member)
+      train_network(member_config(plan.config, member), member_folder(folder.path(), member),
+                    fmt::format("{}, member {}", name, member));
+    folder.write_config(to_toml(plan.config));
+    return folder.path();
+  }
+
+  void train_network(const TrainConfig& config, const std::filesystem::path& folder, const std::string& name) {
+    const auto& train_set = sets_.at(config.train);
+    refuse_other_run(folder, config);
+    if (is_finished_run(folder, config, train_set.size())) return;
     TrainingSets sets{train_set, {}, {}};
-    if (!plan.config.validation.empty()) sets.validation = sets_.at(plan.config.validation);
+    if (!config.validation.empty()) sets.validation = sets_.at(config.validation);
     TrainerOptions options;
     options.device = options_.device;
     options.resume = true;
     options.stop = options_.stop;
-    train(plan.config, sets, RunFolder(folder, RunFolder::Start::kResume), options, progress);
-    return folder;
+    NamedProgress progress(name, progress_);
+    train(config, sets, RunFolder(folder, RunFolder::Start::kResume), options, progress);
+  }
+
+  static double seconds_of(const PlannedModel& plan, const std::filesystem::path& folder) {
+    if (plan.config.members == 1) return training_seconds(folder);
+    double seconds = 0.0;
+    for (int64_t member = 1; member <= plan.config.members; ++member)
+      seconds += training_seconds(member_folder(folder, member));
+    return seconds;
   }
 
   const ImageExperiment& experiment_;
   const ImageRunOptions& options_;
   Progress& progress_;
   std::map<std::string, Dataset> sets_;
+  std::vector<StatisticAuroc> trivial_;
   ImageResult result_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <priornet/core/progress.h>
 #include <priornet/experiments/image_experiment.h>
+#include <priornet/experiments/model_comparison.h>
+#include <priornet/experiments/uncertainty_parts.h>
 #include <priornet/runs/evaluation_report.h>
 
 #include <filesystem>
@@ -13,8 +15,10 @@ namespace priornet {
 
 struct ModelResult {
   PlannedModel plan;
-  double training_seconds = 0.0;  ///< over all its epochs
+  double training_seconds = 0.0;  ///< over all epochs of all its networks
   EvaluationReport report;        ///< the folder of its run is given from that of the results
+  /// Of an ensemble of Prior Networks: the in-distribution set, then the others. Else empty.
+  std::vector<UncertaintyParts> uncertainties;
 };
 
 /// A set that is not there, and how to get it.
@@ -29,7 +33,8 @@ struct ImageResult {
   std::vector<ModelResult> models;  ///< as planned
   std::vector<PlannedSet> outside;  ///< those that are there: the order of Evaluation::outside
   std::vector<MissingSet> missing;
-  Dataset inside;  ///< the images behind the scores, for pictures of them
+  std::vector<ModelComparison> comparisons;  ///< as planned, a set each
+  Dataset inside;                            ///< the images behind the scores, for pictures of them
   std::vector<Dataset> outside_sets;
 };
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <priornet/experiments/further_tables.h>
 #include <priornet/experiments/image_tables.h>
 
 namespace priornet {
@@ -8,10 +9,17 @@ const char* name_of(CellMetric metric) {
   return metric == CellMetric::kError ? "error" : metric == CellMetric::kAuroc ? "AUROC" : "AUPR";
 }
 
+std::string beside(const std::string& ours, const std::optional<double>& published) {
+  return published ? fmt::format("{} ({:.1f})", ours, *published) : ours;
+}
+
+std::string with_published(const ResultCell& cell) {
+  return beside(fmt::format("{:.2f}", cell.ours.value), cell.published);
+}
+
 /// Two decimals tell apart what one would round to 100.0.
 std::string ours_and_published(const ResultCell& cell) {
-  const auto text = fmt::format("{:.2f} ± {:.2f}", cell.ours.value, (cell.ours.high - cell.ours.low) / 2);
-  return cell.published ? fmt::format("{} ({:.1f})", text, *cell.published) : text;
+  return beside(fmt::format("{:.2f} ± {:.2f}", cell.ours.value, (cell.ours.high - cell.ours.low) / 2), cell.published);
 }
 
 class Tables {
@@ -41,16 +49,20 @@ class Tables {
                 {},
                 {}};
     add_measures(table.columns);
+    table.columns.emplace_back("error");
     for (const auto metric : {CellMetric::kAuroc, CellMetric::kAupr}) {
       for (size_t m = 0; m < experiment_.models.size(); ++m) {
         auto row = model_cells(m, name_of(metric));
         add_cells(row, "", m, metric);
+        const auto* error = find("", m, CellMetric::kError, 0);
+        row.push_back(error == nullptr ? Cell("-") : Cell::number(error->ours.value, with_published(*error)));
         table.add(std::move(row));
       }
     }
     table.notes.push_back(reading_note());
     table.notes.emplace_back(
-        "Positives: misclassified inputs. AUPR falls as a classifier gets better: read it beside the error.");
+        "Positives: misclassified inputs. AUPR falls as a classifier gets better, for there are fewer of them: compare "
+        "it only at a like error. What a run that errs less would have at the paper's error cannot be told from it.");
     return table;
   }
 
@@ -180,8 +192,11 @@ class Tables {
 std::vector<Table> image_tables(const std::vector<ImageResult>& seeds) {
   const Tables tables(seeds);
   if (seeds.front().experiment.is_noise_table) return {tables.errors(), tables.detection(CellMetric::kAuroc)};
-  return {tables.errors(), tables.misclassification(), tables.detection(CellMetric::kAuroc),
-          tables.detection(CellMetric::kAupr)};
+  std::vector<Table> all = {tables.errors(), tables.misclassification(), tables.detection(CellMetric::kAuroc),
+                            tables.detection(CellMetric::kAupr)};
+  for (const auto& further : {comparison_tables(seeds), uncertainty_tables(seeds)})
+    all.insert(all.end(), further.begin(), further.end());
+  return all;
 }
 
 Table cell_table(const std::vector<ImageResult>& seeds) { return Tables(seeds).each_cell(); }

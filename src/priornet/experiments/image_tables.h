@@ -12,7 +12,8 @@
 namespace priornet {
 
 /// For people: errors, misclassification, out-of-distribution detection by AUROC and by AUPR, a row a model and a
-/// column a measure, the published cell in brackets. Of an experiment on noise AUROC alone, as the paper has it.
+/// column a measure, the published cell in brackets; then the further ones (further_tables.h). Of an experiment on
+/// noise AUROC alone, as the paper has it.
 std::vector<Table> image_tables(const std::vector<ImageResult>& seeds);
 
 /// A row a cell: ours, the ends of its interval, the published one, the difference.

@@ -123,14 +123,22 @@ Evaluation evaluate(TrainedRun& run, const Dataset& inside, const std::vector<Da
   for (size_t s = 1; s < fitted.size(); ++s)
     result.outside_scores.push_back(cached_score(run, fitted[s], options.scoring, options.cache, progress));
   result.inside = evaluate_inside(fitted[0], labels, result.wrong, result.inside_scores, options.bootstrap, progress);
-  if (outside.empty()) return result;
-  const auto statistics = input_statistics(fitted[0]);
-  for (size_t s = 1; s < fitted.size(); ++s) {
-    result.outside.push_back(
-        evaluate_outside(fitted[s], result.outside_scores[s - 1], result.inside_scores, options.bootstrap, progress));
-    result.outside.back().trivial = strongest(statistic_aurocs(statistics, input_statistics(fitted[s])));
+  const std::vector<Dataset> fitted_outside(fitted.begin() + 1, fitted.end());
+  const auto trivial = options.trivial.empty() ? trivial_detection(fitted[0], fitted_outside) : options.trivial;
+  for (size_t s = 0; s < fitted_outside.size(); ++s) {
+    result.outside.push_back(evaluate_outside(fitted_outside[s], result.outside_scores[s], result.inside_scores,
+                                              options.bootstrap, progress));
+    result.outside.back().trivial = trivial.at(s);
   }
   return result;
+}
+
+std::vector<StatisticAuroc> trivial_detection(const Dataset& inside, const std::vector<Dataset>& outside) {
+  std::vector<StatisticAuroc> best;
+  if (outside.empty()) return best;
+  const auto statistics = input_statistics(inside);
+  for (const auto& set : outside) best.push_back(strongest(statistic_aurocs(statistics, input_statistics(set))));
+  return best;
 }
 
 const MeasureDetection* find_measure(const std::vector<MeasureDetection>& rows, std::string_view measure) {

@@ -16,6 +16,8 @@ struct EvaluationOptions {
   ScoringOptions scoring;
   BootstrapOptions bootstrap;   ///< of the intervals; fewer replicates where time matters
   std::filesystem::path cache;  ///< a folder for score files; empty: none
+  /// trivial_detection of the sets, where it is known already: it is the same for every run. Empty: it is worked out.
+  std::vector<StatisticAuroc> trivial = {};
 };
 
 /// How well a score of the run detects. Positives: misclassified, or out-of-distribution inputs.
@@ -68,6 +70,10 @@ struct Evaluation {
 /// that cannot be fitted.
 Evaluation evaluate(TrainedRun& run, const Dataset& inside, const std::vector<Dataset>& outside,
                     const EvaluationOptions& options, Progress& progress);
+
+/// What tells each outside set from the inside one best before any network. The sets are fitted to the run's network
+/// already, or hold what it takes.
+std::vector<StatisticAuroc> trivial_detection(const Dataset& inside, const std::vector<Dataset>& outside);
 
 /// The values of a column, confidences negated: high where the run is unsure.
 torch::Tensor uncertainty(std::string_view measure, const torch::Tensor& values);

@@ -103,6 +103,7 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
   fields.number("clip", optimiser.clip, at_least(0), "largest norm of the gradient; 0 for any");
   fields.whole("seed", config.seed, at_least(0), "of everything random");
   fields.named("precision", config.precision, kPrecisions, "of matrix products on a GPU");
+  fields.whole("checkpoint_every", config.checkpoint_every, at_least(1), "epochs from one checkpoint to the next");
   fields.whole("keep_checkpoints", config.keep_checkpoints, at_least(1), "the last so many, and the best");
 }
 

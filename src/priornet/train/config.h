@@ -43,6 +43,7 @@ struct TrainConfig {
   ScheduleOptions schedule;
   int64_t seed = 1;
   Precision precision = Precision::kFloat32;
+  int64_t checkpoint_every = 1;  ///< epochs; the last has one in any case
   int64_t keep_checkpoints = 2;  ///< the last so many, and the best
 };
 

@@ -181,7 +181,8 @@ class Run {
     const bool best = report.validation && report.validation->error < facts_.best;
     if (best) facts_.best = report.validation->error;
     folder_.add_metrics(to_json(report));
-    write(folder_.checkpoint(facts_.step));
+    const auto done = epoch + 1;
+    if (done % config_.checkpoint_every == 0 || done == config_.epochs) write(folder_.checkpoint(facts_.step));
     if (best) write(folder_.best());
     folder_.keep_last(config_.keep_checkpoints);
     if (options_.on_epoch) options_.on_epoch(report);

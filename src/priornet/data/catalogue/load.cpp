@@ -31,7 +31,9 @@ Dataset load_part(const CatalogueEntry& entry, const SetPart& part, const SetNam
                            options);
 }
 
-Dataset load_catalogue_set(const SetName& name, const LoadOptions& options) {
+Dataset load_named_set(const SetName& name, const LoadOptions& options) {
+  if (!in_catalogue(name.set) && name.split.empty() && is_own_set(name.set, options))
+    return load_own_set(name, options);
   const auto& entry = find_entry(name.set);
   const auto& split = find_split(entry, name.split);
   bool is_resized = false;
@@ -51,7 +53,7 @@ Dataset load_catalogue_set(const SetName& name, const LoadOptions& options) {
 
 Dataset load_set(const SetName& name, const LoadOptions& options) {
   try {
-    auto set = name.is_path ? load_path_set(name, options) : load_catalogue_set(name, options);
+    auto set = name.is_path ? load_path_set(name, options) : load_named_set(name, options);
     set.name = name.text;
     return set;
   } catch (const std::filesystem::filesystem_error& error) {

@@ -21,8 +21,8 @@ struct LoadOptions {
 
 /// The set of that name (set_name.h), from its prepared copy or from its original files, with its split taken and the
 /// modifiers applied. Dataset::name is `name`.
-/// AbsentSet; DataError: files that are not as they should be, another number of images than the catalogue says, a
-/// modifier that the set cannot take.
+/// AbsentSet; DataError: a name that nothing has, files that are not as they should be, another number of images than
+/// the catalogue says, a modifier that the set cannot take.
 Dataset load_set(const std::string& name, const LoadOptions& options = {});
 
 /// The same of a name that was parsed before.

@@ -48,12 +48,15 @@ Dataset read_images(const fs::path& path, const std::optional<ResizeOptions>& re
   return has_class_folders(path) ? read_image_folder(path, options) : read_flat_images(path, options);
 }
 
+Dataset load_images(const std::string& copy, const fs::path& path, const std::optional<ResizeOptions>& resize,
+                    const LoadOptions& options) {
+  return read_through_copy({copy, path, source_files({}, path), 0, [&] { return read_images(path, resize); }}, options);
+}
+
 // Two folders of one name have copies of their own: the hash is that of the whole path.
-Dataset load_images(const fs::path& path, const std::optional<ResizeOptions>& resize, const LoadOptions& options) {
+std::string copy_of_path(const fs::path& path, const std::optional<ResizeOptions>& resize) {
   const auto whole = fs::weakly_canonical(path);
-  const auto name =
-      fmt::format("{}-{:016x}{}", whole.filename().string(), content_hash(whole.string()), resize_suffix(resize));
-  return read_through_copy({name, path, source_files({}, path), 0, [&] { return read_images(path, resize); }}, options);
+  return fmt::format("{}-{:016x}{}", whole.filename().string(), content_hash(whole.string()), resize_suffix(resize));
 }
 
 // train-images-idx3-ubyte has its labels in train-labels-idx1-ubyte.
@@ -87,7 +90,7 @@ Dataset load_path_set(const SetName& name, const LoadOptions& options) {
     throw DataError(fmt::format("data set '{}': label= is for a .csv file", name.text));
   if (fs::is_directory(path) || is_archive(path)) {
     const auto resize = resize_on_reading(name, std::nullopt);
-    return modified(load_images(path, resize, options), name, resize.has_value(), options);
+    return modified(load_images(copy_of_path(path, resize), path, resize, options), name, resize.has_value(), options);
   }
   const auto read = [&]() -> Dataset {
     if (is_table) return read_table(path, {name.label});
@@ -102,6 +105,23 @@ Dataset load_path_set(const SetName& name, const LoadOptions& options) {
   set.name = name.text;
   check_dataset(set);
   return modified(std::move(set), name, false, options);
+}
+
+bool is_own_set(const std::string& name, const LoadOptions& options) {
+  std::error_code ignored;
+  return fs::is_directory(options.root / name, ignored) || copy_without_source(name, options).has_value();
+}
+
+Dataset load_own_set(const SetName& name, const LoadOptions& options) {
+  const auto resize = resize_on_reading(name, std::nullopt);
+  const auto copy = name.set + resize_suffix(resize);
+  const auto folder = options.root / name.set;
+  if (fs::is_directory(folder))
+    return modified(load_images(copy, folder, resize, options), name, resize.has_value(), options);
+  // A copy that was made without a resize can still be resized.
+  if (auto resized = copy_without_source(copy, options))
+    return modified(std::move(*resized), name, resize.has_value(), options);
+  return modified(copy_without_source(name.set, options).value(), name, false, options);
 }
 
 }  // namespace priornet

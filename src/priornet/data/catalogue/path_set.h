@@ -12,4 +12,11 @@ namespace priornet {
 /// - .mat: images as SVHN has them.
 Dataset load_path_set(const SetName& name, const LoadOptions& options);
 
+/// Whether the data root has a folder of images of that name, or a prepared copy of one: a set of the user's own that
+/// the catalogue need not have.
+bool is_own_set(const std::string& name, const LoadOptions& options);
+
+/// The images of that folder, with the name's modifiers applied. There is such a set.
+Dataset load_own_set(const SetName& name, const LoadOptions& options);
+
 }  // namespace priornet

@@ -12,8 +12,8 @@
 //
 //   mnist:test   omniglot,invert,size=28   tinyimagenet:val,without=cifar10,size=32   ./photos,grey,size=64
 //
-// SET is a name of the catalogue, or a path: whatever has a / or a . in it. A path has no splits, and no comma.
-// Modifiers work in the order given:
+// SET is a name of the catalogue, the name of a folder of images in the data root, or a path: whatever has a / or a .
+// in it. Folders and paths have no splits, and a path no comma. Modifiers work in the order given:
 //   invert            light becomes dark
 //   grey, rgb         one channel, three
 //   size=N, size=HxW  another size
