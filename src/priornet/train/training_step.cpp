@@ -7,6 +7,7 @@
 namespace priornet {
 namespace {
 
+// What float32 can carry back through the layers; clipping then makes a step of it.
 constexpr double kSteepest = 1e15;
 
 }  // namespace
@@ -38,16 +39,13 @@ void TrainingStep::run_plainly(const torch::Tensor& inputs, const BatchTargets& 
     logits = network_.forward(inputs);
   }
   logits = logits.to(torch::kFloat32);
-  // What float32 can carry back through the layers; clipping then makes a step of it.
-  logits.register_hook([](const torch::Tensor& gradient) { return gradient.clamp(-kSteepest, kSteepest); });
-  const auto loss = method_loss(logits, targets, options_.method);
-  loss.total.backward();
+  const auto [loss, gradient] = method_gradient(logits.detach(), targets, options_.method, kSteepest);
+  logits.backward(gradient);
   if (options_.exchange) options_.exchange();
   optimiser_.step();
   const torch::NoGradGuard no_gradient;
-  const auto total = loss.total.detach();
   const auto norm = optimiser_.gradient_norm();
-  sums_.narrow(0, 0, kCount).add_(torch::stack({total, loss.in, loss.out, loss.cross_entropy, norm}));
+  sums_.narrow(0, 0, kCount).add_(torch::stack({loss.total, loss.in, loss.out, loss.cross_entropy, norm}));
   sums_[kCount].add_((sums_[kLoss] + sums_[kGradientNorm]).isfinite());
 }
 
