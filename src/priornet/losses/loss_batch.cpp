@@ -53,7 +53,7 @@ void compute_on_cuda(const LossPart& inside, const LossRows<T>& outside, double 
                      const torch::Tensor& partial_sums) {
   const auto work = rows_of<T>(inside);
   static_assert(sizeof(KeptClass<double>) == 2 * sizeof(double));
-  const auto kept =
+  const torch::Tensor kept =
       torch::empty({work.rows + outside.rows, work.classes, 2}, inside.logits.options().dtype(torch::kFloat64));
   launch_losses(LossBatch<T>{work, outside, steepest, reinterpret_cast<KeptClass<double>*>(kept.data_ptr<double>()),
                              pointer<double>(partial_sums)},
