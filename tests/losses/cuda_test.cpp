@@ -83,6 +83,52 @@ TEST(Cuda, LossesAreTheCpus) {
   });
 }
 
+void expect_near(const LossWithGradient& found, const LossWithGradient& wanted, const std::string& what) {
+  EXPECT_TRUE(near(found.loss.total.cpu(), wanted.loss.total, 1e-6)) << what;
+  EXPECT_TRUE(near(found.loss.in.cpu(), wanted.loss.in, 1e-6)) << what;
+  EXPECT_TRUE(near(found.loss.out.cpu(), wanted.loss.out, 1e-6)) << what;
+  EXPECT_TRUE(near(found.loss.cross_entropy.cpu(), wanted.loss.cross_entropy, 1e-6)) << what;
+  EXPECT_TRUE(near(found.gradient.cpu(), wanted.gradient, 1e-6)) << what;
+}
+
+// As many rows as a training step has, fewer than a block takes, more than all blocks take at once.
+TEST(Cuda, LossesOfBatchesAreTheCpus) {
+  for (const int64_t rows : {1, 7, 512, 20001}) {
+    for (const int64_t classes : {2, 10, 33}) {
+      const auto here = make_logits(Shape::kRandom, rows, classes, torch::kFloat32, 41, -5, 10);
+      const auto there = here.to(kCuda);
+      const std::string size = std::to_string(rows) + " x " + std::to_string(classes);
+      for (const int64_t in : {int64_t{0}, rows / 2, rows}) {
+        const auto labels = labels_for(here).slice(0, 0, in);
+        for (const auto divergence : {Divergence::kForward, Divergence::kReverse}) {
+          PriorNetworkLossOptions options;
+          options.divergence = divergence;
+          options.cross_entropy_weight = 0.5;
+          options.steepest = 1e-3;
+          expect_near(prior_network_gradient(there, labels.to(kCuda), options),
+                      prior_network_gradient(here, labels, options), size);
+        }
+        const auto teacher = log_mu_for(here).exp().slice(0, 0, in);
+        expect_near(distillation_gradient(there, teacher.to(kCuda), {30, 0.5, 2}),
+                    distillation_gradient(here, teacher, {30, 0.5, 2}), size);
+      }
+      const auto labels = labels_for(here);
+      expect_near(cross_entropy_gradient(there, labels.to(kCuda)), cross_entropy_gradient(here, labels), size);
+    }
+  }
+}
+
+TEST(Cuda, LossesOfBatchesAreTheSameEveryTime) {
+  const auto logits = make_logits(Shape::kRandom, 20001, 10, torch::kFloat32, 42, -5, 10).to(kCuda);
+  const auto labels = labels_for(logits).slice(0, 0, 9000);
+  const auto first = prior_network_gradient(logits, labels);
+  for (int i = 0; i < 5; ++i) {
+    const auto again = prior_network_gradient(logits, labels);
+    EXPECT_TRUE(again.loss.total.equal(first.loss.total));
+    EXPECT_TRUE(again.gradient.equal(first.gradient));
+  }
+}
+
 TEST(Cuda, DrawsAreTheCpus) {
   expect_same("sample_log", [](const torch::Tensor& z) { return sample_log(z / 9, {3, 5}).exp(); });
 }

@@ -109,7 +109,45 @@ TEST_P(PriorNetworkLossTest, TakesABatchOfEitherPartAlone) {
   EXPECT_TRUE(gradient_of(only_out.total, logits).isfinite().all().item<bool>());
 }
 
+TEST_P(PriorNetworkLossTest, HasTheSameGradientWithoutAGraph) {
+  const auto logits = make_logits(Shape::kRandom, 10, 6, torch::kFloat32, 6, -3, 6).requires_grad_();
+  PriorNetworkLossOptions options;
+  options.divergence = GetParam();
+  options.cross_entropy_weight = 2;
+  const auto loss = prior_network_loss(logits, labels_for(7, 6), options);
+  const auto [same, gradient] = prior_network_gradient(logits, labels_for(7, 6), options);
+  EXPECT_TRUE(torch::equal(same.total, loss.total));
+  EXPECT_TRUE(torch::equal(same.out, loss.out));
+  EXPECT_FALSE(same.total.requires_grad());
+  const auto wanted = gradient_of(loss.total, logits);
+  EXPECT_TRUE(torch::equal(gradient, wanted));
+  options.steepest = wanted.abs().max().item<double>() / 2;
+  EXPECT_TRUE(torch::equal(prior_network_gradient(logits, labels_for(7, 6), options).gradient,
+                           wanted.clamp(-options.steepest, options.steepest)));
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, PriorNetworkLossTest, testing::Values(Divergence::kForward, Divergence::kReverse));
+
+TEST(LossGradients, AreThoseOfTheGraph) {
+  const auto logits = make_logits(Shape::kRandom, 9, 5, torch::kFloat64, 7, -3, 6).requires_grad_();
+  const auto labels = labels_for(9, 5);
+  const auto cross = cross_entropy(logits, labels).mean();
+  const auto found = cross_entropy_gradient(logits, labels);
+  EXPECT_TRUE(near(found.loss.total, cross));
+  EXPECT_TRUE(near(found.loss.cross_entropy, cross));
+  EXPECT_EQ(found.loss.in.item<double>(), 0);
+  EXPECT_TRUE(near(found.gradient, gradient_of(cross, logits)));
+
+  const auto teacher = torch::softmax(logits.detach().slice(0, 0, 6).flip({1}), 1);
+  const auto in = forward_kl(logits.slice(0, 0, 6), DirichletTarget::teacher(teacher, 30)).mean();
+  const auto out = forward_kl(logits.slice(0, 6), DirichletTarget::flat()).mean();
+  const auto distilled = distillation_gradient(logits, teacher, {30, 0.5, 2});
+  EXPECT_TRUE(near(distilled.loss.total, 0.5 * in + 2 * out));
+  EXPECT_TRUE(near(distilled.loss.in, in));
+  EXPECT_TRUE(near(distilled.loss.out, out));
+  EXPECT_EQ(distilled.loss.cross_entropy.item<double>(), 0);
+  EXPECT_TRUE(near(distilled.gradient, gradient_of(0.5 * in + 2 * out, logits)));
+}
 
 TEST(Losses, RejectWhatDoesNotFit) {
   const auto logits = torch::zeros({4, 3});

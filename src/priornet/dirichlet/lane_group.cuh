@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <priornet/dirichlet/row.h>
 
 // A row's results out of those of the lanes that share it: kLanes neighbouring lanes of a warp, a power of two. All
 // lanes of the warp call these together.
@@ -15,6 +15,21 @@ __device__ inline double group_sum(double value) {
 #pragma unroll
   for (int offset = kLanes / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(kWholeWarp, value, offset);
   return value;
+}
+
+/// The extent of a row of which each lane has seen class 0 and its share.
+template <int kLanes>
+__device__ inline RowExtent<double> group_extent(RowExtent<double> extent) {
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) {
+    const double top = __shfl_xor_sync(kWholeWarp, extent.top, offset);
+    const double index = __shfl_xor_sync(kWholeWarp, extent.top_index, offset);
+    const double bottom = __shfl_xor_sync(kWholeWarp, extent.bottom, offset);
+    if (top > extent.top || (top == extent.top && index < extent.top_index)) extent.top_index = index;
+    extent.top = larger(top, extent.top);
+    extent.bottom = smaller(bottom, extent.bottom);
+  }
+  return extent;
 }
 
 /// The largest value of the group and the lowest index that has it, of one value and index a lane.

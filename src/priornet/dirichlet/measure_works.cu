@@ -186,15 +186,7 @@ __global__ void __launch_bounds__(kThreads) rows_by_warp(MeasureRows<T> work, in
   for (; wanted != 0; wanted &= wanted - 1) {
     const int64_t row = first + __ffs(static_cast<int>(wanted)) - 1;
     const ScalarRow<T> load{work.logits + row * work.classes};
-    auto extent = row_extent<double>(load, work.classes, lane, 32);
-    for (int offset = 16; offset > 0; offset /= 2) {
-      const double top = __shfl_xor_sync(kWholeWarp, extent.top, offset);
-      const double index = __shfl_xor_sync(kWholeWarp, extent.top_index, offset);
-      const double bottom = __shfl_xor_sync(kWholeWarp, extent.bottom, offset);
-      if (top > extent.top || (top == extent.top && index < extent.top_index)) extent.top_index = index;
-      extent.top = larger(top, extent.top);
-      extent.bottom = smaller(bottom, extent.bottom);
-    }
+    const auto extent = group_extent<32>(row_extent<double>(load, work.classes, lane, 32));
     const auto measures = is_wide(extent) ? measure_by_warp<Digits, true>(load, work.classes, extent, lane)
                                           : measure_by_warp<Digits, false>(load, work.classes, extent, lane);
     if (lane == 0) store_measures(work, row, measures);

@@ -44,27 +44,33 @@ struct KeptClass {
   Real slope;  ///< of the divergence in z, short of what the sums add
 };
 
-/// `load(c)` is a logit, `target(c)` a TargetClass, `label` the class whose cross-entropy counts, `kept` room for as
-/// many classes; store(c, gradient) is called for every class.
-template <class Digits, RowDivergence kDivergence, bool kWide, class Real, class Load, class Target, class Store>
-PRIORNET_DEVICE inline RowLoss<Real> loss_row(const Load& load, int64_t classes, const RowExtent<Real>& extent,
-                                              const Target& target, Real label, const RowWeights& weights,
-                                              KeptClass<Real>* kept, const Store& store) {
+/// What the classes of a row add up to; t = z - top.
+template <class Real>
+struct LossSums {
+  Real exp{};   ///< of e^t
+  Real mean{};  ///< of alpha (forward) or beta (reverse) times t, less its target
+  Real rest{};  ///< of what does not grow with alpha, but for the logarithm of
+  LogProduct<Real> product;
+  Real t_label{};  ///< t of the label, 0 where it is not among the classes
+};
+
+/// Of the classes first, first + step, ...: all of them, or the share of one among `step` threads. `load(c)` is a
+/// logit, `target(c)` a TargetClass, `label` the class whose cross-entropy counts, `kept` room for as many classes as
+/// there are.
+template <class Digits, RowDivergence kDivergence, bool kWide, class Real, class Load, class Target>
+PRIORNET_DEVICE inline LossSums<Real> loss_sums(const Load& load, int64_t classes, const RowExtent<Real>& extent,
+                                                const Target& target, Real label, KeptClass<Real>* kept,
+                                                int64_t first = 0, int64_t step = 1) {
   constexpr bool kForward = kDivergence == RowDivergence::kForward;
   constexpr bool kReverse = kDivergence == RowDivergence::kReverse;
   const RowExponentials<Digits, kWide, Real> exponentials(extent.top);
-  const Real zero{};
-  Real sum_exp = zero;   // of e^t, t = z - top
-  Real sum_mean = zero;  // of alpha (forward) or beta (reverse) times t, less its target
-  Real sum_rest = zero;
-  Real t_label = zero;
-  LogProduct<Real> product;
-  for (int64_t c = 0; c < classes; ++c) {
+  LossSums<Real> sums;
+  for (int64_t c = first; c < classes; c += step) {
     const Real z = load(c);
     const Real t = kWide ? clamp_logit(z - extent.top) : z - extent.top;
     const Real exp_t = exponentials.relative(t);
-    sum_exp = sum_exp + exp_t;
-    t_label = label == static_cast<double>(c) ? t : t_label;
+    sums.exp = sums.exp + exp_t;
+    sums.t_label = label == static_cast<double>(c) ? t : sums.t_label;
     kept[c].exp_t = exp_t;
     if constexpr (kDivergence != RowDivergence::kNone) {
       const Real alpha = exponentials.alpha(z, exp_t);
@@ -72,52 +78,85 @@ PRIORNET_DEVICE inline RowLoss<Real> loss_row(const Load& load, int64_t classes,
       const auto pieces = gamma_pieces<Digits>(alpha, log_alpha);
       const auto wanted = target(c);
       const Real d = pieces.big_d(log_alpha);
-      product.multiply(pieces.product);
+      sums.product.multiply(pieces.product);
       if constexpr (kForward) {
-        sum_mean = sum_mean + alpha * (t - wanted.psi_difference);
-        sum_rest = sum_rest + pieces.m(log_alpha) - wanted.m - wanted.beta_d;
+        sums.mean = sums.mean + alpha * (t - wanted.psi_difference);
+        sums.rest = sums.rest + pieces.m(log_alpha) - wanted.m - wanted.beta_d;
         kept[c].slope = alpha * (t - d - wanted.psi_difference);
       }
       if constexpr (kReverse) {
-        sum_mean = sum_mean + wanted.beta * (wanted.log_mean - t);
-        sum_rest = sum_rest - pieces.m(log_alpha) + wanted.m + d * (wanted.beta - alpha);
+        sums.mean = sums.mean + wanted.beta * (wanted.log_mean - t);
+        sums.rest = sums.rest - pieces.m(log_alpha) + wanted.m + d * (wanted.beta - alpha);
         const auto trigamma = trigamma_pieces<Digits>(pieces, log_alpha);
         kept[c].slope = trigamma.second - wanted.beta * trigamma.first;
       }
     }
   }
+  return sums;
+}
 
-  const Real log_sum = log_of(sum_exp);
-  const Real inverse_sum = 1.0 / sum_exp;
-  RowLoss<Real> loss{zero, log_sum - t_label};
-  Real slope_total = zero;  // what the sums add to a slope: a share e^t of it
+/// What follows from the sums of all classes.
+template <class Real>
+struct LossTotals {
+  RowLoss<Real> loss;
+  Real inverse_sum;
+  Real slope;  ///< what the sums add to a slope: a share e^t of it
+};
+
+template <class Digits, RowDivergence kDivergence, bool kWide, class Real, class Target>
+PRIORNET_DEVICE inline LossTotals<Real> loss_totals(const LossSums<Real>& sums, const RowExtent<Real>& extent,
+                                                    const Target& target) {
+  constexpr bool kForward = kDivergence == RowDivergence::kForward;
+  constexpr bool kReverse = kDivergence == RowDivergence::kReverse;
+  const Real zero{};
+  const Real log_sum = log_of(sums.exp);
+  LossTotals<Real> totals{{zero, log_sum - sums.t_label}, 1.0 / sums.exp, zero};
   if constexpr (kDivergence != RowDivergence::kNone) {
     const Real z0 = kWide ? clamp_logit(extent.top + log_sum) : extent.top + log_sum;
-    const Real alpha0 = kWide ? exp_of<Digits>(z0) : exponentials.scale * sum_exp;
+    const Real alpha0 = kWide ? exp_of<Digits>(z0) : exp_of<Digits>(clamp_logit(extent.top)) * sums.exp;
     const auto total = gamma_pieces<Digits>(alpha0, z0);
     const TargetTotal<Real> wanted = target.total();
     const Real d0 = total.big_d(z0);
-    const Real log_products = product.logarithm_over(total.product);
+    const Real log_products = sums.product.logarithm_over(total.product);
     if constexpr (kForward) {
-      loss.divergence =
-          (sum_mean - alpha0 * log_sum) + sum_rest - log_products - total.m(z0) + wanted.m + wanted.beta0_d;
-      slope_total = alpha0 * inverse_sum * (d0 - log_sum);
+      totals.loss.divergence =
+          (sums.mean - alpha0 * log_sum) + sums.rest - log_products - total.m(z0) + wanted.m + wanted.beta0_d;
+      totals.slope = alpha0 * totals.inverse_sum * (d0 - log_sum);
     }
     if constexpr (kReverse) {
-      loss.divergence = (sum_mean + wanted.beta0 * log_sum) + sum_rest + log_products + total.m(z0) - wanted.m -
-                        d0 * (wanted.beta0 - alpha0);
+      totals.loss.divergence = (sums.mean + wanted.beta0 * log_sum) + sums.rest + log_products + total.m(z0) -
+                               wanted.m - d0 * (wanted.beta0 - alpha0);
       const auto trigamma = trigamma_pieces<Digits>(total, z0);
-      slope_total = inverse_sum * (wanted.beta0 * trigamma.first - trigamma.second);
+      totals.slope = totals.inverse_sum * (wanted.beta0 * trigamma.first - trigamma.second);
     }
   }
-  for (int64_t c = 0; c < classes; ++c) {
+  return totals;
+}
+
+/// Calls store(c, gradient) for the classes first, first + step, ...
+template <RowDivergence kDivergence, class Real, class Store>
+PRIORNET_DEVICE inline void loss_gradient(const LossTotals<Real>& totals, int64_t classes, Real label,
+                                          const RowWeights& weights, const KeptClass<Real>* kept, const Store& store,
+                                          int64_t first = 0, int64_t step = 1) {
+  const Real zero{};
+  for (int64_t c = first; c < classes; c += step) {
     const Real is_label = label == static_cast<double>(c) ? zero + 1.0 : zero;
-    Real gradient = weights.cross_entropy * (kept[c].exp_t * inverse_sum - is_label);
+    Real gradient = weights.cross_entropy * (kept[c].exp_t * totals.inverse_sum - is_label);
     if constexpr (kDivergence != RowDivergence::kNone)
-      gradient = gradient + weights.divergence * (kept[c].slope + kept[c].exp_t * slope_total);
+      gradient = gradient + weights.divergence * (kept[c].slope + kept[c].exp_t * totals.slope);
     store(c, gradient);
   }
-  return loss;
+}
+
+/// All of it, for one thread.
+template <class Digits, RowDivergence kDivergence, bool kWide, class Real, class Load, class Target, class Store>
+PRIORNET_DEVICE inline RowLoss<Real> loss_row(const Load& load, int64_t classes, const RowExtent<Real>& extent,
+                                              const Target& target, Real label, const RowWeights& weights,
+                                              KeptClass<Real>* kept, const Store& store) {
+  const auto sums = loss_sums<Digits, kDivergence, kWide>(load, classes, extent, target, label, kept);
+  const auto totals = loss_totals<Digits, kDivergence, kWide>(sums, extent, target);
+  loss_gradient<kDivergence>(totals, classes, label, weights, kept, store);
+  return totals.loss;
 }
 
 }  // namespace priornet

@@ -1,54 +1,42 @@
 #pragma once
 
-#include <priornet/dirichlet/scalar_row.h>
 #include <priornet/losses/loss_kernels.h>
 
-// The losses row by row, for a GPU; on the CPU they are computed in lanes.
+// The losses of a batch on a GPU: its rows with their gradients in one launch, their means in another, without a word
+// to the host. On the CPU they are computed in lanes.
 
 namespace priornet {
 
+/// Rows with one kind of target, and after them rows with another: the inside and the outside of a batch. Both have the
+/// same divergence and number of classes; only the first may have a teacher.
 template <class T>
-struct LossWork {
-  LossRows<T> tensors;
+struct LossBatch {
+  LossRows<T> inside, outside;
+  double steepest;          ///< the largest element of the gradient, either way
   KeptClass<double>* kept;  ///< [rows, classes], what a row keeps between its two passes
-
-  PRIORNET_DEVICE void operator()(int64_t row) const {
-    const double label = tensors.labels == nullptr ? -1.0 : static_cast<double>(tensors.labels[row]);
-    if (tensors.probabilities == nullptr)
-      return run(row, label, LabelTarget<double>{tensors.target.on, tensors.target.off, tensors.target.sum, label});
-    const ScalarRow<T> teacher{tensors.probabilities + row * tensors.classes};
-    run(row, label, TeacherTarget<Digits, double, ScalarRow<T>>(teacher, tensors.classes, tensors.alpha0));
-  }
-
- private:
-  using Digits = typename DigitsOf<T>::Type;
-
-  template <class Target>
-  PRIORNET_DEVICE void run(int64_t row, double label, const Target& target) const {
-    switch (tensors.divergence) {
-      case RowDivergence::kNone:
-        return run<RowDivergence::kNone>(row, label, target);
-      case RowDivergence::kForward:
-        return run<RowDivergence::kForward>(row, label, target);
-      case RowDivergence::kReverse:
-        return run<RowDivergence::kReverse>(row, label, target);
-    }
-  }
-
-  template <RowDivergence kDivergence, class Target>
-  PRIORNET_DEVICE void run(int64_t row, double label, const Target& target) const {
-    const ScalarRow<T> logits{tensors.logits + row * tensors.classes};
-    T* gradient = tensors.gradient == nullptr ? nullptr : tensors.gradient + row * tensors.classes;
-    const auto store = [&](int64_t c, double value) {
-      if (gradient != nullptr) gradient[c] = saturate<T>(value);
-    };
-    // The wide path serves every row: what it saves, a GPU would lose to threads that part ways.
-    const auto extent = row_extent<double>(logits, tensors.classes);
-    const auto loss = loss_row<Digits, kDivergence, true>(logits, tensors.classes, extent, target, label,
-                                                          tensors.weights, kept + row * tensors.classes, store);
-    if (tensors.divergences != nullptr) tensors.divergences[row] = saturate<T>(loss.divergence);
-    if (tensors.cross_entropies != nullptr) tensors.cross_entropies[row] = saturate<T>(loss.cross_entropy);
-  }
+  double* partial_sums;     ///< [kLossBlocks, 3], or null
 };
+
+constexpr int64_t kLossBlocks = 1024;
+
+/// What each block adds up: divergences inside and outside, cross-entropies.
+enum LossSum { kInsideSum, kOutsideSum, kCrossEntropySum, kLossSums };
+
+/// Means of the parts over so many rows each, and their weighted sum.
+template <class T>
+struct LossMeans {
+  const double* partial_sums;
+  int64_t rows;  ///< of the batch
+  double shares[kLossSums];
+  double weights[kLossSums];
+  T* means[kLossSums];
+  T* total;
+};
+
+/// `stream` is a cudaStream_t.
+template <class T>
+void launch_losses(const LossBatch<T>& batch, void* stream);
+template <class T>
+void launch_loss_means(const LossMeans<T>& means, void* stream);
 
 }  // namespace priornet

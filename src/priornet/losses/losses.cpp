@@ -1,74 +1,15 @@
 #include <priornet/losses/losses.h>
 
-#include <ATen/Dispatch.h>
 #include <priornet/core/checks.h>
-#include <priornet/core/rows.h>
-#include <priornet/losses/loss_works.h>
+#include <priornet/core/device.h>
+#include <priornet/losses/loss_batch.h>
 #include <torch/csrc/autograd/custom_function.h>
-
-#include <limits>
 
 namespace priornet {
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
-
-/// Some rows of a batch with one kind of target, and where their results go. Empty tensors are left out.
-struct Part {
-  torch::Tensor logits;
-  RowDivergence divergence;
-  DirichletTarget target;
-  torch::Tensor labels;  ///< of the cross-entropy
-  RowWeights weights;
-  torch::Tensor divergences;
-  torch::Tensor cross_entropies;
-  torch::Tensor gradient;
-};
-
-template <class T>
-T* pointer(const torch::Tensor& tensor) {
-  return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
-}
-
-void compute(const Part& part) {
-  const auto& target = part.target;
-  const int64_t classes = part.logits.size(1);
-  const bool teacher = target.kind() == DirichletTarget::Kind::kTeacher;
-  const auto probabilities = teacher ? target.probabilities().contiguous() : torch::Tensor();
-  const auto labels = part.labels.defined() ? part.labels.contiguous() : torch::Tensor();
-  LabelTarget<double> constants{};
-  if (!teacher) {
-    const double on = target.concentration_on_label(classes);
-    const double off = target.concentration_elsewhere();
-    const double beta0 = on + static_cast<double>(classes - 1) * off;
-    constants = {target_class(on, beta0), target_class(off, beta0), target_total(beta0), -1.0};
-  }
-  AT_DISPATCH_FLOATING_TYPES(part.logits.scalar_type(), "loss", [&] {
-    const LossRows<scalar_t> work{part.logits.data_ptr<scalar_t>(),
-                                  part.logits.size(0),
-                                  classes,
-                                  part.divergence,
-                                  pointer<int64_t>(labels),
-                                  pointer<scalar_t>(probabilities),
-                                  constants,
-                                  target.alpha0(),
-                                  part.weights,
-                                  pointer<scalar_t>(part.divergences),
-                                  pointer<scalar_t>(part.cross_entropies),
-                                  pointer<scalar_t>(part.gradient)};
-#if defined(PRIORNET_CUDA)
-    if (part.logits.is_cuda()) {
-      static_assert(sizeof(KeptClass<double>) == 2 * sizeof(double));
-      const auto kept = torch::empty({work.rows, classes, 2}, part.logits.options().dtype(torch::kFloat64));
-      const LossWork<scalar_t> rows{work, reinterpret_cast<KeptClass<double>*>(kept.data_ptr<double>())};
-      return launch_rows(rows, work.rows, current_cuda_stream());
-    }
-#endif
-    parallel_rows(work.rows, classes,
-                  [&](int64_t begin, int64_t end) { loss_rows(work, begin, end, best_instruction_set()); });
-  });
-}
 
 torch::Tensor gradient_for(const torch::Tensor& input) {
   return input.requires_grad() ? torch::empty(input.sizes(), input.options()) : torch::Tensor();
@@ -88,14 +29,14 @@ class RowLossFunction : public torch::autograd::Function<RowLossFunction> {
     const auto values = torch::empty({logits.size(0)}, logits.options());
     const auto gradient = gradient_for(input);
     const bool is_divergence = spec.divergence != RowDivergence::kNone;
-    compute({logits,
-             spec.divergence,
-             spec.target,
-             spec.labels,
-             {is_divergence ? 1.0 : 0.0, is_divergence ? 0.0 : 1.0},
-             is_divergence ? values : torch::Tensor(),
-             is_divergence ? torch::Tensor() : values,
-             gradient});
+    compute_losses({logits,
+                    spec.divergence,
+                    spec.target.contiguous(),
+                    spec.labels.defined() ? spec.labels.contiguous() : spec.labels,
+                    {is_divergence ? 1.0 : 0.0, is_divergence ? 0.0 : 1.0},
+                    is_divergence ? values : torch::Tensor(),
+                    is_divergence ? torch::Tensor() : values,
+                    gradient});
     if (gradient.defined()) context->save_for_backward({gradient});
     return values;
   }
@@ -105,57 +46,28 @@ class RowLossFunction : public torch::autograd::Function<RowLossFunction> {
   }
 };
 
+BatchLossOptions batch_options(const torch::Tensor& labels, const PriorNetworkLossOptions& options) {
+  return {options.divergence == Divergence::kForward ? RowDivergence::kForward : RowDivergence::kReverse,
+          DirichletTarget::smoothed_labels(labels, options.target),
+          labels,
+          options.in_weight,
+          options.out_weight,
+          options.cross_entropy_weight,
+          options.steepest};
+}
+
 /// The weighted sum of means over both parts of a batch.
 class PriorNetworkLossFunction : public torch::autograd::Function<PriorNetworkLossFunction> {
  public:
-  static tensor_list forward(AutogradContext* context, const torch::Tensor& input, const torch::Tensor& labels,
-                             const PriorNetworkLossOptions& options) {
-    const auto logits = input.detach().contiguous();
-    const int64_t rows = logits.size(0);
-    const int64_t in = labels.size(0);
-    const auto divergence =
-        options.divergence == Divergence::kForward ? RowDivergence::kForward : RowDivergence::kReverse;
-    const auto divergences = torch::empty({rows}, logits.options());
-    const auto cross_entropies = torch::empty({in}, logits.options());
-    const auto gradient = gradient_for(input);
-    const auto slice = [](const torch::Tensor& tensor, int64_t begin, int64_t end) {
-      return tensor.defined() ? tensor.slice(0, begin, end) : tensor;
-    };
-    const double in_share = in > 0 ? 1.0 / static_cast<double>(in) : 0.0;
-    const double out_share = rows > in ? 1.0 / static_cast<double>(rows - in) : 0.0;
-    compute({slice(logits, 0, in),
-             divergence,
-             DirichletTarget::smoothed_labels(labels, options.target),
-             labels,
-             {options.in_weight * in_share, options.cross_entropy_weight * in_share},
-             slice(divergences, 0, in),
-             cross_entropies,
-             slice(gradient, 0, in)});
-    compute({slice(logits, in, rows),
-             divergence,
-             DirichletTarget::flat(),
-             {},
-             {options.out_weight * out_share, 0.0},
-             slice(divergences, in, rows),
-             {},
-             slice(gradient, in, rows)});
-    // In float64: numbers at the end of float32's range should not sum to infinity.
-    const auto mean_in = slice(divergences, 0, in).sum(torch::kFloat64) * in_share;
-    const auto mean_out = slice(divergences, in, rows).sum(torch::kFloat64) * out_share;
-    const auto mean_cross_entropy = cross_entropies.sum(torch::kFloat64) * in_share;
-    const auto total =
-        options.in_weight * mean_in + options.out_weight * mean_out + options.cross_entropy_weight * mean_cross_entropy;
-    const auto largest = logits.scalar_type() == torch::kFloat64 ? std::numeric_limits<double>::max()
-                                                                 : double{std::numeric_limits<float>::max()};
-    const auto held = [&](const torch::Tensor& value) { return value.clamp_max(largest).to(logits.scalar_type()); };
-    const tensor_list results = {held(total), held(mean_in), held(mean_out), held(mean_cross_entropy)};
-    if (gradient.defined()) context->save_for_backward({gradient});
-    context->mark_non_differentiable({results[1], results[2], results[3]});
-    return results;
+  static tensor_list forward(AutogradContext* context, const torch::Tensor& input, const BatchLossOptions& options) {
+    const auto loss = batch_loss(input.detach().contiguous(), options, input.requires_grad());
+    if (loss.gradient.defined()) context->save_for_backward({loss.gradient});
+    context->mark_non_differentiable({loss.in, loss.out, loss.cross_entropy});
+    return {loss.total, loss.in, loss.out, loss.cross_entropy};
   }
 
   static tensor_list backward(AutogradContext* context, const tensor_list& outputs) {
-    return {context->get_saved_variables()[0] * outputs[0], {}, {}};
+    return {context->get_saved_variables()[0] * outputs[0], {}};
   }
 };
 
@@ -185,15 +97,56 @@ torch::Tensor cross_entropy(const torch::Tensor& logits, const torch::Tensor& la
   return RowLossFunction::apply(logits, RowLossSpec{RowDivergence::kNone, DirichletTarget::flat(), labels});
 }
 
+namespace {
+
+void check_batch(std::string_view function, const torch::Tensor& logits, const torch::Tensor& labels,
+                 const SmoothingOptions& target) {
+  check_logits(function, "logits", logits);
+  const int64_t in = labels.defined() && labels.dim() == 1 ? labels.size(0) : 0;
+  DirichletTarget::smoothed_labels(labels, target).check(function, logits.slice(0, 0, in));
+  is_on_cuda(function, logits);
+}
+
+LossWithGradient with_gradient(const torch::Tensor& logits, const BatchLossOptions& options) {
+  const auto loss = batch_loss(logits.detach().contiguous(), options, true);
+  return {{loss.total, loss.in, loss.out, loss.cross_entropy}, loss.gradient};
+}
+
+}  // namespace
+
 PriorNetworkLoss prior_network_loss(const torch::Tensor& logits, const torch::Tensor& labels,
                                     const PriorNetworkLossOptions& options) {
-  constexpr auto kFunction = "prior_network_loss";
-  check_logits(kFunction, "logits", logits);
-  const int64_t in = labels.defined() && labels.dim() == 1 ? labels.size(0) : 0;
-  DirichletTarget::smoothed_labels(labels, options.target).check(kFunction, logits.slice(0, 0, in));
-  is_on_cuda(kFunction, logits);
-  const auto parts = PriorNetworkLossFunction::apply(logits, labels, options);
+  check_batch("prior_network_loss", logits, labels, options.target);
+  const auto parts = PriorNetworkLossFunction::apply(logits, batch_options(labels, options));
   return {parts[0], parts[1], parts[2], parts[3]};
+}
+
+LossWithGradient prior_network_gradient(const torch::Tensor& logits, const torch::Tensor& labels,
+                                        const PriorNetworkLossOptions& options) {
+  check_batch("prior_network_gradient", logits, labels, options.target);
+  return with_gradient(logits, batch_options(labels, options));
+}
+
+LossWithGradient cross_entropy_gradient(const torch::Tensor& logits, const torch::Tensor& labels, double steepest) {
+  constexpr auto kFunction = "cross_entropy_gradient";
+  check_logits(kFunction, "logits", logits);
+  check_labels(kFunction, "labels", labels, logits.size(0), logits.size(1));
+  is_on_cuda(kFunction, logits);
+  // Only the number of its rows counts here.
+  const auto target = DirichletTarget::smoothed_labels(labels, {1.0, 0.5 / static_cast<double>(logits.size(1))});
+  return with_gradient(logits, {RowDivergence::kNone, target, labels, 0, 0, 1, steepest});
+}
+
+LossWithGradient distillation_gradient(const torch::Tensor& logits, const torch::Tensor& probabilities,
+                                       const DistillationOptions& options) {
+  constexpr auto kFunction = "distillation_gradient";
+  check_logits(kFunction, "logits", logits);
+  const int64_t in = probabilities.defined() && probabilities.dim() == 2 ? probabilities.size(0) : 0;
+  const auto target = DirichletTarget::teacher(probabilities, options.alpha0);
+  target.check(kFunction, logits.slice(0, 0, in));
+  is_on_cuda(kFunction, logits);
+  return with_gradient(
+      logits, {RowDivergence::kForward, target, {}, options.in_weight, options.out_weight, 0, options.steepest});
 }
 
 }  // namespace priornet

@@ -2,6 +2,8 @@
 
 #include <priornet/losses/targets.h>
 
+#include <limits>
+
 // Losses of logits [N, K], K >= 2 (float32 or float64, CPU or CUDA), alpha = exp(logits). Each returns [N] in nats,
 // differentiable in logits (once): value and gradient come from one fused pass, not from a graph over special
 // functions.
@@ -25,6 +27,7 @@ struct PriorNetworkLossOptions {
   double in_weight = 1.0;             ///< of the divergence on in-distribution rows
   double out_weight = 1.0;            ///< of the divergence on out-of-distribution rows
   double cross_entropy_weight = 0.0;  ///< of the cross-entropy on in-distribution rows
+  double steepest = std::numeric_limits<double>::infinity();  ///< the largest element of the gradient, either way
 };
 
 struct PriorNetworkLoss {
@@ -38,5 +41,30 @@ struct PriorNetworkLoss {
 /// Either part may be empty; its mean is then 0.
 PriorNetworkLoss prior_network_loss(const torch::Tensor& logits, const torch::Tensor& labels,
                                     const PriorNetworkLossOptions& options = {});
+
+/// Without a graph: what the total of a batch's loss comes to, and its gradient in the logits. On a GPU that is two
+/// launches and no wait, which is what a training step wants.
+struct LossWithGradient {
+  PriorNetworkLoss loss;
+  torch::Tensor gradient;  ///< shaped like the logits
+};
+LossWithGradient prior_network_gradient(const torch::Tensor& logits, const torch::Tensor& labels,
+                                        const PriorNetworkLossOptions& options = {});
+
+/// Of the mean cross-entropy alone; labels for all rows.
+LossWithGradient cross_entropy_gradient(const torch::Tensor& logits, const torch::Tensor& labels,
+                                        double steepest = std::numeric_limits<double>::infinity());
+
+struct DistillationOptions {
+  double alpha0 = 1e3;  ///< precision of the target
+  double in_weight = 1.0;
+  double out_weight = 1.0;
+  double steepest = std::numeric_limits<double>::infinity();
+};
+
+/// Of the forward KL from alpha0 times a teacher's probabilities [N, K] on the first N rows, and from the flat target
+/// on the others.
+LossWithGradient distillation_gradient(const torch::Tensor& logits, const torch::Tensor& probabilities,
+                                       const DistillationOptions& options = {});
 
 }  // namespace priornet

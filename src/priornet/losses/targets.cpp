@@ -24,6 +24,10 @@ DirichletTarget DirichletTarget::teacher(torch::Tensor probabilities, double alp
   return {Kind::kTeacher, std::move(probabilities), options};
 }
 
+DirichletTarget DirichletTarget::contiguous() const {
+  return values_.defined() ? DirichletTarget(kind_, values_.contiguous(), options_) : *this;
+}
+
 void DirichletTarget::check(std::string_view function, const torch::Tensor& logits) const {
   const int64_t classes = logits.size(1);
   if (kind_ == Kind::kSmoothedLabels) {

@@ -30,11 +30,13 @@ class DirichletTarget {
 
   enum class Kind { kSmoothedLabels, kFlat, kTeacher };
   Kind kind() const { return kind_; }
-  const torch::Tensor& labels() const { return values_; }         ///< of kSmoothedLabels
-  const torch::Tensor& probabilities() const { return values_; }  ///< of kTeacher
-  double alpha0() const { return options_.alpha0; }               ///< of kSmoothedLabels and kTeacher
-  double concentration_on_label(int64_t classes) const;           ///< not of kTeacher
-  double concentration_elsewhere() const;                         ///< not of kTeacher
+  const torch::Tensor& labels() const { return values_; }                   ///< of kSmoothedLabels
+  const torch::Tensor& probabilities() const { return values_; }            ///< of kTeacher
+  int64_t rows() const { return values_.defined() ? values_.size(0) : 0; }  ///< not of kFlat, which fits any
+  DirichletTarget contiguous() const;                                       ///< the same with its values in one piece
+  double alpha0() const { return options_.alpha0; }                         ///< of kSmoothedLabels and kTeacher
+  double concentration_on_label(int64_t classes) const;                     ///< not of kTeacher
+  double concentration_elsewhere() const;                                   ///< not of kTeacher
 
   /// Throws ArgumentError unless the target fits logits [N, K].
   void check(std::string_view function, const torch::Tensor& logits) const;

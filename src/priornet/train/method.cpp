@@ -1,5 +1,7 @@
 #include <priornet/train/method.h>
 
+#include <torch/csrc/autograd/autograd.h>
+
 namespace priornet {
 namespace {
 
@@ -38,6 +40,25 @@ PriorNetworkLoss distillation_loss(const torch::Tensor& logits, const torch::Ten
   return loss;
 }
 
+PriorNetworkLossOptions loss_options(const MethodOptions& options) {
+  PriorNetworkLossOptions loss;
+  loss.divergence = options.method == Method::kDpnReverse ? Divergence::kReverse : Divergence::kForward;
+  loss.target = {options.alpha0, options.epsilon};
+  loss.in_weight = options.divergence_weight;
+  loss.out_weight = options.outside_weight;
+  loss.cross_entropy_weight = options.cross_entropy_weight;
+  return loss;
+}
+
+LossWithGradient gradient_by_graph(const torch::Tensor& logits, const BatchTargets& targets,
+                                   const MethodOptions& options, double steepest) {
+  const auto leaf = logits.detach().requires_grad_();
+  auto loss = method_loss(leaf, targets, options);
+  const auto gradient = torch::autograd::grad({loss.total}, {leaf})[0];
+  loss.total = loss.total.detach();
+  return {loss, gradient.clamp(-steepest, steepest)};
+}
+
 }  // namespace
 
 bool needs_outside(Method method) { return method != Method::kDnn; }
@@ -55,13 +76,28 @@ PriorNetworkLoss method_loss(const torch::Tensor& logits, const BatchTargets& ta
     case Method::kDpnReverse:
       break;
   }
-  PriorNetworkLossOptions loss;
-  loss.divergence = options.method == Method::kDpnReverse ? Divergence::kReverse : Divergence::kForward;
-  loss.target = {options.alpha0, options.epsilon};
-  loss.in_weight = options.divergence_weight;
-  loss.out_weight = options.outside_weight;
-  loss.cross_entropy_weight = options.cross_entropy_weight;
-  return prior_network_loss(logits, targets.labels, loss);
+  return prior_network_loss(logits, targets.labels, loss_options(options));
+}
+
+LossWithGradient method_gradient(const torch::Tensor& logits, const BatchTargets& targets, const MethodOptions& options,
+                                 double steepest) {
+  switch (options.method) {
+    case Method::kDnn:
+      if (logits.size(0) == targets.labels.size(0)) return cross_entropy_gradient(logits, targets.labels, steepest);
+      break;
+    case Method::kDistil:
+      return distillation_gradient(logits, targets.teacher,
+                                   {options.alpha0, options.divergence_weight, options.outside_weight, steepest});
+    case Method::kDpn:
+    case Method::kDpnReverse: {
+      auto loss = loss_options(options);
+      loss.steepest = steepest;
+      return prior_network_gradient(logits, targets.labels, loss);
+    }
+    case Method::kOutlierExposure:
+      break;
+  }
+  return gradient_by_graph(logits, targets, options, steepest);
 }
 
 }  // namespace priornet

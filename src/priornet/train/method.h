@@ -50,4 +50,8 @@ struct BatchTargets {
 /// Parts that a method does not have are 0.
 PriorNetworkLoss method_loss(const torch::Tensor& logits, const BatchTargets& targets, const MethodOptions& options);
 
+/// The same without a graph, with the gradient in the logits, its elements held to [-steepest, steepest].
+LossWithGradient method_gradient(const torch::Tensor& logits, const BatchTargets& targets, const MethodOptions& options,
+                                 double steepest);
+
 }  // namespace priornet

@@ -9,6 +9,7 @@
 namespace priornet {
 namespace {
 
+// What float32 can carry back through the layers; clipping then makes a step of it.
 constexpr double kSteepest = 1e15;
 
 }  // namespace
@@ -50,10 +51,8 @@ void TrainingStep::run_plainly(const torch::Tensor& inputs, const BatchTargets& 
     logits = network_.forward(inputs);
   }
   logits = logits.to(torch::kFloat32);
-  // What float32 can carry back through the layers; clipping then makes a step of it.
-  logits.register_hook([](const torch::Tensor& gradient) { return gradient.clamp(-kSteepest, kSteepest); });
-  const auto loss = method_loss(logits, targets, options_.method);
-  loss.total.backward();
+  const auto [loss, gradient] = method_gradient(logits.detach(), targets, options_.method, kSteepest);
+  logits.backward(gradient);
   if (options_.exchange) options_.exchange();
   optimiser_.step();
   const auto part = [](const torch::Tensor& value) { return value.data_ptr<float>(); };
