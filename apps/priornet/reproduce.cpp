@@ -1,8 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/core/errors.h>
-#include <priornet/experiments/experiment.h>
+#include <priornet/experiments/outcome.h>
 #include <priornet/train/trainer.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -32,12 +35,21 @@ struct ReproduceOptions {
 const std::map<std::string, Profile> kProfiles = {
     {"quick", Profile::kQuick}, {"paper", Profile::kPaper}, {"modern", Profile::kModern}};
 
-/// Every experiment named before the first of them starts, or misuse.
+constexpr const char* kAll = "all";
+
+/// Every experiment named, before the first of them starts, each once; or misuse.
 std::vector<const Experiment*> find_all(const std::vector<std::string>& names) {
   std::vector<const Experiment*> found;
+  const auto add = [&](const Experiment& experiment) {
+    if (std::find(found.begin(), found.end(), &experiment) == found.end()) found.push_back(&experiment);
+  };
   for (const auto& name : names) {
+    if (name == kAll) {
+      for (const auto& experiment : experiments()) add(experiment);
+      continue;
+    }
     try {
-      found.push_back(&find_experiment(name));
+      add(find_experiment(name));
     } catch (const ConfigError& error) {
       throw CLI::ValidationError("WHAT", error.what());
     }
@@ -76,8 +88,14 @@ std::string to_text(const ExperimentSummary& summary) {
   return text;
 }
 
-nlohmann::ordered_json to_json(std::string_view name, const ExperimentSummary& summary) {
-  nlohmann::ordered_json json{{"experiment", name}, {"tables", nlohmann::json::array()}, {"remarks", summary.remarks}};
+nlohmann::ordered_json to_json(const ExperimentOutcome& outcome) {
+  if (!outcome.error.empty())
+    return {{"experiment", outcome.name}, {"seconds", outcome.seconds}, {"error", outcome.error}};
+  const auto& summary = outcome.summary;
+  nlohmann::ordered_json json{{"experiment", outcome.name},
+                              {"seconds", outcome.seconds},
+                              {"tables", nlohmann::json::array()},
+                              {"remarks", summary.remarks}};
   for (const auto& table : summary.tables)
     json["tables"].push_back(nlohmann::ordered_json::parse(priornet::to_json(table)));
   for (const auto& file : summary.files) json["files"].push_back(file.string());
@@ -98,6 +116,44 @@ ExperimentSummary run_stoppably(const Experiment& experiment, ExperimentOptions 
   }
 }
 
+/// One of several that fails does not keep the others from running; one alone fails the command.
+ExperimentOutcome outcome_of(const Experiment& experiment, const ExperimentOptions& run, bool is_alone) {
+  const auto start = std::chrono::steady_clock::now();
+  ExperimentOutcome outcome;
+  outcome.name = experiment.name;
+  try {
+    outcome.summary = run_stoppably(experiment, run);
+  } catch (const Error& error) {
+    if (is_alone) throw;
+    outcome.error = error.what();
+  }
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return outcome;
+}
+
+void print_outcome(const ExperimentOutcome& outcome) {
+  if (outcome.error.empty())
+    print(to_text(outcome.summary) + fmt::format("{}: {:.1f} s\n\n", outcome.name, outcome.seconds));
+  else
+    fmt::print(stderr, "priornet: {}: {}\n", outcome.name, outcome.error);
+}
+
+void finish_several(const std::vector<ExperimentOutcome>& outcomes, const ReproduceOptions& options,
+                    const fs::path& folder) {
+  const auto files =
+      write_outcomes(outcomes, command_line(options, fmt::format("{}", fmt::join(options.names, " ")), folder), folder);
+  if (!options.json) {
+    for (const auto& table : outcome_tables(outcomes)) print(priornet::to_text(table) + "\n");
+    for (const auto& file : files) print(fmt::format("Written: {}\n", file.string()));
+  }
+  std::vector<std::string> failed;
+  for (const auto& outcome : outcomes)
+    if (!outcome.error.empty()) failed.push_back(outcome.name);
+  if (!failed.empty())
+    throw Error(
+        fmt::format("{} of {} experiments failed: {}", failed.size(), outcomes.size(), fmt::join(failed, ", ")));
+}
+
 void reproduce(const ReproduceOptions& options) {
   const auto chosen = find_all(options.names);
   ExperimentOptions run;
@@ -106,18 +162,20 @@ void reproduce(const ReproduceOptions& options) {
   run.seed = options.seed;
   run.seeds = options.seeds;
   run.overrides = options.overrides;
+  const fs::path folder = options.out.empty() ? "out" : options.out;
   auto json = nlohmann::ordered_json::array();
+  std::vector<ExperimentOutcome> outcomes;
   for (const auto* experiment : chosen) {
-    const fs::path folder = options.out.empty() ? "out" : options.out;
     run.out = options.out.empty() || chosen.size() > 1 ? folder / experiment->name : folder;
     run.command = command_line(options, experiment->name, run.out);
-    const auto summary = run_stoppably(*experiment, run);
+    outcomes.push_back(outcome_of(*experiment, run, chosen.size() == 1));
     if (options.json)
-      json.push_back(to_json(experiment->name, summary));
+      json.push_back(to_json(outcomes.back()));
     else
-      print(to_text(summary));
+      print_outcome(outcomes.back());
   }
   if (options.json) print(json.dump(2) + "\n");
+  if (chosen.size() > 1) finish_several(outcomes, options, folder);
 }
 
 }  // namespace
@@ -128,11 +186,13 @@ void add_reproduce(CLI::App& tool) {
   std::string known;
   for (const auto& experiment : experiments())
     known += fmt::format("\n  {:<12} {}", experiment.name, experiment.description);
+  known += fmt::format("\n  {:<12} every one of them, with a summary at the end", kAll);
   command->footer(fmt::format(
       "Experiments:{}\n\nNetworks are left in OUT/runs: a command that was stopped goes on where it was.\n\nExamples:\n"
       "  priornet reproduce synthetic --out out/synthetic\n"
       "  priornet reproduce synthetic mnist --profile quick\n"
-      "  priornet reproduce mnist --seeds 5 --device cuda --out out/mnist",
+      "  priornet reproduce cifar10 --profile modern --seeds 3 --device cuda --out out/cifar10\n"
+      "  priornet reproduce all --out out",
       known));
   command->add_option("WHAT", options->names, "Experiments to run")->required();
   command->add_option("--profile", options->profile, "Recipe: quick, paper or modern")

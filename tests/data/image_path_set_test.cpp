@@ -38,6 +38,22 @@ TEST(ImagePathSet, TellsClassFoldersFromAFlatFolder) {
   EXPECT_FALSE(photos.load("flat").has_labels());
 }
 
+TEST(OwnSet, IsAFolderOfTheDataRootByItsName) {
+  const Photos photos;
+  photos.photo("root/scenes/1.png", 5, 10);
+  photos.photo("root/scenes/2.png", 5, 20);
+  const auto first = load_set("scenes,first=1", photos.options());
+  EXPECT_EQ(first.name, "scenes,first=1");
+  EXPECT_EQ(first.size(), 1);
+  EXPECT_FALSE(first.has_labels());
+  EXPECT_EQ(photos.copies(), std::vector{photos / "root/prepared/scenes.safetensors"});
+  EXPECT_THROW(load_set("scenery", photos.options()), DataError);
+  EXPECT_THROW(load_set("scenes:test", photos.options()), DataError) << "it has no splits";
+  fs::remove_all(photos / "root/scenes");
+  EXPECT_EQ(load_set("scenes", photos.options()).size(), 2) << "its copy serves alone";
+  EXPECT_EQ(load_set("scenes,size=4", photos.options()).inputs.sizes(), (std::vector<int64_t>{2, 1, 4, 4}));
+}
+
 TEST(ImagePathSet, LeavesOutTheClassesOfAnotherSet) {
   const Photos photos;
   photos.photo("animals/cat/1.png", 5, 10);

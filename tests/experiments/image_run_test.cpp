@@ -2,6 +2,7 @@
 #include <priornet/data/catalogue/load.h>
 #include <priornet/experiments/image_reproduction.h>
 #include <priornet/experiments/result_cells.h>
+#include <priornet/train/ensemble.h>
 #include <testing/small_runs.h>
 #include <testing/throws.h>
 
@@ -162,6 +163,73 @@ TEST(ImageExperiment, GivesMeansOverSeeds) {
   EXPECT_NEAR(results["cells"][0]["ours"].get<double>(), 50 * (first + second), 1e-9);
   EXPECT_EQ(results["cells"][0]["metric"], "error");
   EXPECT_NE(bytes_of(folder / "out" / "table.md").find("by Student's t, of the mean over 2 seeds"), std::string::npos);
+}
+
+/// As profile modern has it: the DPN is the first member of an ensemble, which is compared with the DNN.
+ImageExperiment small_ensemble(uint64_t seed) {
+  auto experiment = small_experiment(seed);
+  auto ensemble = planned_config(Method::kDpn, seed);
+  ensemble.members = 2;
+  experiment.models = {{"DNN", "dnn", planned_config(Method::kDnn, seed), 0},
+                       {"DPN", "dpn/member-1", member_config(ensemble, 1), 0},
+                       {"DPN ensemble", "dpn", ensemble, 0}};
+  experiment.comparisons = {{"DPN", "differential_entropy", "DNN", "entropy"}};
+  return experiment;
+}
+
+TEST(ImageExperiment, TakesAMemberOfAnEnsembleForItself) {
+  const TemporaryFolder folder;
+  Reproduction reproduction(folder / "out");
+  NoProgress progress;
+  int64_t steps = 0;
+  reproduction.options.stop = [&] {
+    ++steps;
+    return false;
+  };
+  const auto summary = reproduce_images(small_ensemble, reproduction.options, reproduction.run, progress);
+  EXPECT_EQ(steps, 3 * 2 * 10) << "three networks, two epochs of ten steps: no member twice";
+  const auto results = nlohmann::json::parse(bytes_of(folder / "out" / "results.json"));
+  const auto& models = results["seeds"][0]["models"];
+  EXPECT_EQ(models[1]["evaluation"]["members"], 1);
+  EXPECT_EQ(models[2]["evaluation"]["members"], 2);
+  EXPECT_FALSE(models[1].contains("uncertainties"));
+  const auto& parts = models[2]["uncertainties"];
+  ASSERT_EQ(parts.size(), 3u) << "in distribution, and the two sets that are there";
+  EXPECT_EQ(parts[0]["title"], "bars");
+  EXPECT_FALSE(parts[0]["data"].contains("auroc"));
+  EXPECT_GT(parts[1]["distributional"]["mean"], 0.0);
+  EXPECT_LE(parts[1]["model"]["auroc"]["low"], parts[1]["model"]["auroc"]["value"]);
+  const auto& comparison = results["seeds"][0]["comparisons"][0];
+  EXPECT_EQ(comparison["sets"][1]["title"], "Dots");
+  EXPECT_NEAR(comparison["sets"][0]["difference"]["value"].get<double>(),
+              comparison["sets"][0]["auroc"].get<double>() - comparison["sets"][0]["auroc_against"].get<double>(),
+              1e-12);
+  ASSERT_EQ(summary.tables.size(), 6u);
+  EXPECT_EQ(summary.tables[4].title, "DPN by D.Ent. against DNN by Ent.: AUROC in %");
+  EXPECT_EQ(summary.tables[5].title, "DPN ensemble: data, distributional and model uncertainty apart");
+}
+
+TEST(ImageExperiment, ShowsTheErrorBesideMisclassification) {
+  const TemporaryFolder folder;
+  Reproduction reproduction(folder / "out");
+  reproduction.results();
+  const auto& table = reproduction.summary.tables[1];
+  EXPECT_EQ(table.columns.back(), "error");
+  for (size_t m = 0; m < 3; ++m)
+    EXPECT_EQ(table.rows[m].back().value(), reproduction.summary.tables[0].rows[m][1].value()) << m;
+  EXPECT_NE(table.rows[2].back().text().find(" (0.6)"), std::string::npos) << "the paper's, of the DPN";
+}
+
+TEST(ImageExperiment, SaysInAFewLinesWhatWasFound) {
+  const TemporaryFolder folder;
+  Reproduction reproduction(folder / "out");
+  reproduction.results();
+  const auto& headlines = reproduction.summary.headlines;
+  ASSERT_EQ(headlines.size(), 3u + 2) << "an error a model, D.Ent. of the DPN a set";
+  EXPECT_EQ(headlines[2].what, "DPN: error, %");
+  EXPECT_EQ(headlines[2].published, 0.6);
+  EXPECT_EQ(headlines[3].what, "DPN: AUROC by D.Ent. against OMNIGLOT, %");
+  EXPECT_EQ(headlines[3].published, 100.0);
 }
 
 TEST(ImageExperiment, RefusesTheRunsOfAnotherRecipe) {

@@ -48,11 +48,49 @@ TEST(PublishedMnist, SaysWhatThePaperHasNot) {
   EXPECT_EQ(find_published(rows, {"SVHN", "DPN", 3}), nullptr);
 }
 
+// 3 errors, and 9 cells a metric (DNN 2, MCDP 3, DPN 4) for misclassification and for each of four sets.
+TEST(PublishedColour, HoldsEveryCell) {
+  for (const auto rows : {published_svhn(), published_cifar10()}) {
+    int count = 0;
+    for (const auto& row : rows) count += cells_of(row);
+    EXPECT_EQ(rows.size(), 15u);
+    EXPECT_EQ(count, 3 + 5 * 2 * 9);
+  }
+}
+
+TEST(PublishedColour, IsAsPrinted) {
+  const auto svhn = published_svhn();
+  EXPECT_EQ(find_published(svhn, {"", "DNN"})->error, 4.3);
+  EXPECT_EQ(find_published(svhn, {"", "DPN"})->aupr[3], 46.0);
+  EXPECT_EQ(find_published(svhn, {"CIFAR-10", "MCDP"})->aupr[2], 95.8);
+  EXPECT_EQ(find_published(svhn, {"CIFAR-100", "DPN"})->auroc[3], 99.8);
+  EXPECT_EQ(find_published(svhn, {"LSUN", "DNN"})->auroc[0], 91.9);
+  EXPECT_EQ(find_published(svhn, {"TinyImageNet", "MCDP"})->auroc[1], 96.7);
+  const auto cifar10 = published_cifar10();
+  EXPECT_EQ(find_published(cifar10, {"", "DPN"})->error, 8.5);
+  EXPECT_EQ(find_published(cifar10, {"", "DPN"})->aupr[0], 52.7);
+  EXPECT_EQ(find_published(cifar10, {"CIFAR-100", "DPN"})->auroc[3], 95.8);
+  EXPECT_EQ(find_published(cifar10, {"SVHN", "MCDP"})->aupr[2], 73.1);
+  EXPECT_EQ(find_published(cifar10, {"LSUN", "DPN"})->aupr[3], 93.3);
+  EXPECT_EQ(find_published(cifar10, {"TinyImageNet", "DNN"})->aupr[1], 87.2);
+}
+
+// What the notes to the tables say: the paper's mutual information of the DPN is its entropy, to a tenth.
+TEST(PublishedColour, HasEntropyForMutualInformation) {
+  for (const auto rows : {published_svhn(), published_cifar10()})
+    for (const auto& row : rows) {
+      if (row.model != "DPN") continue;
+      EXPECT_NEAR(row.auroc[1], row.auroc[2], 0.101) << row.inside << " against " << row.outside;
+      EXPECT_NEAR(row.aupr[1], row.aupr[2], 0.101) << row.inside << " against " << row.outside;
+    }
+}
+
 // Every AUROC and AUPR is a percentage.
-TEST(PublishedMnist, StaysWithinPercentages) {
-  for (const auto& row : published_mnist())
-    for (const auto& cells : {row.auroc, row.aupr})
-      for (const double cell : cells) EXPECT_TRUE(std::isnan(cell) || (cell > 20 && cell <= 100)) << row.outside;
+TEST(Published, StaysWithinPercentages) {
+  for (const auto rows : {published_mnist(), published_svhn(), published_cifar10()})
+    for (const auto& row : rows)
+      for (const auto& cells : {row.auroc, row.aupr})
+        for (const double cell : cells) EXPECT_TRUE(std::isnan(cell) || (cell > 20 && cell <= 100)) << row.outside;
 }
 
 }  // namespace

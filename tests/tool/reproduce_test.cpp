@@ -57,6 +57,25 @@ TEST(Reproduce, SaysHowToGetTheDataItLacks) {
   }
 }
 
+TEST(Reproduce, GoesThroughAllAndSumsUp) {
+  const TemporaryFolder folder;
+  ::setenv("PRIORNET_DATA", (folder / "none").c_str(), 1);
+  const auto out = folder / "out";
+  const auto done = run_tool({"reproduce", "all", "--profile", "quick", "--out", out.string()});
+  EXPECT_EQ(done.status, 1) << "the data is missing";
+  EXPECT_NE(done.err.find("priornet: 4 of 5 experiments failed: mnist, mnist-noise, svhn, cifar10"), std::string::npos)
+      << done.err;
+  EXPECT_NE(done.err.find("priornet: cifar10: cifar10 ("), std::string::npos) << done.err;
+  EXPECT_NE(done.out.find("How long it took"), std::string::npos) << done.out;
+  EXPECT_TRUE(std::filesystem::exists(out / "synthetic" / "report.html"));
+  const auto summary = nlohmann::json::parse(bytes_of(out / "summary.json"));
+  EXPECT_EQ(summary["command"], "priornet reproduce all --profile quick --out " + out.string());
+  const auto& rows = summary["tables"].back()["rows"];
+  ASSERT_EQ(rows.size(), 6u);
+  EXPECT_EQ(rows[0]["outcome"], "done");
+  EXPECT_GT(rows[0]["wall time, s"], 0);
+}
+
 TEST(Reproduce, SetsOnlyWhatHasAConfiguration) {
   const TemporaryFolder folder;
   const auto out = (folder / "out").string();

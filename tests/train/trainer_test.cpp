@@ -84,6 +84,17 @@ TEST(Trainer, KeepsTheLastCheckpointsAndTheBest) {
                 (run.path().string() + ": holds no best checkpoint: it was trained without a validation set").c_str());
 }
 
+TEST(Trainer, WritesACheckpointEverySoManyEpochs) {
+  const TemporaryFolder folder;
+  const RunFolder run(folder / "run", Start::kNew);
+  auto config = small_config();
+  config.epochs = 5;
+  config.checkpoint_every = 2;
+  config.keep_checkpoints = 9;
+  trained(config, run);
+  EXPECT_EQ(run.steps(), (std::vector<int64_t>{20, 40, 50})) << "the last epoch has one in any case";
+}
+
 TEST(Trainer, RefusesAFolderThatHoldsARun) {
   const TemporaryFolder folder;
   auto config = small_config();

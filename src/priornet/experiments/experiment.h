@@ -35,10 +35,18 @@ struct ExperimentOptions {
   std::function<bool()> stop;  ///< asked after each training step: leave a checkpoint and throw TrainingStopped
 };
 
+/// A number that an experiment stands for.
+struct Headline {
+  std::string what;   ///< "DPN: AUROC by D.Ent. against SVHN, %"
+  std::string value;  ///< with its interval
+  std::optional<double> published;
+};
+
 struct ExperimentSummary {
   std::vector<Table> tables;
   std::vector<std::filesystem::path> files;  ///< what was written
   std::vector<std::string> remarks;          ///< what the user should know, such as figures left out
+  std::vector<Headline> headlines;           ///< for the summary of several experiments
 };
 
 struct Experiment {

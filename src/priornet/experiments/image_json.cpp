@@ -74,8 +74,17 @@ Json training_times(const std::vector<ImageResult>& seeds) {
   auto json = Json::array();
   for (const auto& seed : seeds)
     for (const auto& model : seed.models)
-      json.push_back({{"run", model.report.run}, {"seconds", model.training_seconds}});
+      json.push_back({{"run", model.report.run},
+                      {"model", model.plan.name},
+                      {"seconds", model.training_seconds},
+                      {"evaluation_seconds", model.evaluation_seconds}});
   return json;
+}
+
+double preparation_time(const std::vector<ImageResult>& seeds) {
+  double seconds = 0.0;
+  for (const auto& seed : seeds) seconds += seed.preparation_seconds;
+  return seconds;
 }
 
 }  // namespace
@@ -86,6 +95,7 @@ std::string to_json(const std::vector<ImageResult>& seeds, const RunRecord& reco
   for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed));
   json["cells"] = Json::parse(to_json(cell_table(seeds)))["rows"];
   json["run"] = Json::parse(to_json(record));
+  json["run"]["preparation_seconds"] = preparation_time(seeds);
   json["run"]["training"] = training_times(seeds);
   return json.dump(2) + "\n";
 }

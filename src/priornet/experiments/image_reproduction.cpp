@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <priornet/core/checks.h>
 #include <priornet/core/errors.h>
 #include <priornet/core/lower_case.h>
@@ -51,6 +52,22 @@ torch::Device best_device() {
   return torch::kCPU;
 }
 
+/// Errors, and how well the differential entropy detects each set.
+std::vector<Headline> headlines_of(const std::vector<ImageResult>& results) {
+  const bool has_sigma = results.front().experiment.is_noise_table;
+  std::vector<Headline> headlines;
+  for (const auto& cell : result_cells(results)) {
+    const auto model = has_sigma ? fmt::format("{}, sigma {:g}", cell.model, cell.sigma) : cell.model;
+    const auto value = fmt::format("{:.2f} ± {:.2f}", cell.ours.value, (cell.ours.high - cell.ours.low) / 2);
+    if (cell.metric == CellMetric::kError) headlines.push_back({model + ": error, %", value, cell.published});
+    const bool is_differential = kPaperMeasures[cell.measure] == "differential_entropy";
+    if (cell.metric == CellMetric::kAuroc && is_differential && !cell.outside.empty())
+      headlines.push_back(
+          {fmt::format("{}: AUROC by D.Ent. against {}, %", model, cell.outside), value, cell.published});
+  }
+  return headlines;
+}
+
 /// Of all but the first seed the tables alone are wanted.
 void drop_scores(ImageResult& result) {
   for (auto& model : result.models) {
@@ -84,6 +101,7 @@ ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptio
   record.device = run.device.str();
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   summary.tables = image_tables(results);
+  summary.headlines = headlines_of(results);
   std::string markdown;
   for (const auto& table : summary.tables) {
     if (!markdown.empty()) markdown += '\n';

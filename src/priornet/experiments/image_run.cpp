@@ -9,6 +9,7 @@
 #include <priornet/runs/trained_run.h>
 #include <priornet/train/ensemble.h>
 
+#include <chrono>
 #include <map>
 
 namespace priornet {
@@ -29,13 +30,19 @@ class NamedProgress final : public Progress {
   Progress& progress_;
 };
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
 class SeedRun {
  public:
   SeedRun(const ImageExperiment& experiment, const ImageRunOptions& options, Progress& progress)
       : experiment_(experiment), options_(options), progress_(progress) {}
 
   ImageResult run() {
+    const auto start = Clock::now();
     load_sets();
+    result_.preparation_seconds = seconds_since(start);
     for (const auto& plan : experiment_.models) result_.models.push_back(result_of(plan));
     for (const auto& plan : experiment_.comparisons) compare(plan);
     return std::move(result_);
@@ -82,8 +89,11 @@ class SeedRun {
     const auto name = fmt::format("{}{}, seed {}", plan.name, sigma_of(plan), experiment_.seed);
     const auto folder = trained(plan, name);
     NamedProgress progress(name, progress_);
+    const auto start = Clock::now();
     auto run = load_run(folder, options_.device);
-    ModelResult result{plan, seconds_of(plan, folder), {}, {}};
+    ModelResult result;
+    result.plan = plan;
+    result.training_seconds = seconds_of(plan, folder);
     result.report.run = folder.lexically_relative(options_.runs.parent_path()).generic_string();
     for (const auto& [method, value] : kMethodNames)
       if (value == plan.config.method.method) result.report.method = method;
@@ -94,6 +104,7 @@ class SeedRun {
     evaluation = evaluate(run, result_.inside, result_.outside_sets, evaluation_options(plan), progress);
     if (has_uncertainty_parts(evaluation.inside_scores))
       result.uncertainties = uncertainty_parts(evaluation.inside_scores, evaluation.outside_scores);
+    result.evaluation_seconds = seconds_since(start);
     return result;
   }
 

@@ -16,7 +16,8 @@ namespace priornet {
 struct ModelResult {
   PlannedModel plan;
   double training_seconds = 0.0;  ///< over all epochs of all its networks
-  EvaluationReport report;        ///< the folder of its run is given from that of the results
+  double evaluation_seconds = 0.0;
+  EvaluationReport report;  ///< the folder of its run is given from that of the results
   /// Of an ensemble of Prior Networks: the in-distribution set, then the others. Else empty.
   std::vector<UncertaintyParts> uncertainties;
 };
@@ -36,6 +37,7 @@ struct ImageResult {
   std::vector<ModelComparison> comparisons;  ///< as planned, a set each
   Dataset inside;                            ///< the images behind the scores, for pictures of them
   std::vector<Dataset> outside_sets;
+  double preparation_seconds = 0.0;  ///< before the first training: sets loaded, fitted, compared
 };
 
 struct ImageRunOptions {

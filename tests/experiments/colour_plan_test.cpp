@@ -1,0 +1,149 @@
+#include <priornet/data/catalogue/catalogue.h>
+#include <priornet/data/catalogue/set_name.h>
+#include <priornet/experiments/cifar10.h>
+#include <priornet/experiments/svhn.h>
+#include <priornet/train/ensemble.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace priornet {
+namespace {
+
+const PlannedModel& model_named(const ImageExperiment& experiment, const std::string& name) {
+  for (const auto& model : experiment.models)
+    if (model.name == name) return model;
+  ADD_FAILURE() << "no model " << name;
+  return experiment.models.front();
+}
+
+std::vector<std::string> names_of_models(const ImageExperiment& experiment) {
+  std::vector<std::string> names;
+  for (const auto& model : experiment.models) names.push_back(model.name);
+  return names;
+}
+
+using PlanColour = ImageExperiment (*)(const ImagePlanOptions&);
+constexpr PlanColour kBoth[] = {svhn_experiment, cifar10_experiment};
+
+// The paper's tables "Architecture Sizes" and "Training Configuration".
+TEST(Cifar10Experiment, TrainsAsThePaperSays) {
+  const auto experiment = cifar10_experiment({Profile::kPaper, 7, {}});
+  EXPECT_EQ(names_of_models(experiment), (std::vector<std::string>{"DNN", "MCDP", "DPN"}));
+  EXPECT_EQ(model_named(experiment, "MCDP").run, model_named(experiment, "DNN").run);
+  EXPECT_EQ(model_named(experiment, "MCDP").dropout_samples, 20);
+  const auto& dnn = model_named(experiment, "DNN").config;
+  EXPECT_EQ(dnn.model.name, "vgg16");
+  EXPECT_EQ(dnn.model.keep_dense, 0.5);
+  EXPECT_EQ(dnn.model.keep_convolution, 0.8);
+  EXPECT_EQ(dnn.epochs, 45);
+  EXPECT_EQ(dnn.schedule.cycle, 30);
+  EXPECT_EQ(dnn.schedule.rate, 1e-3);
+  EXPECT_EQ(dnn.seed, 7);
+  const auto& dpn = model_named(experiment, "DPN").config;
+  EXPECT_EQ(dpn.model.keep_dense, 0.7);
+  EXPECT_EQ(dpn.model.keep_convolution, 1.0);
+  EXPECT_EQ(dpn.epochs, 100);
+  EXPECT_EQ(dpn.schedule.cycle, 70);
+  EXPECT_EQ(dpn.schedule.rate, 7.5e-4);
+  EXPECT_EQ(dpn.method.alpha0, 100);
+  EXPECT_EQ(dpn.method.cross_entropy_weight, 1.0);
+  EXPECT_EQ(dpn.outside.source, "cifar100:train");
+  EXPECT_TRUE(dpn.augmentation.flip);
+  EXPECT_EQ(dpn.augmentation.rotation_degrees, 15);
+}
+
+TEST(SvhnExperiment, TrainsAsThePaperSays) {
+  const auto experiment = svhn_experiment({Profile::kPaper, 1, {}});
+  const auto& dpn = model_named(experiment, "DPN").config;
+  EXPECT_EQ(dpn.model.keep_dense, 0.5);
+  EXPECT_EQ(dpn.epochs, 40);
+  EXPECT_EQ(dpn.schedule.cycle, 30);
+  EXPECT_EQ(dpn.method.alpha0, 1000);
+  EXPECT_EQ(dpn.outside.source, "cifar10:train");
+  for (const auto& model : experiment.models) {
+    EXPECT_FALSE(model.config.augmentation.flip);
+    EXPECT_EQ(model.config.augmentation.shift, 0);
+    EXPECT_EQ(model.config.augmentation.rotation_degrees, 0);
+  }
+}
+
+// Each published row is a row of ours, once, with the paper's resampling; every set is one of the catalogue or says how
+// it is laid out by hand.
+TEST(ColourExperiments, HaveARowForEverySetOfThePaper) {
+  for (const auto plan : kBoth) {
+    const auto experiment = plan({Profile::kPaper, 1, {}});
+    for (const auto& row : experiment.published) {
+      if (row.outside.empty()) continue;
+      EXPECT_EQ(std::count_if(experiment.outside.begin(), experiment.outside.end(),
+                              [&](const auto& set) { return set.published == row.outside; }),
+                1)
+          << row.outside;
+    }
+    for (const auto& set : experiment.outside) {
+      EXPECT_TRUE(in_catalogue(parse_set_name(set.set).set) || !set.by_hand.empty()) << set.set;
+      if (set.published == "TinyImageNet") {
+        EXPECT_EQ(set.set, "tinyimagenet:test,size=32,antialias=off");
+      }
+    }
+  }
+}
+
+TEST(Cifar10Experiment, AlsoLooksAtTinyImageNetWithoutItsOwnClasses) {
+  const auto experiment = cifar10_experiment({Profile::kPaper, 1, {}});
+  const auto found = std::find_if(experiment.outside.begin(), experiment.outside.end(), [](const auto& set) {
+    return set.set == "tinyimagenet:val,without=cifar10,size=32" && set.published.empty();
+  });
+  EXPECT_NE(found, experiment.outside.end());
+}
+
+TEST(ColourExperiments, EvaluateLessQuickly) {
+  const auto experiment = svhn_experiment({Profile::kQuick, 3, {}});
+  EXPECT_EQ(experiment.inside, "svhn:test,subset=5000,seed=3");
+  EXPECT_EQ(experiment.models[1].dropout_samples, 10);
+}
+
+TEST(ColourExperiments, CompareModernNetworksOfOneRecipe) {
+  for (const auto plan : kBoth) {
+    const auto experiment = plan({Profile::kModern, 4, {}});
+    EXPECT_EQ(names_of_models(experiment), (std::vector<std::string>{"DNN", "OE", "DPN", "DPN ensemble"}));
+    const auto& exposure = model_named(experiment, "OE").config;
+    const auto& dpn = model_named(experiment, "DPN").config;
+    EXPECT_EQ(exposure.method.method, Method::kOutlierExposure);
+    EXPECT_EQ(exposure.method.outside_weight, 0.5);
+    EXPECT_EQ(dpn.method.divergence_weight, 0.1);
+    EXPECT_EQ(dpn.method.outside_weight, 0.1);
+    EXPECT_EQ(dpn.method.cross_entropy_weight, 1.0);
+    // Beyond method and seed they are the same.
+    auto alike = exposure;
+    alike.method = dpn.method;
+    alike.seed = dpn.seed;
+    EXPECT_EQ(to_toml(alike), to_toml(dpn));
+    ASSERT_EQ(experiment.comparisons.size(), 2u);
+    EXPECT_EQ(experiment.comparisons[0].against, "OE");
+  }
+}
+
+// The members of two seeds differ, and the single DPN is one of those of its seed.
+TEST(ColourExperiments, TakeTheDpnFromTheEnsemble) {
+  const auto experiment = cifar10_experiment({Profile::kModern, 4, {}});
+  const auto& ensemble = model_named(experiment, "DPN ensemble");
+  EXPECT_EQ(ensemble.config.members, 5);
+  const auto& dpn = model_named(experiment, "DPN");
+  EXPECT_EQ(to_toml(dpn.config), to_toml(member_config(ensemble.config, 1)));
+  EXPECT_EQ(dpn.run, member_folder(ensemble.run, 1).generic_string());
+  EXPECT_NE(dpn.config.seed, model_named(cifar10_experiment({Profile::kModern, 5, {}}), "DPN").config.seed);
+}
+
+TEST(ColourExperiments, HaveAsManyMembersAsIsSaidByHand) {
+  const auto three = cifar10_experiment({Profile::kModern, 1, {"method.members=3"}});
+  EXPECT_EQ(model_named(three, "DPN ensemble").config.members, 3);
+  EXPECT_EQ(model_named(three, "DNN").config.members, 1);
+  EXPECT_EQ(model_named(three, "OE").config.members, 1);
+  const auto one = cifar10_experiment({Profile::kModern, 1, {"method.members=1"}});
+  EXPECT_EQ(names_of_models(one), (std::vector<std::string>{"DNN", "OE", "DPN"}));
+}
+
+}  // namespace
+}  // namespace priornet
