@@ -6,7 +6,7 @@ namespace priornet::bench {
 
 Ceilings measure_ceilings(const torch::Device& device, double seconds) {
   constexpr int64_t kSide = 8192;
-  constexpr int64_t kBytes = int64_t{1} << 31;
+  constexpr int64_t kBytes = int64_t{1} << 30;
   constexpr int kCalls = 10;
   const torch::NoGradGuard no_gradient;
   const auto there = torch::TensorOptions(device);

@@ -1,3 +1,4 @@
+#include <priornet/core/seed_mix.h>
 #include <priornet/core/seeds.h>
 
 #include <set>
@@ -17,6 +18,11 @@ TEST(DeriveSeed, GivesEachPurposeAndEachSeedAStreamOfItsOwn) {
   for (uint64_t seed = 0; seed < 100; ++seed)
     for (const auto* purpose : {"", "a", "b", "ab", "ba", "train", "test"}) seen.insert(derive_seed(seed, purpose));
   EXPECT_EQ(seen.size(), 700u);
+}
+
+TEST(SeedMix, DerivesPieceByPiece) {
+  for (const int64_t number : {0, 7, 10, 1234567890})
+    EXPECT_EQ(SeedMix(5).add("step ").add_number(number).seed(), derive_seed(5, "step " + std::to_string(number)));
 }
 
 }  // namespace

@@ -90,6 +90,31 @@ TEST(KernelBatches, TakeImagesThatAreDrawn) {
   expect_same_batches(outside, options_with({.flip = true, .shift = 2}));
 }
 
+// A sum in another order can round to the next grey level.
+TEST(KernelBatches, DrawFromFactorAnalysis) {
+  const auto set = images_of_twelve();
+  for (const bool each : {false, true})
+    for (const int64_t latent : {3, 4}) {
+      OutsideOptions factors;
+      factors.latent = latent;
+      factors.scale_each_sample = each;
+      NoProgress progress;
+      const auto outside = make_outside(factors, {set, torch::kCPU, 7, progress, {}});
+      auto options = options_with({});
+      options.share = {1, 2};
+      auto sources = sources_of(set, *outside, options);
+      TrainingBatches plain(set, {}, outside.get(), torch::kCPU, options);
+      KernelBatches kernel(sources);
+      for (const int64_t step : {0, 9, 10, 1234}) {
+        kernel.prepare(step);
+        kernel.make();
+        const auto apart = (kernel.batch().inputs - plain.at(step).inputs).abs();
+        EXPECT_LT(apart.max().item<double>(), 1.01 / 127.5) << step;
+        EXPECT_LT(apart.mean().item<double>(), 1e-5) << step;
+      }
+    }
+}
+
 TEST(KernelBatches, CarryTheSameNoise) {
   const auto outside = other_images(37);
   auto options = options_with({.shift = 1});

@@ -84,6 +84,7 @@ void KernelBatches::prepare(int64_t step) {
 }
 
 void KernelBatches::make() {
+  if (images_.parts[1].count > 0) sources_.outside->draw(step_.data_ptr<int64_t>());
 #if defined(PRIORNET_CUDA)
   if (step_.is_cuda())
     launch_batch(images_, labels_, current_cuda_stream());

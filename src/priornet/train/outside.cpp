@@ -3,9 +3,9 @@
 #include <priornet/core/seeds.h>
 #include <priornet/data/catalogue/load.h>
 #include <priornet/data/transforms/pixels.h>
-#include <priornet/synthesis/factor_samples.h>
 #include <priornet/synthesis/noise.h>
 #include <priornet/train/batch_order.h>
+#include <priornet/train/factor_source.h>
 #include <priornet/train/outside.h>
 
 namespace priornet {
@@ -32,25 +32,6 @@ class SetSource final : public OutsideSource {
   BatchOrder order_;
 };
 
-class FactorSource final : public OutsideSource {
- public:
-  FactorSource(FactorAnalysis model, const OutsideOptions& options, const OutsideContext& context)
-      : model_(std::move(model)), options_(options), shape_(image_shape(context.train)), seed_(context.seed) {}
-
-  torch::Tensor batch(const OutsideBatch& batch) override {
-    SampleImagesOptions options;
-    options.scale = {options_.scale_low, options_.scale_high, options_.scale_each_sample ? 1 : batch.whole};
-    options.seed = seed_of_step(seed_, batch.step);
-    return sample_images(model_, batch.whole, shape_, options).narrow(0, batch.first, batch.count);
-  }
-
- private:
-  FactorAnalysis model_;
-  OutsideOptions options_;
-  ImageShape shape_;
-  uint64_t seed_;
-};
-
 class NoiseSource final : public OutsideSource {
  public:
   NoiseSource(const OutsideOptions& options, const OutsideContext& context)
@@ -75,7 +56,7 @@ FactorAnalysis fitted(const OutsideOptions& options, const OutsideContext& conte
   fit.latent = options.latent;
   auto model = fit_factor_analysis(rows, fit, context.progress);
   for (auto* part : {&model.mean, &model.loading, &model.noise}) {
-    *part = part->to(torch::kFloat32);  // as it is drawn from
+    *part = part->to(torch::kFloat32).contiguous();  // as it is drawn from
     if (context.share) context.share(*part);
   }
   return model;
@@ -99,7 +80,7 @@ std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const
     throw ConfigError(
         fmt::format("outside.source {} is for images, which {} has none of", options.source, context.train.name));
   if (options.source == kFactorAnalysis)
-    return std::make_unique<FactorSource>(fitted(options, context), options, context);
+    return std::make_unique<FactorSource>(fitted(options, context), options, image_shape(context.train), context.seed);
   if (options.source == kGaussianNoise || options.source == kUniformNoise)
     return std::make_unique<NoiseSource>(options, context);
   LoadOptions load;

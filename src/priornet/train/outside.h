@@ -47,8 +47,10 @@ class OutsideSource {
     PassRing order;
   };
   virtual Stock stock(const OutsideBatch& any);
-  /// Has the stock hold this batch, after stock() was called.
+  /// What the host has to do so that the stock holds this batch.
   virtual void prepare(const OutsideBatch& batch);
+  /// What the device has to do thereafter, always the same: the counter `step` there says which it is.
+  virtual void draw(const int64_t* step) { static_cast<void>(step); }
 
  private:
   torch::Tensor made_;  ///< the batch of the last step prepared

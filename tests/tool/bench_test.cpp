@@ -1,0 +1,37 @@
+#include <testing/tool.h>
+
+#include <nlohmann/json.hpp>
+
+namespace priornet {
+namespace {
+
+TEST(Bench, MeasuresOnlyWhatIsAskedFor) {
+  const TemporaryFolder empty;
+  const auto [status, out, err] =
+      run_tool({"bench", "--only", "reading", "--data", (empty / "none").string(), "--json"});
+  EXPECT_EQ(status, 0) << err;
+  const auto all = nlohmann::json::parse(out);
+  EXPECT_EQ(all["results"].size(), 0u);
+  EXPECT_EQ(all["reading"].size(), 0u);
+}
+
+TEST(Bench, PutsOursBesideThePlainWay) {
+  const auto [status, out, err] = run_tool({"bench", "--only", "images", "--seconds", "0.001", "--json"});
+  EXPECT_EQ(status, 0) << err;
+  const auto all = nlohmann::json::parse(out);
+  ASSERT_GE(all["results"].size(), 3u);
+  for (const auto& line : all["results"]) {
+    EXPECT_GT(line["rows_per_second"], 0.0);
+    EXPECT_GT(line["plain_rows_per_second"], 0.0);
+  }
+}
+
+TEST(Bench, RefusesWhatItDoesNotMeasure) {
+  const auto [status, out, err] = run_tool({"bench", "--only", "writing"});
+  EXPECT_EQ(status, 2);
+  EXPECT_EQ(err,
+            "priornet: --only: writing not in {measures,losses,images,training,reading} (see priornet bench --help)\n");
+}
+
+}  // namespace
+}  // namespace priornet
