@@ -164,6 +164,7 @@ __device__ inline RowMeasures<double> measure_by_warp(const Load& load, int64_t 
                                                       const RowExtent<double>& extent, int lane) {
   const auto share = measure_sums<Digits, kWide>(load, classes, extent, lane, 32);
   MeasureSums<double> sums;
+  sums.scale = share.scale;
   sums.exp = group_sum<32>(share.exp);
   sums.exp_t = group_sum<32>(share.exp_t);
   sums.exp_psi = group_sum<32>(share.exp_psi);

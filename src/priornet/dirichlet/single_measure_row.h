@@ -72,6 +72,7 @@ PRIORNET_DEVICE inline RowMeasures<double> measures_of(const SingleSums<double>&
   const double positive = larger(z, 0.0);
   const auto pieces = gamma_pieces<FloatDigits>(alpha, z);
   MeasureSums<double> sums;
+  sums.scale = alpha;
   sums.exp = 1.0 + single.alpha * inverse;
   sums.exp_t = single.alpha_t * inverse;
   const double constant = top < 0.0f ? kEuler * single.alpha : 0.0;
