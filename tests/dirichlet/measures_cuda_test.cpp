@@ -76,7 +76,7 @@ TEST(MeasuresOnCuda, TakeRowsThatAreNotAligned) {
 TEST(MeasuresOnCuda, AreTheCpusForAnyLogit) {
   for (const int64_t classes : {2, 10, 33, 1000}) {
     auto logits = make_logits(Shape::kRandom, 500, classes, torch::kFloat32, 9, -5, 10);
-    const std::vector<float> odd{65, -65, 90, -90, 700, -700, 1e5F, -1e5F, 3e38F, -3e38F, INFINITY, -INFINITY, NAN};
+    const std::vector<float> odd{65, -65, 90, -90, 700, -700, 1e5F, -1e5F, 3e38F, -3e38F, -INFINITY, NAN};
     for (size_t i = 0; i < odd.size(); ++i)
       for (const int64_t at : {int64_t{0}, classes / 2, classes - 1}) logits[17 * i + at % 7][at] = odd[i];
     logits[300].fill_(-70);
