@@ -15,6 +15,7 @@ struct RowMeasures {
 /// What the classes of a row add up to; t = z - top.
 template <class Real>
 struct MeasureSums {
+  Real scale{};         ///< no sum: e^top
   Real exp{};           ///< of e^t
   Real exp_t{};         ///< of e^t t
   Real exp_psi{};       ///< of e^t (psi(alpha + 1) - max(z, 0))
@@ -31,6 +32,7 @@ PRIORNET_DEVICE inline MeasureSums<Real> measure_sums(const Load& load, int64_t 
   const RowExponentials<Digits, kWide, Real> exponentials(extent.top);
   const Real zero{};
   MeasureSums<Real> sums;
+  sums.scale = exponentials.scale;
   for (int64_t c = first; c < classes; c += step) {
     const Real z = load(c);
     const Real t = z - extent.top;
@@ -58,7 +60,7 @@ PRIORNET_DEVICE inline RowMeasures<Real> measures_of(const MeasureSums<Real>& su
   const Real inverse_sum = 1.0 / sums.exp;
   const Real log_sum = log_of(sums.exp);
   const Real z0 = kWide ? clamp_logit(extent.top + log_sum) : extent.top + log_sum;
-  const Real alpha0 = kWide ? exp_of<Digits>(z0) : exp_of<Digits>(clamp_logit(extent.top)) * sums.exp;
+  const Real alpha0 = kWide ? exp_of<Digits>(z0) : sums.scale * sums.exp;
   const auto total = gamma_pieces<Digits>(alpha0, z0);
 
   RowMeasures<Real> row;

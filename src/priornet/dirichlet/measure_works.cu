@@ -1,9 +1,9 @@
 #include <priornet/dirichlet/measure_works.h>
-#include <priornet/dirichlet/single_measure_row.h>
 
 #include <algorithm>
 #include <priornet/core/rows.cuh>
 #include <priornet/dirichlet/lane_group.cuh>
+#include <priornet/dirichlet/lane_share.cuh>
 
 // Rows of float32 logits are measured in float32 as far as that goes (single_measure_row.h): short ones by a thread
 // each, out of shared memory; long ones by a group of lanes. Rows that want float64 are marked by a prediction of -1
@@ -60,65 +60,6 @@ __global__ void __launch_bounds__(kThreads) short_rows(MeasureRows<float> work, 
   finish_row(work, first + threadIdx.x, sums, top, top_index);
 }
 
-/// What a lane reads of a row: four classes at a time where memory is aligned for it.
-template <int kLanes, bool kQuads>
-struct LaneShare {
-  static constexpr int kWidth = kQuads ? 4 : 1;
-  const float* row;
-  int classes, lane;
-
-  struct Values {
-    float at[kWidth];
-  };
-
-  __device__ Values read(int c) const {
-    if constexpr (kQuads) {
-      const float4 quad = __ldg(reinterpret_cast<const float4*>(row + c));
-      return {{quad.x, quad.y, quad.z, quad.w}};
-    } else {
-      return {{__ldg(row + c)}};
-    }
-  }
-
-  /// The largest of the lane's logits, and where it is first.
-  __device__ void find_top(float& top, int& top_index) const {
-    top = -INFINITY;
-    top_index = 0;
-#pragma unroll 4
-    for (int c = lane * kWidth; c < classes; c += kLanes * kWidth) {
-      const Values values = read(c);
-      float largest = values.at[0];
-#pragma unroll
-      for (int i = 1; i < kWidth; ++i) largest = fmaxf(largest, values.at[i]);
-      top_index = largest > top ? c : top_index;
-      top = fmaxf(top, largest);
-    }
-    const Values values = read(top_index);
-    int within = 0;
-#pragma unroll
-    for (int i = kWidth - 1; i > 0; --i) within = values.at[i] == top ? i : within;
-    top_index += values.at[0] == top ? 0 : within;
-  }
-
-  __device__ SingleSums<double> sums(float top, int top_index) const {
-    constexpr int kReads = kSingleChunk / kWidth;
-    SingleSums<double> sums;
-    for (int begin = lane * kWidth; begin < classes; begin += kReads * kLanes * kWidth) {
-      SingleSums<float> chunk;
-#pragma unroll(kQuads ? 1 : 2)
-      for (int k = 0; k < kReads; ++k) {
-        const int c = begin + k * kLanes * kWidth;
-        if (c >= classes) break;
-        const Values values = read(c);
-#pragma unroll
-        for (int i = 0; i < kWidth; ++i) add_single(chunk, values.at[i], top, c + i == top_index);
-      }
-      add_chunk(sums, chunk);
-    }
-    return sums;
-  }
-};
-
 template <int kLanes>
 __device__ inline SingleSums<double> group_sums(const SingleSums<double>& sums) {
   return {group_sum<kLanes>(sums.alpha),          group_sum<kLanes>(sums.alpha_t),
@@ -164,6 +105,7 @@ __device__ inline RowMeasures<double> measure_by_warp(const Load& load, int64_t 
                                                       const RowExtent<double>& extent, int lane) {
   const auto share = measure_sums<Digits, kWide>(load, classes, extent, lane, 32);
   MeasureSums<double> sums;
+  sums.scale = share.scale;
   sums.exp = group_sum<32>(share.exp);
   sums.exp_t = group_sum<32>(share.exp_t);
   sums.exp_psi = group_sum<32>(share.exp_psi);

@@ -4,7 +4,7 @@
 #include <priornet/dirichlet/single_digits.h>
 
 // All measures of one row of float32 logits, the classes in float32 and their totals in float64, to 1e-6 of the exact
-// value: docs/math.md, section 2, says why that is enough from K = 6 on. The class of the largest logit is left out of
+// value: docs/math.md, section 2, says why that is enough from K = 8 on. The class of the largest logit is left out of
 // the float32 sums: what is left of the others next to it keeps its digits.
 
 namespace priornet {
@@ -12,7 +12,7 @@ namespace priornet {
 constexpr double kEuler = 0.57721566490153286061;
 /// Logits beyond it, either way, are for measure_row in float64.
 constexpr float kSingleLogit = 64.0f;
-constexpr int64_t kSingleFewestClasses = 6;
+constexpr int64_t kSingleFewestClasses = 8;
 
 /// Sums over some classes of a row, t = z - top; all but the last leave out the class of the largest logit.
 template <class Real>
@@ -30,7 +30,7 @@ PRIORNET_DEVICE inline void add_single(SingleSums<float>& sums, float z, float t
   const float alpha = single_exp(::fmaxf(z, -80.0f));  // a lower one shows in the sum of inverses
   const float inverse = approximate_inverse(alpha);
   const bool below = z < 0.0f;
-  const float v = alpha * approximate_inverse(alpha + 2.0f);
+  const float v = alpha * approximate_inverse(alpha + SingleDigits::kShift);
   // Where all are below 1, psi(alpha + 1) without its constant is what the expected entropy is made of.
   const float constant = top < 0.0f ? 0.0f : static_cast<float>(kEuler);
   const float psi_below = ::fmaf(alpha, SingleDigits::psi_below()(v), -constant);
@@ -72,6 +72,7 @@ PRIORNET_DEVICE inline RowMeasures<double> measures_of(const SingleSums<double>&
   const double positive = larger(z, 0.0);
   const auto pieces = gamma_pieces<FloatDigits>(alpha, z);
   MeasureSums<double> sums;
+  sums.scale = alpha;
   sums.exp = 1.0 + single.alpha * inverse;
   sums.exp_t = single.alpha_t * inverse;
   const double constant = top < 0.0f ? kEuler * single.alpha : 0.0;

@@ -47,9 +47,10 @@ struct KeptClass {
 /// What the classes of a row add up to; t = z - top.
 template <class Real>
 struct LossSums {
-  Real exp{};   ///< of e^t
-  Real mean{};  ///< of alpha (forward) or beta (reverse) times t, less its target
-  Real rest{};  ///< of what does not grow with alpha, but for the logarithm of
+  Real scale{};  ///< no sum: e^top
+  Real exp{};    ///< of e^t
+  Real mean{};   ///< of alpha (forward) or beta (reverse) times t, less its target
+  Real rest{};   ///< of what does not grow with alpha, but for the logarithm of
   LogProduct<Real> product;
   Real t_label{};  ///< t of the label, 0 where it is not among the classes
 };
@@ -65,6 +66,7 @@ PRIORNET_DEVICE inline LossSums<Real> loss_sums(const Load& load, int64_t classe
   constexpr bool kReverse = kDivergence == RowDivergence::kReverse;
   const RowExponentials<Digits, kWide, Real> exponentials(extent.top);
   LossSums<Real> sums;
+  sums.scale = exponentials.scale;
   for (int64_t c = first; c < classes; c += step) {
     const Real z = load(c);
     const Real t = kWide ? clamp_logit(z - extent.top) : z - extent.top;
@@ -113,7 +115,7 @@ PRIORNET_DEVICE inline LossTotals<Real> loss_totals(const LossSums<Real>& sums, 
   LossTotals<Real> totals{{zero, log_sum - sums.t_label}, 1.0 / sums.exp, zero};
   if constexpr (kDivergence != RowDivergence::kNone) {
     const Real z0 = kWide ? clamp_logit(extent.top + log_sum) : extent.top + log_sum;
-    const Real alpha0 = kWide ? exp_of<Digits>(z0) : exp_of<Digits>(clamp_logit(extent.top)) * sums.exp;
+    const Real alpha0 = kWide ? exp_of<Digits>(z0) : sums.scale * sums.exp;
     const auto total = gamma_pieces<Digits>(alpha0, z0);
     const TargetTotal<Real> wanted = target.total();
     const Real d0 = total.big_d(z0);

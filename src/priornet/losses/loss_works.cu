@@ -36,6 +36,7 @@ class GroupLoss {
       return loss_sums<Digits, kDivergence, true>(logits, part_->classes, extent, target, label_, kept_, lane, kLanes);
     });
     LossSums<double> sums;
+    sums.scale = share.scale;
     sums.exp = group_sum<kLanes>(share.exp);
     sums.mean = group_sum<kLanes>(share.mean);
     sums.rest = group_sum<kLanes>(share.rest);
