@@ -84,6 +84,17 @@ TEST(Evaluation, HoldsWhatTheMetricsSayOfTheScores) {
   EXPECT_EQ(result.outside[0].trivial.auroc, comparison.trivial_auroc());
 }
 
+TEST(Evaluation, TakesTrivialDetectionThatIsKnown) {
+  auto run = load_small_run();
+  const auto inside = small_images(60, 9);
+  auto options = quick();
+  options.trivial = trivial_detection(inside, {noise_set(60)});
+  ASSERT_EQ(options.trivial.size(), 1u);
+  EXPECT_EQ(options.trivial[0].auroc, compare_sets(inside, noise_set(60)).trivial_auroc());
+  options.trivial[0].name = "known";
+  EXPECT_EQ(evaluate(run, inside, {noise_set(60)}, options, silent).outside[0].trivial.name, "known");
+}
+
 TEST(Evaluation, SaysSoWhereNothingIsMisclassified) {
   auto run = load_small_run();
   auto inside = small_images(60, 9);

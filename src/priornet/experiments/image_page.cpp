@@ -56,10 +56,12 @@ void add_record(HtmlPage& page, const std::vector<ImageResult>& seeds, const Run
   for (const auto& model : seeds.front().models) {
     const auto& config = model.plan.config;
     const auto samples = model.plan.dropout_samples;
+    const auto how = samples > 0          ? fmt::format(", asked with {} dropout samples", samples)
+                     : config.members > 1 ? fmt::format(", an ensemble of {}", config.members)
+                                          : std::string();
     at = list.insert(at + 1, {model.plan.name + (config.noise > 0 ? fmt::format(", σ = {:g}", config.noise) : ""),
                               fmt::format("{}, {} epochs, {:.0f} s of training{}; configuration in results.json",
-                                          model.report.method, config.epochs, model.training_seconds,
-                                          samples > 0 ? fmt::format(", asked with {} dropout samples", samples) : "")});
+                                          model.report.method, config.epochs, model.training_seconds, how)});
   }
   page.facts(list);
 }

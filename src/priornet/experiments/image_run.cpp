@@ -138,10 +138,14 @@ class SeedRun {
   std::filesystem::path trained(const PlannedModel& plan, const std::string& name) {
     const auto below = std::filesystem::path(fmt::format("seed-{}", experiment_.seed)) / plan.run;
     if (plan.config.members == 1) {
+      const auto folder = options_.runs / below;
+      const auto rows = sets_.at(plan.config.train).size();
+      refuse_other_run(folder, plan.config);
       for (const auto& other : options_.other_runs)
-        if (is_finished_run(other / below, plan.config, sets_.at(plan.config.train).size())) return other / below;
-      train_network(plan.config, options_.runs / below, name);
-      return options_.runs / below;
+        if (!is_finished_run(folder, plan.config, rows) && is_finished_run(other / below, plan.config, rows))
+          return other / below;
+      train_network(plan.config, folder, name);
+      return folder;
     }
     // Members are held to their configurations one by one: there may be more of them than last time.
     const RunFolder folder(options_.runs / below, RunFolder::Start::kResume);
