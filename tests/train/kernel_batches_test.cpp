@@ -98,6 +98,7 @@ TEST(KernelBatches, DrawFromFactorAnalysis) {
       OutsideOptions factors;
       factors.latent = latent;
       factors.scale_each_sample = each;
+      factors.squash = each ? Squash::kClip : Squash::kTanh;
       NoProgress progress;
       const auto outside = make_outside(factors, {set, torch::kCPU, 7, progress, {}});
       auto options = options_with({});

@@ -118,8 +118,10 @@ struct NormState {
 };
 
 struct Normed : torch::autograd::Function<Normed> {
+  // `residuals` holds one or none: an undefined tensor could not be recorded.
   static Tensor forward(AutogradContext* context, const Tensor& values, const Tensor& weight, const Tensor& bias,
-                        const Tensor& residual, const NormState& state, double slope) {
+                        torch::TensorList residuals, const NormState& state, double slope) {
+    const auto residual = residuals.empty() ? Tensor() : residuals[0];
     const auto extent = extent_of(values);
     const auto output = like(values);
     const auto norm = floats(values, {kernels::kNormRows, extent.channels});
@@ -158,6 +160,7 @@ struct Normed : torch::autograd::Function<Normed> {
                                             pointer<float>(weight_gradient), pointer<float>(bias_gradient)},
                    current_cuda_stream());
     });
+    if (!output.defined()) return {values_gradient, weight_gradient, bias_gradient, Tensor(), Tensor()};
     return {values_gradient, weight_gradient, bias_gradient, residual_gradient, Tensor(), Tensor()};
   }
 };
@@ -188,7 +191,8 @@ Tensor normed(const Tensor& values, torch::nn::BatchNorm2d& norm, double slope, 
   const auto& options = norm->options;
   const NormState state{norm->running_mean, norm->running_var, norm->num_batches_tracked, options.momentum().value(),
                         options.eps()};
-  return Normed::apply(values, norm->weight, norm->bias, residual, state, slope);
+  const auto residuals = residual.defined() ? torch::TensorList(residual) : torch::TensorList();
+  return Normed::apply(values, norm->weight, norm->bias, residuals, state, slope);
 }
 
 }  // namespace priornet::fused

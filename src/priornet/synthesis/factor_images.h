@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-// Images from a factor analysis in one kernel: those of sample_images() (factor_samples.h) with tanh, to rounding, for
-// the seed of the step that a counter on the device holds.
+// Images from a factor analysis in one kernel: those of sample_images() (factor_samples.h), to rounding, for the seed of
+// the step that a counter on the device holds.
 
 namespace priornet {
 
@@ -17,6 +17,7 @@ struct FactorImages {
   int32_t dimensions, latent;
   float scale_low, scale_range;  ///< of the draw that inflates the variance
   int64_t scale_batch;           ///< so many images of a step share one scale
+  bool clips;                    ///< into the range of grey levels, rather than by tanh
   uint64_t seed;                 ///< that of a step is derived from it
   int64_t first, count;          ///< images of the step that are made
   uint8_t* images;               ///< [count, dimensions]
@@ -64,7 +65,8 @@ struct FactorImages {
     float sum = 0;
     for (int32_t i = 0; i < latent; ++i) sum += vector[i] * loading[static_cast<int64_t>(pixel) * latent + i];
     const float value = (sum + noise * deviation[pixel]) * image.spread + mean[pixel];
-    return static_cast<uint8_t>(::rintf((::tanhf(value) + 1.0f) * 127.5f));
+    const float unit = clips ? ::fminf(::fmaxf(value, -1.0f), 1.0f) : ::tanhf(value);
+    return static_cast<uint8_t>(::rintf((unit + 1.0f) * 127.5f));
   }
 };
 

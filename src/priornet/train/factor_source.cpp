@@ -34,6 +34,7 @@ FactorSource::FactorSource(const FactorAnalysis& model, const OutsideOptions& op
 torch::Tensor FactorSource::batch(const OutsideBatch& batch) {
   SampleImagesOptions options;
   options.scale = {options_.scale_low, options_.scale_high, scale_batch(batch.whole)};
+  options.squash = options_.squash;
   options.seed = FactorImages::step_seed(seed_, batch.step);
   return sample_images(model_, batch.whole, shape_, options).narrow(0, batch.first, batch.count);
 }
@@ -49,6 +50,7 @@ OutsideSource::Stock FactorSource::stock(const OutsideBatch& any) {
              static_cast<float>(options_.scale_low),
              static_cast<float>(options_.scale_high - options_.scale_low),
              scale_batch(any.whole),
+             options_.squash == Squash::kClip,
              seed_,
              any.first,
              any.count,

@@ -2,6 +2,7 @@
 
 #include <priornet/core/progress.h>
 #include <priornet/data/dataset.h>
+#include <priornet/synthesis/factor_samples.h>
 #include <priornet/train/pass_ring.h>
 
 #include <functional>
@@ -22,6 +23,7 @@ struct OutsideOptions {
   double scale_low = 0.01;               ///< of factor analysis: its variance is inflated by a draw from [low, high]
   double scale_high = 5.0;
   bool scale_each_sample = false;  ///< a draw for each image; else one for a batch, as the authors had it
+  Squash squash = Squash::kTanh;   ///< of factor analysis
   double sigma = 1.0;              ///< of Gaussian noise, in [-1, 1] units
 };
 
