@@ -15,8 +15,7 @@ __global__ void __launch_bounds__(kThreads) factor_images_kernel(FactorImages wo
   __shared__ FactorImages::Image image;
   if (threadIdx.x == 0) image = work.image(*step, blockIdx.x);
   __syncthreads();
-  for (int32_t pair = threadIdx.x; pair < work.latent_pairs(); pair += kThreads)
-    work.draw_latent(image, pair, vector);
+  for (int32_t pair = threadIdx.x; pair < work.latent_pairs(); pair += kThreads) work.draw_latent(image, pair, vector);
   __syncthreads();
   for (int32_t pair = threadIdx.x; pair < work.pixel_pairs(); pair += kThreads) work.draw_pixels(image, pair, vector);
 }
