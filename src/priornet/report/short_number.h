@@ -1,0 +1,18 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+namespace priornet {
+
+/// The number rounded to so many digits, so that it is short as text.
+inline double short_number(double value, int digits) { return std::stod(fmt::format("{:.{}g}", value, digits)); }
+
+inline std::vector<double> short_numbers(std::vector<double> values, int digits) {
+  for (auto& value : values) value = short_number(value, digits);
+  return values;
+}
+
+}  // namespace priornet
