@@ -6,7 +6,7 @@ import { lineStyle } from "./names.js";
 const base = {
   marginLeft: 54,
   marginBottom: 42,
-  marginTop: 18,
+  marginTop: 30,
   marginRight: 16,
   style: { fontFamily: "inherit", fontSize: "12px", background: "none", overflow: "visible" },
 };
@@ -18,7 +18,7 @@ export function chart(label, draw) {
   box.redraw = () => {
     if (width === 0) return;
     const options = draw(width);
-    const picture = Plot.plot({ ...base, height: Math.round(Math.min(340, width * 0.72)), ...options, width });
+    const picture = Plot.plot({ ...base, height: Math.round(Math.min(360, width * 0.76)), ...options, width });
     picture.setAttribute("role", "img");
     picture.setAttribute("aria-label", label);
     box.replaceChildren(picture);
@@ -36,8 +36,9 @@ export function chart(label, draw) {
 export function lineMarks(lines, describe, options = {}) {
   const marks = lines.map((line) => Plot.line(line.points, { x: "x", y: "y", ...options, ...lineStyle(line.style) }));
   const all = lines.flatMap((line) => line.points.map((point) => ({ ...point, line })));
+  const { clip } = options;
   marks.push(
-    Plot.dot(all, Plot.pointer({ x: "x", y: "y", r: 4, fill: (d) => lineStyle(d.line.style).stroke })),
+    Plot.dot(all, Plot.pointer({ x: "x", y: "y", r: 4, clip, fill: (d) => lineStyle(d.line.style).stroke })),
     Plot.tip(all, Plot.pointer({ x: "x", y: "y", title: (d) => describe(d, d.line), fontSize: 12 })),
   );
   return marks;

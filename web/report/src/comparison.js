@@ -23,7 +23,8 @@ export const meanings = {
 
 export function difference(cell) {
   const value = cell.value - cell.published;
-  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)}`;
+  const size = Math.abs(value).toFixed(1);
+  return size === "0.0" ? size : `${value < 0 ? "−" : "+"}${size}`;
 }
 
 export function countStandings(tables) {

@@ -25,6 +25,7 @@ class Explorer {
     this.task = curves.sets.length > 1 ? 1 : misclassified;
     this.lines = "measures";
     this.logarithmic = false;
+    this.corner = false;
   }
 
   taskName(task) {
@@ -98,7 +99,7 @@ class Explorer {
     const outline = ({ bars }) => bars.flatMap(({ x1, x2, y }) => [{ x: x1, y: Math.max(y, floor) }, { x: x2, y: Math.max(y, floor) }]);
     const all = series.flatMap((s) => s.bars.filter((bar) => bar.count > 0).map((bar) => ({ ...bar, ...{ name: s.name, x: (bar.x1 + bar.x2) / 2 } })));
     return {
-      height: 270,
+      height: 280,
       x: { label: `${measureName(measure)}${measureUnit(measure)} ${isConfidence(measure) ? "(high: certain)" : "(high: uncertain)"} →` },
       y: { label: "↑ share of inputs, %", type: this.logarithmic ? "log" : "linear", grid: true, nice: true, tickFormat: "~g", ticks: 5 },
       marks: [
@@ -114,12 +115,14 @@ class Explorer {
     const isRoc = kind === "roc";
     const lines = this.drawn().map((line) => ({ ...line, points: pointsOf(line.task[kind]) }));
     const describe = (d, line) => `${line.name}\n${isRoc ? "FPR" : "recall"} ${percent(d.x, 1)} %\n${isRoc ? "TPR" : "precision"} ${percent(d.y, 1)} %`;
+    const corner = isRoc ? { x: [0, 0.2], y: [0.8, 1] } : { x: [0.8, 1], y: [0.8, 1] };
+    const domain = this.corner ? corner : { x: [0, 1], y: [0, 1] };
     return {
-      x: { domain: [0, 1], label: isRoc ? "false positive rate →" : "recall →", tickFormat: "~%", ticks: 5 },
-      y: { domain: [0, 1], label: isRoc ? "↑ true positive rate" : "↑ precision", tickFormat: "~%", ticks: 5, grid: true },
+      x: { domain: domain.x, label: isRoc ? "false positive rate →" : "recall →", tickFormat: "~%", ticks: 5 },
+      y: { domain: domain.y, label: isRoc ? "↑ true positive rate" : "↑ precision", tickFormat: "~%", ticks: 5, grid: true },
       marks: [
-        isRoc ? Plot.line([[0, 0], [1, 1]], { stroke: "var(--line-strong)", strokeDasharray: "2 4" }) : null,
-        ...lineMarks(lines, describe),
+        isRoc ? Plot.line([[0, 0], [1, 1]], { stroke: "var(--line-strong)", strokeDasharray: "2 4", clip: true }) : null,
+        ...lineMarks(lines, describe, { clip: true }),
       ],
     };
   }
@@ -143,6 +146,10 @@ class Explorer {
       this.logarithmic = value;
       this.redraw();
     });
+    const axes = switcher("Axes", [{ value: false, text: "whole" }, { value: true, text: "best fifth" }], this.corner, (value) => {
+      this.corner = value;
+      this.redraw();
+    });
     this.keys = { roc: h("div"), pr: h("div"), histogram: h("div") };
     this.captions = [h("p", { class: "caption" }), h("p", { class: "caption" })];
     const histogram = chart("Histograms of the chosen score", () => this.histogramPlot());
@@ -150,7 +157,7 @@ class Explorer {
     const pr = chart("Precision-recall curves", () => this.curvePlot("pr"));
     this.charts = [histogram, roc, pr];
     const element = h("div", { class: "explorer" },
-      h("div", { class: "controls" }, this.choices.set, this.choices.model, this.choices.measure, lines),
+      h("div", { class: "controls" }, this.choices.set, this.choices.model, this.choices.measure, lines, axes),
       h("div", { class: "card" }, h("div", { class: "row" }, h("h4", {}, "How the scores spread"), scale), this.keys.histogram, histogram),
       h("div", { class: "pair" },
         h("div", { class: "card" }, h("h4", {}, "ROC"), this.captions[0], roc, this.keys.roc),

@@ -48,8 +48,8 @@ export function images(data) {
   return h("div", {},
     h("p", { class: "caption" }, `By the ${measureName(data.measure).toLowerCase()} of the ${data.model}, seed ${data.seed}. Under each image ` +
       (isDirichlet
-        ? `the concentrations α of its Dirichlet, a bar a class, on one logarithmic scale up to ${short(top)}; the class it is taken for is darker. α₀ is their sum: small where the network does not know the input.`
-        : "the probabilities of the classes; the most probable is darker.")),
+        ? `the concentrations α of its Dirichlet, a bar a class, on one logarithmic scale up to ${short(top)}; the bar of the class it is taken for is blue. α₀ is their sum: small where the network does not know the input.`
+        : "the probabilities of the classes; the most probable one is blue.")),
     data.sets.map((set, s) => {
       const pixels = bytesOf(set.pixels);
       const half = set.images.length / 2;

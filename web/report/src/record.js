@@ -8,7 +8,7 @@ function duration(seconds) {
 }
 
 const seedsText = (seeds, drawn) =>
-  seeds.length === 1 ? String(seeds[0]) : `${seeds[0]} to ${seeds.at(-1)}; curves and images are those of seed ${drawn ?? seeds[0]}`;
+  seeds.length === 1 ? String(seeds[0]) : `${seeds[0]} to ${seeds.at(-1)}; pictures show seed ${drawn ?? seeds[0]}`;
 
 export function record(results) {
   const { run = {}, seeds = [] } = results;

@@ -6,6 +6,7 @@ const isNumber = (cell) => typeof cell === "object";
 function cellElement(cell, numeric, header) {
   const tag = header ? "th" : "td";
   const attributes = { class: numeric ? "number" : undefined, scope: header ? "row" : undefined };
+  if (cell === "-") return h(tag, { class: "none" }, "–");
   if (!isCompared(cell)) return h(tag, attributes, isNumber(cell) ? cell.text : withCode(cell));
   const kind = standing(cell);
   const half = (cell.high - cell.low) / 2;
@@ -45,5 +46,5 @@ export function tableElement(table) {
         h("thead", {}, h("tr", {}, table.columns.map((column, c) =>
           h("th", { scope: "col", class: numeric[c] ? "number" : undefined }, column)))),
         h("tbody", {}, body))),
-    table.notes.length > 0 && h("ul", { class: "notes" }, table.notes.map((note) => h("li", {}, withCode(note)))));
+    table.notes.length > 0 && h("ul", { class: "notes" }, table.notes.map((note) => h("li", {}, withCode(note.replace(" In brackets: the paper's cell.", ""))))));
 }

@@ -31,7 +31,7 @@ export function training(curves) {
     const wide = Math.min(...values) > 0 && Math.max(...values) > 50 * Math.min(...values);
     const describe = (d, line) => `${line.name}\nepoch ${d.x}\n${short(d.y)}`;
     const box = chart(`${title} by epoch`, () => ({
-      height: 230,
+      height: 240,
       x: { label: "epoch →", tickFormat: "d", ticks: 5, interval: values.length < 20 ? 1 : undefined },
       y: { label, grid: true, nice: true, type: wide ? "log" : "linear", zero: !wide && key !== "loss", ticks: 5, tickFormat: "~g" },
       marks: lineMarks(lines, describe, { marker: values.length < 60 ? "dot" : undefined }),
