@@ -31,7 +31,7 @@ function sectionsOf(results) {
   ].filter(([, , content]) => content);
 }
 
-function experiment(results, index) {
+function experiment(results, index, all) {
   const id = `experiment-${index + 1}`;
   const sections = sectionsOf(results).map(([name, title, content]) => ({ id: `${id}-${name}`, title, content }));
   const title = results.title ?? results.experiment;
@@ -40,7 +40,7 @@ function experiment(results, index) {
     title,
     sections,
     element: h("section", { id, class: "experiment" },
-      h("header", {}, h("h2", {}, title), results.lead && h("p", { class: "lead" }, results.lead), results.run?.command && h("p", { class: "command" }, h("code", {}, results.run.command))),
+      h("header", {}, h(all.length === 1 ? "h1" : "h2", {}, title), results.lead && h("p", { class: "lead" }, results.lead), results.run?.command && h("p", { class: "command" }, h("code", {}, results.run.command))),
       headlines(results), scoreBar(results.tables ?? []),
       sections.map((part) => h("section", { id: part.id, "data-section": part.id }, h("h3", {}, part.title), part.content))),
   };
@@ -66,11 +66,12 @@ function start() {
     h("div", { class: "top" }, h("span", { class: "brand" }, "priornet", h("small", {}, " report")), themeButton()),
     h("div", { class: "layout" }, contents(experiments),
       h("main", { id: "main" },
-        h("header", { class: "page" }, h("h1", {}, single ? experiments[0].title : "Prior Networks, reproduced"),
-          h("p", {}, `Results of priornet beside those of “${paper}” (Malinin and Gales, 2018). Percentages unless said otherwise.`)),
+        !single && h("header", { class: "page" }, h("h1", {}, "Prior Networks, reproduced"),
+          h("p", {}, `${experiments.length} results of priornet, the published numbers beside ours where there are any.`)),
         !single && h("ul", { class: "overview" }, experiments.map((entry, i) =>
           h("li", { class: "card" }, h("a", { href: `#${entry.id}` }, entry.title), h("p", {}, all[i].lead ?? ""), scoreBar(all[i].tables ?? [])))),
-        experiments.map((entry) => entry.element))));
+        experiments.map((entry) => entry.element),
+        h("footer", {}, `Published numbers: “${paper}”, Malinin and Gales, 2018. This page was written by priornet report.`))));
 }
 
 start();

@@ -28,6 +28,8 @@ export const lineStyle = (index) => ({
   strokeWidth: 2,
 });
 
+export const fixed = (value, digits) => value.toFixed(digits).replace("-", "−");
+
 export const percent = (share, digits = 2) => `${(100 * share).toFixed(digits)}`;
 
 export const short = (value) => {
