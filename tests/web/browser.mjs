@@ -81,6 +81,7 @@ class Page {
   }
 
   async show(url, { width, height = 900, scheme = "light" }) {
+    await this.send("Page.bringToFront"); // or the pointer moves over another page
     await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
     await this.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
     const loaded = new Promise((resolve) => (this.loaded = resolve));

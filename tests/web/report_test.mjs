@@ -71,7 +71,8 @@ async function checkControls(page, name) {
 async function checkTip(page, name) {
   const at = await page.evaluate(`{ const box = document.querySelector(".explorer .pair .chart svg"); box.scrollIntoView({ block: "center", behavior: "instant" });
     const { left, top, width, height } = box.getBoundingClientRect(); ({ x: left + width / 2, y: top + height / 2 }) }`);
-  await page.send("Input.dispatchMouseEvent", { type: "mouseMoved", ...at, pointerType: "mouse" });
+  for (const offset of [8, 0]) // a pointer that does not move is none
+    await page.send("Input.dispatchMouseEvent", { type: "mouseMoved", x: at.x + offset, y: at.y, pointerType: "mouse" });
   await page.settle();
   const tip = await page.evaluate(`document.querySelector('.explorer .pair .chart [aria-label="tip"]')?.textContent ?? ""`);
   expect(/FPR/.test(tip), `${name}: pointing at a curve shows no values, found '${tip}'`);
