@@ -70,7 +70,9 @@ async function checkControls(page, name) {
 
 async function checkTip(page, name) {
   const at = await page.evaluate(`{ const box = document.querySelector(".explorer .pair .chart svg"); box.scrollIntoView({ block: "center", behavior: "instant" });
-    const { left, top, width, height } = box.getBoundingClientRect(); ({ x: left + width / 2, y: top + height / 2 }) }`);
+    const path = [...box.querySelectorAll('[aria-label="line"] path')].at(-1);
+    const { x, y } = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
+    ({ x, y: y + 3 }) }`);
   for (const offset of [8, 0]) // a pointer that does not move is none
     await page.send("Input.dispatchMouseEvent", { type: "mouseMoved", x: at.x + offset, y: at.y, pointerType: "mouse" });
   await page.settle();

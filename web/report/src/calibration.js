@@ -33,7 +33,7 @@ function rejection({ models }) {
   const box = chart("Risk against coverage", () => ({
     x: { domain: [0, 1], label: "share of inputs that is kept →", tickFormat: "~%", ticks: 5 },
     y: { label: "↑ error of what is kept, %", grid: true, nice: true, zero: true, ticks: 5 },
-    marks: lineMarks(lines(), describe),
+    marks: lineMarks(lines(), describe, { isCurve: true }),
   }));
   const draw = () => {
     box.redraw();

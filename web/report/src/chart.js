@@ -32,10 +32,25 @@ export function chart(label, draw) {
   return box;
 }
 
+// Points of a thinned curve between its own, so that there is one wherever the reader points.
+function between(points) {
+  const size = Math.max(...points.map((point) => point.y)) || 1;
+  return points.flatMap((point, i) => {
+    if (i === 0) return [point];
+    const before = points[i - 1];
+    const count = Math.max(1, Math.ceil(50 * Math.max(point.x - before.x, Math.abs(point.y - before.y) / size)));
+    return Array.from({ length: count }, (_, k) => {
+      const share = (k + 1) / count;
+      return { x: before.x + share * (point.x - before.x), y: before.y + share * (point.y - before.y) };
+    });
+  });
+}
+
 // Lines of points {x, y}, each with its own colour and dash, and the nearest point's values in a tip.
-export function lineMarks(lines, describe, options = {}) {
+// `isCurve`: x is a share, and values between the points may be read off.
+export function lineMarks(lines, describe, { isCurve = false, ...options } = {}) {
   const marks = lines.map((line) => Plot.line(line.points, { x: "x", y: "y", ...options, ...lineStyle(line.style) }));
-  const all = lines.flatMap((line) => line.points.map((point) => ({ ...point, line })));
+  const all = lines.flatMap((line) => (isCurve ? between(line.points) : line.points).map((point) => ({ ...point, line })));
   const { clip } = options;
   marks.push(
     Plot.dot(all, Plot.pointer({ x: "x", y: "y", r: 4, clip, fill: (d) => lineStyle(d.line.style).stroke })),

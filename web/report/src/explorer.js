@@ -122,7 +122,7 @@ class Explorer {
       y: { domain: domain.y, label: isRoc ? "↑ true positive rate" : "↑ precision", tickFormat: "~%", ticks: 5, grid: true },
       marks: [
         isRoc ? Plot.line([[0, 0], [1, 1]], { stroke: "var(--line-strong)", strokeDasharray: "2 4", clip: true }) : null,
-        ...lineMarks(lines, describe, { clip: true }),
+        ...lineMarks(lines, describe, { clip: true, isCurve: true }),
       ],
     };
   }
