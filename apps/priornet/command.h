@@ -12,6 +12,7 @@ void add_evaluate(CLI::App& tool);
 void add_measure(CLI::App& tool);
 void add_detect(CLI::App& tool);
 void add_reproduce(CLI::App& tool);
+void add_report(CLI::App& tool);
 void add_data(CLI::App& tool);
 void add_bench(CLI::App& tool);
 

@@ -5,16 +5,19 @@
 #include <priornet/core/lower_case.h>
 #include <priornet/data/catalogue/catalogue.h>
 #include <priornet/data/catalogue/load.h>
+#include <priornet/experiments/evaluation_folder.h>
 #include <priornet/report/evaluation_tables.h>
 #include <priornet/runs/odin_validation.h>
 #include <priornet/train/inference.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 
 #include "command.h"
 #include "device_option.h"
+#include "shell_word.h"
 #include "standard_output.h"
 #include "stoppable_progress.h"
 
@@ -131,6 +134,18 @@ std::string as_text(const EvaluationReport& report, std::string (*render)(const 
          "negated.\n";
 }
 
+std::string command_line(const Options& options, const Sets& sets) {
+  auto command = fmt::format("priornet evaluate {} --data {}", shell_word(options.run), shell_word(sets.names[0]));
+  if (!options.ood.empty()) command += " --ood";
+  for (const auto& name : options.ood) command += " " + shell_word(name);
+  if (options.dropout_samples > 0) command += fmt::format(" --dropout-samples {}", options.dropout_samples);
+  if (options.noise) command += fmt::format(" --noise {}", *options.noise);
+  if (options.checkpoint != "last") command += " --checkpoint " + options.checkpoint;
+  if (options.odin) command += " --odin";
+  if (options.seed != 0) command += fmt::format(" --seed {}", options.seed);
+  return command;
+}
+
 std::string extension_of(const std::string& path) {
   return lower_case(std::filesystem::path(path).extension().string());
 }
@@ -152,6 +167,7 @@ void write(const EvaluationReport& report, const std::string& path) {
 
 void run(const Options& options) {
   check_out(options.out);
+  const auto start = std::chrono::steady_clock::now();
   const auto device = chosen_device(options.device);
   const auto which = options.checkpoint == "best" ? WhichCheckpoint::kBest : WhichCheckpoint::kLast;
   auto trained = load_run(options.run, device, which);
@@ -166,6 +182,11 @@ void run(const Options& options) {
       const auto second = evaluated(options.against, *other, sets, options, progress);
       report.comparison = compare_runs(report.evaluation, second.evaluation);
     }
+    auto record = describe_run();
+    record.command = command_line(options, sets);
+    record.device = device.str();
+    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    leave_evaluation(report, {sets.inside, sets.outside}, record);
     if (!options.out.empty()) write(report, options.out);
     print(options.json ? to_json(report) : as_text(report, to_text));
   } catch (const Stopped&) {
@@ -214,7 +235,8 @@ void add_evaluate(CLI::App& tool) {
   command->add_option("--out", options->out, "Also write the result to this file: .json, .csv or .md");
   command->add_flag("--json", options->json, "Print JSON, fractions at full precision");
   command->footer(
-      "Scores are kept in RUN/scores and computed once for the same weights, inputs and options.\n\n"
+      "Scores are kept in RUN/scores and computed once for the same weights, inputs and options; what priornet report "
+      "RUN shows is left in RUN/evaluation.\n\n"
       "Examples:\n"
       "  priornet evaluate runs/dpn --ood omniglot fashion-mnist:test --out dpn.json\n"
       "  priornet evaluate runs/dnn --ood omniglot --dropout-samples 20 --odin --against runs/dpn");

@@ -53,6 +53,7 @@ int main(int argc, char** argv) {
   tool.add_option_function<int>("--threads", at::set_num_threads, "CPU threads; by default all cores")
       ->check(CLI::Range(1, 4096));
   priornet::tool::add_reproduce(tool);
+  priornet::tool::add_report(tool);
   priornet::tool::add_train(tool);
   priornet::tool::add_evaluate(tool);
   priornet::tool::add_measure(tool);

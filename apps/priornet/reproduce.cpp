@@ -13,6 +13,7 @@
 
 #include "command.h"
 #include "device_option.h"
+#include "shell_word.h"
 #include "standard_output.h"
 #include "stoppable_progress.h"
 
@@ -55,17 +56,6 @@ std::vector<const Experiment*> find_all(const std::vector<std::string>& names) {
     }
   }
   return found;
-}
-
-std::string shell_word(const std::string& word) {
-  const bool plain =
-      word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:=@%,") ==
-          std::string::npos &&
-      !word.empty();
-  if (plain) return word;
-  std::string quoted = "'";
-  for (const char character : word) quoted += character == '\'' ? std::string("'\\''") : std::string(1, character);
-  return quoted + "'";
 }
 
 /// The command that gives the same result, without what is as by default.

@@ -6,6 +6,7 @@
 #include <testing/small_runs.h>
 #include <testing/throws.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 namespace priornet {
@@ -98,6 +99,33 @@ TEST(ImageExperiment, WritesEveryCellBesideThePublishedOne) {
   EXPECT_TRUE(found);
   for (const auto* name : {"results.json", "table.md", "table.csv", "report.html"})
     EXPECT_GT(bytes_of(folder / "out" / name).size(), 500u) << name;
+}
+
+TEST(ImageExperiment, LeavesWhatAReportShows) {
+  const TemporaryFolder folder;
+  const auto out = folder / "out";
+  Reproduction reproduction(out);
+  const auto results = reproduction.results();
+  EXPECT_EQ(results["title"], "Bars");
+  ASSERT_EQ(results["tables"].size(), 4u);
+  EXPECT_EQ(results["tables"][0]["rows"][2][1]["published"], 0.6);
+  EXPECT_EQ(results["tables"][0]["rows"][2][1]["lower_is_better"], true);
+  EXPECT_EQ(results["trivial"].size(), 2u);
+  EXPECT_EQ(results["headlines"][0]["label"], "error of the DNN");
+  const auto curves = nlohmann::json::parse(bytes_of(out / "curves.json"));
+  EXPECT_EQ(curves["sets"], nlohmann::json::array({"bars", "OMNIGLOT", "Dots"}));
+  ASSERT_EQ(curves["models"].size(), 3u);
+  EXPECT_EQ(curves["models"][2]["training"].size(), 2u);
+  const auto images = nlohmann::json::parse(bytes_of(out / "images.json"));
+  EXPECT_EQ(images["model"], "DPN");
+  EXPECT_EQ(images["sets"][1]["images"].size(), 12u);
+  EXPECT_EQ(images["sets"][1]["images"][0]["alpha"].size(), 3u);
+  EXPECT_NE(bytes_of(out / "table.tex").find("\\toprule"), std::string::npos);
+  if (const auto* keep = std::getenv("PRIORNET_KEEP_RESULTS")) {
+    fs::create_directories(keep);
+    for (const auto* name : {"results.json", "curves.json", "images.json"})
+      fs::copy_file(out / name, fs::path(keep) / name, fs::copy_options::overwrite_existing);
+  }
 }
 
 TEST(ImageExperiment, SaysWhichSetsAreMissingAndHowToGetThem) {

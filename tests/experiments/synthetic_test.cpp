@@ -1,4 +1,5 @@
 #include <priornet/core/errors.h>
+#include <priornet/experiments/synthetic_maps.h>
 #include <priornet/experiments/synthetic_tables.h>
 #include <testing/throws.h>
 
@@ -50,6 +51,24 @@ TEST(Synthetic, GivesFiniteResultsOfTheRightShape) {
       }
     }
   }
+}
+
+TEST(Synthetic, LeavesMapsForTheReport) {
+  NoProgress progress;
+  auto options = brief();
+  options.epochs = 1;
+  const auto json = nlohmann::json::parse(maps_json(run_synthetic(options, progress)));
+  ASSERT_EQ(json["cases"].size(), 2u);
+  for (const auto& entry : json["cases"]) {
+    EXPECT_EQ(entry["means"].size(), 3u);
+    EXPECT_EQ(entry["points"].size(), 240u);
+    ASSERT_EQ(entry["maps"].size(), 6u);
+    for (const auto& map : entry["maps"]) {
+      EXPECT_EQ(map["values"].get<std::string>().size(), 96u * 96 * 4 / 3);
+      EXPECT_LT(map["low"], map["high"]);
+    }
+  }
+  EXPECT_EQ(json["cases"][0]["maps"][2]["low"], json["cases"][1]["maps"][2]["low"]) << "one scale a measure";
 }
 
 // Even a tenth of the training shows the paper's effect: where classes overlap, differential entropy still separates,

@@ -61,6 +61,18 @@ TEST(Table, WritesNumbersAsNumbersInJson) {
   EXPECT_EQ(json["notes"][0], "A note.");
 }
 
+TEST(Table, IsATableOfLatex) {
+  auto table = small();
+  table.notes = {"100 % of `a_b`"};
+  table.add({"2", "R&D #1", Cell::number(0.5, "0.50 ± 0.01")});
+  EXPECT_EQ(to_latex(table),
+            "\\begin{table}\n\\centering\n\\caption{Scores}\n\\begin{tabular}{rlr}\n\\toprule\n"
+            "$\\sigma$ & model & AUROC \\\\\n\\midrule\n"
+            "1 & DNN & 0.667 \\\\\n10 & a|b & - \\\\\n2 & R\\&D \\#1 & 0.50 $\\pm$ 0.01 \\\\\n"
+            "\\bottomrule\n\\end{tabular}\n"
+            "\\par\\smallskip\\footnotesize 100 \\% of \\texttt{a\\_b}\n\\end{table}\n");
+}
+
 TEST(Table, WantsACellAColumn) {
   auto table = small();
   EXPECT_THROWS(ArgumentError, table.add({"alone"}), "Table::add: row should be of 3 cells, found 1");

@@ -102,6 +102,18 @@ TEST(Evaluate, GivesTheSameAgainFromKeptScores) {
   EXPECT_EQ(second.err.find("scores of"), std::string::npos) << second.err;
 }
 
+TEST(Evaluate, LeavesWhatAReportShows) {
+  const auto& files = clouds();
+  ASSERT_EQ(
+      run_tool({"evaluate", files.dpn, "--data", files.test_set, "--ood", files.far_set, "--replicates", "50"}).status,
+      0);
+  const auto page = (files / "dpn.html").string();
+  ASSERT_EQ(run_tool({"report", files.dpn, "--out", page}).status, 0);
+  EXPECT_NE(bytes_of(page).find("\"roc\":"), std::string::npos);
+  const auto tables = run_tool({"report", files.dpn, "--format", "markdown"}).out;
+  EXPECT_NE(tables.find("`priornet evaluate " + files.dpn + " --data "), std::string::npos) << tables;
+}
+
 TEST(Evaluate, ComparesTwoRuns) {
   const auto& files = clouds();
   const auto [status, out, err] = run_tool({"evaluate", files.dpn, "--data", files.test_set, "--ood", files.far_set,

@@ -16,7 +16,7 @@ TEST(Reproduce, WritesTablesFiguresAndReport) {
   EXPECT_NE(done.out.find((out / "report.html").string()), std::string::npos);
   EXPECT_NE(done.err.find("DPN, sigma 4"), std::string::npos);
   EXPECT_EQ(done.err.find('\r'), std::string::npos) << "a progress bar where there is no terminal";
-  for (const auto* name : {"results.json", "table.md", "table.csv", "report.html"})
+  for (const auto* name : {"results.json", "maps.json", "table.md", "table.tex", "table.csv", "report.html"})
     EXPECT_GT(bytes_of(out / name).size(), 100u) << name;
   if (can_render()) {
     for (const auto* name : {"figure1", "figure2", "figure3", "comparison"})

@@ -48,14 +48,12 @@ ComparedSet summary(const Dataset& set, const Dataset& matched) {
 }
 
 std::string describe_matching(const ImageShape& from, const ImageShape& to, const FitOptions& fit) {
-  std::vector<std::string> parts;
-  if (from.channels != to.channels) parts.push_back(to.channels == 1 ? "colour to grey" : "grey to RGB");
-  if (from.height != to.height || from.width != to.width) {
-    const bool widened = fit.antialias && fit.resampling != Resampling::kNearest;
-    parts.push_back(fmt::format("{}x{} to {}x{}, {}{}", from.height, from.width, to.height, to.width,
-                                name_of(fit.resampling), widened ? " with antialiasing" : " without antialiasing"));
-  }
-  return fmt::format("{}", fmt::join(parts, "; "));
+  const std::string channels = from.channels == to.channels ? "" : to.channels == 1 ? "colour to grey" : "grey to RGB";
+  if (from.height == to.height && from.width == to.width) return channels;
+  const bool widened = fit.antialias && fit.resampling != Resampling::kNearest;
+  return fmt::format("{}{}{}x{} to {}x{}, {}{}", channels, channels.empty() ? "" : "; ", from.height, from.width,
+                     to.height, to.width, name_of(fit.resampling),
+                     widened ? " with antialiasing" : " without antialiasing");
 }
 
 std::vector<NamedTensor> features(const Dataset& set, const std::vector<std::string>& names) {

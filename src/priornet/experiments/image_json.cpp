@@ -1,4 +1,6 @@
+#include <fmt/format.h>
 #include <priornet/experiments/image_tables.h>
+#include <priornet/report/stored_table.h>
 
 #include <nlohmann/json.hpp>
 
@@ -37,6 +39,22 @@ Json uncertainty_json(const ImageResult& seed, const ModelResult& model) {
   return json;
 }
 
+/// Of what is detected only where the paper has that cell.
+Json headlines_json(const std::vector<ImageResult>& seeds) {
+  const bool with_sigma = seeds.front().experiment.is_noise_table;
+  auto json = Json::array();
+  for (const auto& cell : headline_cells(seeds)) {
+    const auto model = with_sigma ? fmt::format("{}, σ = {:g}", cell.model, cell.sigma) : cell.model;
+    const bool is_error = cell.metric == CellMetric::kError;
+    if (!is_error && !cell.published) continue;
+    json.push_back({{"text", fmt::format("{:.2f}{}", cell.ours.value, is_error ? " %" : "")},
+                    {"label", is_error ? fmt::format("error of the {}", model)
+                                       : fmt::format("AUROC, {}’s differential entropy, {}", model, cell.outside)}});
+    if (cell.published) json.back()["published"] = fmt::format("{:.1f}", *cell.published);
+  }
+  return json;
+}
+
 Json comparison_json(const ImageResult& seed, const ModelComparison& comparison) {
   const auto& plan = comparison.plan;
   Json json = {{"model", plan.model},
@@ -52,6 +70,16 @@ Json comparison_json(const ImageResult& seed, const ModelComparison& comparison)
                             {"auroc_against", pair.second},
                             {"difference", {{"value", distance.value}, {"low", distance.low}, {"high", distance.high}}},
                             {"p_value", pair.p_value}});
+  }
+  return json;
+}
+
+/// What tells each set apart before any network; the same for every model and seed.
+Json trivial_json(const ImageResult& result) {
+  auto json = Json::array();
+  for (size_t s = 0; s < result.outside.size(); ++s) {
+    const auto& trivial = result.models.front().report.evaluation.outside[s].trivial;
+    json.push_back({{"set", result.outside[s].title}, {"statistic", trivial.name}, {"auroc", trivial.auroc}});
   }
   return json;
 }
@@ -91,7 +119,11 @@ double preparation_time(const std::vector<ImageResult>& seeds) {
 
 std::string to_json(const std::vector<ImageResult>& seeds, const RunRecord& record) {
   const auto& experiment = seeds.front().experiment;
-  Json json = {{"experiment", experiment.name}, {"options", plan_json(experiment)}, {"seeds", Json::array()}};
+  Json json = {{"experiment", experiment.name},    {"title", experiment.title},
+               {"lead", experiment.lead},          {"headlines", headlines_json(seeds)},
+               {"tables", Json::array()},          {"trivial", trivial_json(seeds.front())},
+               {"options", plan_json(experiment)}, {"seeds", Json::array()}};
+  for (const auto& table : image_tables(seeds)) json["tables"].push_back(Json::parse(store_table(table)));
   for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed));
   json["cells"] = Json::parse(to_json(cell_table(seeds)))["rows"];
   json["run"] = Json::parse(to_json(record));

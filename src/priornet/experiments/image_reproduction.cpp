@@ -1,48 +1,40 @@
 #include <fmt/format.h>
 #include <priornet/core/checks.h>
-#include <priornet/core/errors.h>
-#include <priornet/core/lower_case.h>
-#include <priornet/experiments/image_page.h>
 #include <priornet/experiments/image_reproduction.h>
 #include <priornet/experiments/image_tables.h>
-#include <priornet/experiments/output_folder.h>
+#include <priornet/experiments/output_report.h>
+#include <priornet/report/certainty_images.h>
+#include <priornet/report/evaluation_curves.h>
 #include <torch/cuda.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace priornet {
 namespace {
 
-/// "OMNIGLOT, inverted" becomes "omniglot-inverted".
-std::string file_stem(const std::string& title) {
-  std::string stem;
-  for (const char character : lower_case(title)) {
-    const bool is_plain = (character >= 'a' && character <= 'z') || (character >= '0' && character <= '9');
-    if (is_plain)
-      stem += character;
-    else if (!stem.empty() && stem.back() != '-')
-      stem += '-';
-  }
-  return stem;
+/// Curves of every model; the models of an experiment share their sets.
+std::string curves_of(const ImageResult& result, const std::filesystem::path& out) {
+  DrawnSets sets{result.experiment.seed, result.experiment.inside_title, {}};
+  for (const auto& set : result.outside) sets.outside.push_back(set.title);
+  std::vector<DrawnModel> models;
+  for (const auto& model : result.models)
+    models.push_back({model.plan.name, model.plan.config.noise, out / model.report.run, &model.report.evaluation});
+  return curves_json(sets, models);
 }
 
-ImagePictures save_pictures(OutputFolder& out, const ImageResult& result, ExperimentSummary& summary) {
-  ImagePictures pictures;
-  if (can_render()) {
-    const auto figure = draw_scores(result);
-    pictures.scores_svg = render(figure, FigureFormat::kSvg);
-    out.write("scores.svg", pictures.scores_svg);
-    out.write("scores.png", render(figure, FigureFormat::kPng));
-  } else {
-    summary.remarks.emplace_back(kNoGnuplot);
-  }
-  try {
-    pictures.sheets = certainty_sheets(result);
-    for (const auto& sheet : pictures.sheets) out.write("sheet-" + file_stem(sheet.title) + ".png", sheet.png);
-  } catch (const DataError& error) {
-    summary.remarks.emplace_back(error.what());
-  }
-  return pictures;
+/// Of the last model that gives a Dirichlet, else of the last one.
+std::string images_of(const ImageResult& result) {
+  const auto gives_dirichlet = [](const ModelResult& model) {
+    return model.report.evaluation.inside_scores.find("precision") != nullptr;
+  };
+  const auto found = std::find_if(result.models.rbegin(), result.models.rend(), gives_dirichlet);
+  const auto& model = found == result.models.rend() ? result.models.back() : *found;
+  const auto& evaluation = model.report.evaluation;
+  std::vector<CertaintySet> sets{{result.experiment.inside_title, &result.inside, &evaluation.inside_scores}};
+  for (size_t s = 0; s < result.outside.size(); ++s)
+    sets.push_back({result.outside[s].title, &result.outside_sets[s], &evaluation.outside_scores[s]});
+  return certainty_json(sets, {.seed = result.experiment.seed, .model = model.plan.name});
 }
 
 torch::Device best_device() {
@@ -52,18 +44,16 @@ torch::Device best_device() {
   return torch::kCPU;
 }
 
-/// Errors, and how well the differential entropy detects each set.
 std::vector<Headline> headlines_of(const std::vector<ImageResult>& results) {
   const bool has_sigma = results.front().experiment.is_noise_table;
   std::vector<Headline> headlines;
-  for (const auto& cell : result_cells(results)) {
+  for (const auto& cell : headline_cells(results)) {
     const auto model = has_sigma ? fmt::format("{}, sigma {:g}", cell.model, cell.sigma) : cell.model;
     const auto value = fmt::format("{:.2f} ± {:.2f}", cell.ours.value, (cell.ours.high - cell.ours.low) / 2);
-    if (cell.metric == CellMetric::kError) headlines.push_back({model + ": error, %", value, cell.published});
-    const bool is_differential = kPaperMeasures[cell.measure] == "differential_entropy";
-    if (cell.metric == CellMetric::kAuroc && is_differential && !cell.outside.empty())
-      headlines.push_back(
-          {fmt::format("{}: AUROC by D.Ent. against {}, %", model, cell.outside), value, cell.published});
+    const auto what = cell.metric == CellMetric::kError
+                          ? std::string("error, %")
+                          : fmt::format("AUROC by D.Ent. against {}, %", cell.outside);
+    headlines.push_back({fmt::format("{}: {}", model, what), value, cell.published});
   }
   return headlines;
 }
@@ -95,22 +85,17 @@ ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptio
     if (i > 0) drop_scores(results.back());
   }
   ExperimentSummary summary;
-  const auto pictures = save_pictures(out, results.front(), summary);
   auto record = describe_run();
   record.command = options.command;
   record.device = run.device.str();
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   summary.tables = image_tables(results);
   summary.headlines = headlines_of(results);
-  std::string markdown;
-  for (const auto& table : summary.tables) {
-    if (!markdown.empty()) markdown += '\n';
-    markdown += to_markdown(table);
-  }
   out.write("results.json", to_json(results, record));
-  out.write("table.md", markdown);
+  out.write("curves.json", curves_of(results.front(), options.out));
+  out.write("images.json", images_of(results.front()));
   out.write("table.csv", to_csv(cell_table(results)));
-  out.write("report.html", image_page(results, record, pictures));
+  write_report(out);
   summary.files = out.files();
   return summary;
 }

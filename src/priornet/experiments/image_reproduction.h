@@ -11,10 +11,9 @@ namespace priornet {
 /// The experiment of one seed.
 using PlanOfSeed = std::function<ImageExperiment(uint64_t seed)>;
 
-/// Runs it for every seed and writes results.json, table.md, table.csv, report.html, scores.svg and .png where there is
-/// gnuplot, and a sheet-SET.png a set where there is libpng; networks are left below OUT/runs and used again.
-/// `run` says where the sets come from and which other runs may be used; device, folder and stop are those of
-/// `options`.
+/// Runs it for every seed and writes results.json, curves.json and images.json (of the first seed), table.md,
+/// table.tex, table.csv and report.html; networks are left below OUT/runs and used again. `run` says where the sets
+/// come from and which other runs may be used; device, folder and stop are those of `options`.
 ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptions& options, ImageRunOptions run,
                                    Progress& progress);
 

@@ -22,6 +22,11 @@ std::string ours_and_published(const ResultCell& cell) {
   return beside(fmt::format("{:.2f} ± {:.2f}", cell.ours.value, (cell.ours.high - cell.ours.low) / 2), cell.published);
 }
 
+Cell number_cell(const ResultCell& cell, const std::string& text) {
+  return Cell::number(cell.ours.value, text,
+                      {cell.ours.low, cell.ours.high, cell.published, cell.metric == CellMetric::kError});
+}
+
 class Tables {
  public:
   explicit Tables(const std::vector<ImageResult>& seeds)
@@ -33,7 +38,7 @@ class Tables {
     for (size_t m = 0; m < experiment_.models.size(); ++m) {
       auto row = model_cells(m);
       if (const auto* cell = find("", m, CellMetric::kError, 0)) {
-        row.push_back(Cell::number(cell->ours.value, 2));
+        row.push_back(number_cell(*cell, fmt::format("{:.2f}", cell->ours.value)));
         row.push_back(fmt::format("{:.2f} to {:.2f}", cell->ours.low, cell->ours.high));
         row.push_back(cell->published ? Cell::number(*cell->published, 1) : Cell("-"));
       }
@@ -142,7 +147,7 @@ class Tables {
   void add_cells(std::vector<Cell>& row, const std::string& outside, size_t model, CellMetric metric) const {
     for (size_t measure = 0; measure < kPaperMeasures.size(); ++measure) {
       const auto* cell = find(outside, model, metric, measure);
-      row.push_back(cell == nullptr ? Cell("-") : Cell::number(cell->ours.value, ours_and_published(*cell)));
+      row.push_back(cell == nullptr ? Cell("-") : number_cell(*cell, ours_and_published(*cell)));
     }
   }
 

@@ -19,8 +19,9 @@ std::vector<Table> image_tables(const std::vector<ImageResult>& seeds);
 /// A row a cell: ours, the ends of its interval, the published one, the difference.
 Table cell_table(const std::vector<ImageResult>& seeds);
 
-/// Everything, as JSON: configurations, one entry a seed with every evaluation, the cells, and under "run" how it was
-/// made. Beside the times of training "run" is the only part that differs between two runs of the same options.
+/// Everything, as JSON (report/results_folder.h): tables, configurations, one entry a seed with every evaluation, the
+/// cells, and under "run" how it was made. Beside the times of training "run" is the only part that differs between two
+/// runs of the same options.
 std::string to_json(const std::vector<ImageResult>& seeds, const RunRecord& record);
 
 }  // namespace priornet

@@ -15,6 +15,7 @@ class OutputFolder {
 
   void write(std::string_view name, std::string_view bytes);
 
+  const std::filesystem::path& path() const { return path_; }
   const std::vector<std::filesystem::path>& files() const { return files_; }
 
  private:

@@ -105,4 +105,14 @@ class Cells {
 
 std::vector<ResultCell> result_cells(const std::vector<ImageResult>& seeds) { return Cells(seeds).all(); }
 
+std::vector<ResultCell> headline_cells(const std::vector<ImageResult>& seeds) {
+  auto cells = result_cells(seeds);
+  std::erase_if(cells, [](const ResultCell& cell) {
+    return cell.metric != CellMetric::kError &&
+           (cell.metric != CellMetric::kAuroc || cell.outside.empty() ||
+            kPaperMeasures[cell.measure] != "differential_entropy");
+  });
+  return cells;
+}
+
 }  // namespace priornet

@@ -25,4 +25,7 @@ struct ResultCell {
 /// The interval of an error of a single seed is Wilson's.
 std::vector<ResultCell> result_cells(const std::vector<ImageResult>& seeds);
 
+/// Those that an experiment stands for: errors, and the AUROC of the differential entropy for each set.
+std::vector<ResultCell> headline_cells(const std::vector<ImageResult>& seeds);
+
 }  // namespace priornet

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -19,6 +20,17 @@ std::string processor_name() {
   for (std::string line; std::getline(info, line);)
     if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
   return "unknown";
+}
+
+/// As the driver names it: no CUDA library is asked, so that every build can.
+std::string accelerator_name() {
+  std::error_code error;
+  for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", error)) {
+    std::ifstream information(gpu.path() / "information");
+    for (std::string line; std::getline(information, line);)
+      if (line.starts_with("Model:")) return line.substr(line.find_first_not_of(" \t", line.find(':') + 1));
+  }
+  return "";
 }
 
 }  // namespace
@@ -36,26 +48,17 @@ RunRecord describe_run() {
   record.compiler = fmt::format("g++ {}", __VERSION__);
 #endif
   record.processor = processor_name();
+  record.accelerator = accelerator_name();
   record.threads = at::get_num_threads();
   return record;
 }
 
-std::vector<std::pair<std::string, std::string>> facts(const RunRecord& record) {
-  return {{"Command", record.command},
-          {"Duration", fmt::format("{:.1f} s", record.seconds)},
-          {"Device", fmt::format("{}, {} thread{}", record.device, record.threads, record.threads == 1 ? "" : "s")},
-          {"Processor", record.processor},
-          {"Versions", fmt::format("priornet {} (commit {}), LibTorch {}, {}", record.priornet, record.commit,
-                                   record.libtorch, record.compiler)},
-          {"Finished", record.finished}};
-}
-
 std::string to_json(const RunRecord& record) {
-  const nlohmann::ordered_json json = {{"command", record.command},     {"seconds", record.seconds},
-                                       {"device", record.device},       {"threads", record.threads},
-                                       {"processor", record.processor}, {"priornet", record.priornet},
-                                       {"commit", record.commit},       {"libtorch", record.libtorch},
-                                       {"compiler", record.compiler},   {"finished", record.finished}};
+  const nlohmann::ordered_json json = {
+      {"command", record.command},   {"seconds", record.seconds},     {"device", record.device},
+      {"threads", record.threads},   {"processor", record.processor}, {"accelerator", record.accelerator},
+      {"priornet", record.priornet}, {"commit", record.commit},       {"libtorch", record.libtorch},
+      {"compiler", record.compiler}, {"finished", record.finished}};
   return json.dump();
 }
 

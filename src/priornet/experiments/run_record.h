@@ -1,8 +1,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace priornet {
 
@@ -16,15 +14,13 @@ struct RunRecord {
   std::string compiler;
   std::string processor;
   std::string device;
+  std::string accelerator;  ///< the first GPU's name where there is one
   int threads = 0;
   double seconds = 0.0;
 };
 
 /// Everything but `command`, `device` and `seconds`, as it is now.
 RunRecord describe_run();
-
-/// Names and values in reading order.
-std::vector<std::pair<std::string, std::string>> facts(const RunRecord& record);
 
 /// All of it, as a JSON object.
 std::string to_json(const RunRecord& record);

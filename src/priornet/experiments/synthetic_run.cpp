@@ -2,9 +2,9 @@
 
 #include <priornet/core/checks.h>
 #include <priornet/core/errors.h>
-#include <priornet/experiments/output_folder.h>
+#include <priornet/experiments/output_report.h>
 #include <priornet/experiments/synthetic_figures.h>
-#include <priornet/experiments/synthetic_page.h>
+#include <priornet/experiments/synthetic_maps.h>
 #include <priornet/experiments/synthetic_tables.h>
 
 #include <chrono>
@@ -13,28 +13,18 @@
 namespace priornet {
 namespace {
 
-/// Writes both formats and returns the SVG.
-std::string save(OutputFolder& out, const std::string& name, const Figure& figure) {
-  auto svg = render(figure, FigureFormat::kSvg);
-  out.write(name + ".svg", svg);
-  out.write(name + ".png", render(figure, FigureFormat::kPng));
-  return svg;
-}
-
-SyntheticSvgs save_figures(OutputFolder& out, const SyntheticResult& result, Progress& progress) {
-  SyntheticSvgs svgs;
-  const std::pair<std::string SyntheticSvgs::*, const char*> names[] = {{&SyntheticSvgs::figure1, "figure1"},
-                                                                        {&SyntheticSvgs::figure2, "figure2"},
-                                                                        {&SyntheticSvgs::figure3, "figure3"},
-                                                                        {&SyntheticSvgs::comparison, "comparison"}};
-  const Figure figures[] = {draw_figure1(result.options.seed), draw_figure2(), draw_figure3(result),
-                            draw_comparison(result)};
-  for (int64_t i = 0; i < 4; ++i) {
-    progress.report("figures", i, 4);
-    svgs.*names[i].first = save(out, names[i].second, figures[i]);
+void save_figures(OutputFolder& out, const SyntheticResult& result, Progress& progress) {
+  const std::pair<const char*, Figure> figures[] = {{"figure1", draw_figure1(result.options.seed)},
+                                                    {"figure2", draw_figure2()},
+                                                    {"figure3", draw_figure3(result)},
+                                                    {"comparison", draw_comparison(result)}};
+  int64_t done = 0;
+  for (const auto& [name, figure] : figures) {
+    progress.report("figures", done++, 4);
+    out.write(std::string(name) + ".svg", render(figure, FigureFormat::kSvg));
+    out.write(std::string(name) + ".png", render(figure, FigureFormat::kPng));
   }
   progress.report("figures", 4, 4);
-  return svgs;
 }
 
 }  // namespace
@@ -63,9 +53,8 @@ ExperimentSummary reproduce_synthetic(const ExperimentOptions& options, Progress
     results.push_back(run_synthetic(run, progress));
   }
   ExperimentSummary summary;
-  std::optional<SyntheticSvgs> svgs;
   if (can_render())
-    svgs = save_figures(out, results.front(), progress);
+    save_figures(out, results.front(), progress);
   else
     summary.remarks.emplace_back(kNoGnuplot);
   auto record = describe_run();
@@ -74,9 +63,9 @@ ExperimentSummary reproduce_synthetic(const ExperimentOptions& options, Progress
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   summary.tables = {detection_table(results), accuracy_table(results)};
   out.write("results.json", to_json(results, record));
-  out.write("table.md", to_markdown(summary.tables[0]) + "\n" + to_markdown(summary.tables[1]));
+  out.write("maps.json", maps_json(results.front()));
   out.write("table.csv", to_csv(summary.tables[0]));
-  out.write("report.html", synthetic_page(results, record, svgs));
+  write_report(out);
   summary.files = out.files();
   return summary;
 }

@@ -1,4 +1,5 @@
 #include <priornet/experiments/synthetic_tables.h>
+#include <priornet/report/stored_table.h>
 
 #include <fmt/format.h>
 
@@ -34,9 +35,10 @@ Cell separation_cell(const std::vector<SyntheticResult>& results, size_t index, 
       spread_of(results, index, [&](const SyntheticCase& entry) { return (entry.*model.*measure).auroc; });
   const auto& only = results.front().cases[index].*model.*measure;
   const double margin = results.size() == 1 ? (only.high - only.low) / 2 : deviation;
+  const CellContext context{mean - margin, mean + margin, std::nullopt, false};
   // The precision of a plain network is whatever training left: see the note.
   const bool flagged = model == &SyntheticCase::dnn && measure != &SyntheticModel::entropy;
-  return Cell::number(mean, fmt::format("{}{:.4f} ± {:.4f}", flagged ? "* " : "", mean, margin));
+  return Cell::number(mean, fmt::format("{}{:.4f} ± {:.4f}", flagged ? "* " : "", mean, margin), context);
 }
 
 Json to_json(const Separation& separation) {
@@ -124,10 +126,39 @@ Table accuracy_table(const std::vector<SyntheticResult>& results) {
   return table;
 }
 
+namespace {
+
+Json headlines_of(const std::vector<SyntheticResult>& results) {
+  auto json = Json::array();
+  const auto add = [&](size_t i, const char* label, ModelOf model, MeasureOf measure) {
+    const auto spread =
+        spread_of(results, i, [&](const SyntheticCase& entry) { return (entry.*model.*measure).auroc; });
+    json.push_back(
+        {{"text", fmt::format("{:.4f}", spread.mean)},
+         {"label", fmt::format("AUROC of the {}, σ = {:g}", label, results.front().cases[i].classes.sigma)}});
+  };
+  for (size_t i = 0; i < results.front().cases.size(); ++i) {
+    add(i, "DPN’s differential entropy", &SyntheticCase::dpn, &SyntheticModel::differential_entropy);
+    add(i, "DPN’s entropy", &SyntheticCase::dpn, &SyntheticModel::entropy);
+  }
+  return json;
+}
+
+}  // namespace
+
 std::string to_json(const std::vector<SyntheticResult>& results, const RunRecord& record) {
   Json seeds = Json::array();
   for (const auto& result : results) seeds.push_back(to_json(result));
+  Json tables = Json::array();
+  for (const auto& table : {detection_table(results), accuracy_table(results)})
+    tables.push_back(Json::parse(store_table(table)));
   const Json json{{"experiment", "synthetic"},
+                  {"title", "Ambiguous or unfamiliar?"},
+                  {"lead",
+                   "Three Gaussian classes in the plane, apart and overlapping: which uncertainty knows where the data "
+                   "is? The synthetic experiment of the paper, section 5.1."},
+                  {"headlines", headlines_of(results)},
+                  {"tables", tables},
                   {"options", to_json(results.front().options)},
                   {"seeds", seeds},
                   {"run", Json::parse(to_json(record))}};

@@ -59,6 +59,12 @@ Cell Cell::number(double value, std::string text) {
   return cell;
 }
 
+Cell Cell::number(double value, std::string text, const CellContext& context) {
+  auto cell = number(value, std::move(text));
+  cell.context_ = context;
+  return cell;
+}
+
 void Table::add(std::vector<Cell> row) {
   if (row.size() != columns.size())
     throw ArgumentError(fmt::format("Table::add: row should be of {} cells, found {}", columns.size(), row.size()));

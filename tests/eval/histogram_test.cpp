@@ -1,0 +1,43 @@
+#include <gtest/gtest.h>
+#include <priornet/eval/histogram.h>
+
+#include <limits>
+#include <numeric>
+
+namespace priornet {
+namespace {
+
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
+constexpr double kEndless = std::numeric_limits<double>::infinity();
+
+TEST(Histogram, CountsEveryFiniteValueOnce) {
+  const std::vector<double> values{-5, 0, 0.24, 0.25, 0.99, 1, 7, kNotANumber, kEndless};
+  EXPECT_EQ(histogram(values, {0, 1, 4}), (std::vector<int64_t>{3, 1, 0, 3}));
+}
+
+TEST(SharedBins, ReachFromTheLeastToTheGreatestOfAllSets) {
+  const std::vector<double> first{1, 2, kNotANumber};
+  const std::vector<double> second{-3, 0, -kEndless};
+  const auto bins = shared_bins({first, second}, 10);
+  EXPECT_EQ(bins.low, -3);
+  EXPECT_EQ(bins.high, 2);
+  EXPECT_EQ(bins.count, 10);
+}
+
+TEST(SharedBins, AreNotWidenedByAThousandthOfTheValues) {
+  std::vector<double> values(10001);
+  std::iota(values.begin(), values.end(), 0.0);
+  for (size_t i = 0; i < 5; ++i) values[values.size() - 1 - i] = 1e9;
+  EXPECT_LT(shared_bins({values}).high, 1e4);
+}
+
+TEST(SharedBins, AreThereForOneValueAndForNone) {
+  const std::vector<double> one{4};
+  EXPECT_EQ(shared_bins({one}).low, 4);
+  EXPECT_EQ(shared_bins({one}).high, 5);
+  EXPECT_EQ(shared_bins({}).low, 0);
+  EXPECT_EQ(shared_bins({}).high, 1);
+}
+
+}  // namespace
+}  // namespace priornet

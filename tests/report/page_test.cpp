@@ -1,0 +1,48 @@
+#include <gtest/gtest.h>
+#include <priornet/report/page.h>
+
+#include <nlohmann/json.hpp>
+
+namespace priornet {
+namespace {
+
+constexpr const char* kHostile = "</script><script>alert('&\"')</script><!--";
+
+StoredResults small_results(const std::string& title) {
+  StoredResults results;
+  results.title = title;
+  results.document = nlohmann::json{{"title", title}, {"tables", nlohmann::json::array()}}.dump();
+  return results;
+}
+
+/// The page without the script that was built in, of which the texts are none of ours.
+std::string own_part(const std::string& page) {
+  const auto data = page.find("<script type=\"application/json\"");
+  return page.substr(0, page.find("<style>")) + page.substr(data, page.find("<script>\n", data) - data);
+}
+
+TEST(EscapeHtml, LeavesNothingThatHtmlReads) {
+  EXPECT_EQ(escape_html("a < b & 'c' > \"d\""), "a &lt; b &amp; &#39;c&#39; &gt; &quot;d&quot;");
+  EXPECT_EQ(escape_html("α₀ = 1"), "α₀ = 1");
+}
+
+TEST(ReportPage, HoldsTheResultsWhateverIsInThem) {
+  const auto page = own_part(report_page({small_results(kHostile), small_results("second")}));
+  EXPECT_EQ(page.find("alert('"), page.rfind("alert('")) << "only inside the JSON";
+  const auto begin = page.find("id=\"results\">") + 13;
+  const auto json = nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_EQ(json[0]["title"], kHostile);
+  EXPECT_EQ(json[1]["title"], "second");
+}
+
+TEST(ReportPage, FetchesNothing) {
+  const auto page = report_page({small_results("Title")});
+  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+  for (const auto* part : {"<script src", "<link rel=\"stylesheet", "@import", "url(http"})
+    EXPECT_EQ(page.find(part), std::string::npos) << part;
+  EXPECT_NE(page.find("<title>Title</title>"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace priornet

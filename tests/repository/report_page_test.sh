@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# report_page_test.sh TOOL RESULTS: the report of made-up RESULTS, as the tests of the experiments left them, and that of all
+# committed results, in a headless Chromium. Skipped, with exit status 77, where there is no Chromium or node.
+set -euo pipefail
+cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
+tool=$1
+made_up=$2
+for program in chromium node; do
+  command -v "$program" >/dev/null || {
+    echo "skipped: $program is not installed (tools/install check)"
+    exit 77
+  }
+done
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+"$tool" report "$made_up" --out "$folder/made-up.html" >/dev/null
+node tests/web/report_test.mjs "$folder/made-up.html" tables curves calibration images trivial training record
+"$tool" report results --out "$folder/results.html" >/dev/null
+node tests/web/report_test.mjs "$folder/results.html" figures tables simplex record

@@ -1,0 +1,122 @@
+// node report_test.mjs REPORT.html SECTION...: opens the page as a reader would, wide and narrow, light and dark. Says what is
+// wrong, a line each, and exits 1; the sections named must all be there.
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Browser } from "./browser.mjs";
+
+const [, , report, ...sections] = process.argv;
+const problems = [];
+const expect = (condition, problem) => condition || problems.push(problem);
+
+// What each section must show: so many elements of a kind that are drawn and not empty.
+const wanted = {
+  figures: ["canvas", 6],
+  tables: ["tbody tr", 1],
+  curves: [".chart svg", 3],
+  calibration: [".chart svg", 2],
+  images: ["canvas", 4],
+  trivial: [".trivial li", 1],
+  training: [".chart svg", 1],
+  simplex: ["canvas", 3],
+  record: ["dd", 3],
+};
+
+async function checkSections(page, name) {
+  const found = await page.evaluate(`[...document.querySelectorAll("[data-section]")].map((section) => {
+    const kind = section.id.split("-").at(-1);
+    const selector = (${JSON.stringify(wanted)})[kind]?.[0] ?? "*";
+    const shown = [...section.querySelectorAll(selector)].filter((element) => element.getBoundingClientRect().width > 0);
+    const lines = [...section.querySelectorAll(".chart svg")].every((chart) =>
+      [...chart.querySelectorAll('[aria-label="line"] path')].some((path) => path.getAttribute("d")?.length > 10));
+    return { kind, count: shown.length, lines };
+  })`);
+  for (const { kind, count, lines } of found) {
+    expect(kind in wanted, `${name}: a section '${kind}' that this test does not know`);
+    expect(count >= (wanted[kind]?.[1] ?? 0), `${name}: section ${kind} shows ${count} of ${wanted[kind]}`);
+    expect(lines, `${name}: a chart of section ${kind} has no line`);
+  }
+  for (const kind of sections) expect(found.some((section) => section.kind === kind), `${name}: no section ${kind}`);
+}
+
+async function checkWidth(page, name) {
+  const [content, window] = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]");
+  expect(content <= window, `${name}: the page is ${content} pixels wide, the window ${window}`);
+  const cut = await page.evaluate(`[...document.querySelectorAll("main *")].filter((element) =>
+    element.getBoundingClientRect().right > innerWidth + 1 && !element.closest(".scroll, pre, svg")).map((element) => element.className || element.tagName).slice(0, 5)`);
+  expect(cut.length === 0, `${name}: beyond the right edge: ${cut.join(", ")}`);
+}
+
+async function checkControls(page, name) {
+  const drawn = `[...document.querySelectorAll(".explorer .chart svg")].map((chart) => chart.outerHTML).join("")`;
+  const seen = new Set([await page.evaluate(drawn)]);
+  const choices = await page.evaluate(`document.querySelectorAll(".explorer select").length`);
+  for (let i = 0; i < choices; ++i) {
+    const count = await page.evaluate(`document.querySelectorAll(".explorer select")[${i}].options.length`);
+    if (count < 2) continue;
+    await page.evaluate(`{ const select = document.querySelectorAll(".explorer select")[${i}];
+      select.selectedIndex = (select.selectedIndex + 1) % select.options.length;
+      select.dispatchEvent(new Event("change")); }`);
+    const now = await page.evaluate(drawn);
+    expect(!seen.has(now), `${name}: choice ${i + 1} changes nothing`);
+    seen.add(now);
+  }
+  for (const text of ["model", "set", "log"]) {
+    await page.evaluate(`[...document.querySelectorAll(".explorer .switcher button")].find((button) => button.textContent === "${text}").click()`);
+    const now = await page.evaluate(drawn);
+    expect(!seen.has(now), `${name}: the button '${text}' changes nothing`);
+    seen.add(now);
+  }
+}
+
+async function checkTip(page, name) {
+  const at = await page.evaluate(`{ const box = document.querySelector(".explorer .pair .chart svg"); box.scrollIntoView({ block: "center", behavior: "instant" });
+    const path = [...box.querySelectorAll('[aria-label="line"] path')].at(-1);
+    const { x, y } = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
+    ({ x, y: y + 3 }) }`);
+  for (const offset of [8, 0]) // a pointer that does not move is none
+    await page.send("Input.dispatchMouseEvent", { type: "mouseMoved", x: at.x + offset, y: at.y, pointerType: "mouse" });
+  await page.settle();
+  const tip = await page.evaluate(`document.querySelector('.explorer .pair .chart [aria-label="tip"]')?.textContent ?? ""`);
+  expect(/FPR/.test(tip), `${name}: pointing at a curve shows no values, found '${tip}'`);
+}
+
+async function checkKeyboardAndLinks(page, name) {
+  const broken = await page.evaluate(`[...document.querySelectorAll("nav a")].filter((link) => !document.querySelector(link.getAttribute("href"))).length`);
+  expect(broken === 0, `${name}: ${broken} links of the contents lead nowhere`);
+  const unreachable = await page.evaluate(`[...document.querySelectorAll(".scroll")].filter((box) => box.tabIndex !== 0).length`);
+  expect(unreachable === 0, `${name}: ${unreachable} tables cannot be scrolled by keyboard`);
+  const nameless = await page.evaluate(`[...document.querySelectorAll("select, button")].filter((control) => !(control.labels?.length || control.textContent)).length`);
+  expect(nameless === 0, `${name}: ${nameless} controls without a name`);
+}
+
+const background = "getComputedStyle(document.body).backgroundColor";
+const browser = new Browser(process.env.CHROMIUM ?? "chromium");
+try {
+  const url = pathToFileURL(resolve(report)).href;
+  const colours = {};
+  for (const width of [1400, 390]) {
+    for (const scheme of ["light", "dark"]) {
+      const page = await browser.open();
+      const name = `${width} px, ${scheme}`;
+      await page.show(url, { width, scheme });
+      await checkSections(page, name);
+      await checkWidth(page, name);
+      colours[scheme] = await page.evaluate(background);
+      if (sections.includes("curves") && scheme === "light") {
+        await checkControls(page, name);
+        await checkWidth(page, `${name}, after choosing`);
+      }
+      if (sections.includes("curves") && width === 1400) await checkTip(page, name);
+      await checkKeyboardAndLinks(page, name);
+      await page.evaluate(`document.querySelector(".theme").click()`);
+      expect((await page.evaluate(background)) !== colours[scheme], `${name}: the button for the other colours changes nothing`);
+      await page.evaluate("localStorage.clear()").catch(() => {});
+      for (const complaint of page.complaints) problems.push(`${name}: ${complaint}`);
+    }
+  }
+  expect(colours.light !== colours.dark, "light and dark look the same");
+} finally {
+  await browser.close();
+}
+for (const problem of problems) console.log(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;

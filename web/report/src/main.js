@@ -1,0 +1,77 @@
+import "./style.css";
+import { calibration } from "./calibration.js";
+import { h } from "./elements.js";
+import { explorer } from "./explorer.js";
+import { images } from "./images.js";
+import { maps } from "./maps.js";
+import { record, trivial } from "./record.js";
+import { simplexes } from "./simplex.js";
+import { headlines, scoreBar } from "./summary.js";
+import { comparisonKey, tableElement } from "./tables.js";
+import { themeButton } from "./theme.js";
+import { training } from "./training.js";
+
+const paper = "Predictive Uncertainty Estimation via Prior Networks";
+
+// The sections of an experiment; one that has no data is null and left out.
+function sectionsOf(results) {
+  const { curves, tables = [] } = results;
+  const hasPublished = tables.some((table) => table.rows.some((row) => row.some((cell) => cell?.published !== undefined)));
+  return [
+    ["figures", "Which uncertainty knows where the data is", results.maps && maps(results.maps)],
+    ["tables", hasPublished ? "In numbers, beside the paper’s" : "In numbers",
+      tables.length > 0 && [hasPublished && comparisonKey(), tables.map(tableElement)]],
+    ["curves", "Scores and detection", curves?.models.length > 0 && explorer(curves)],
+    ["calibration", "Calibration and rejection", curves?.models.length > 0 && calibration(curves)],
+    ["images", "What the network is sure of, and what not", results.images && images(results.images)],
+    ["trivial", "What needs no network", results.trivial?.length > 0 && trivial(results.trivial)],
+    ["training", "Training", curves?.models.length > 0 && training(curves)],
+    ["simplex", "Distributions on a simplex", results.maps && simplexes()],
+    ["record", "How this was run", record(results)],
+  ].filter(([, , content]) => content);
+}
+
+function experiment(results, index, all) {
+  const id = `experiment-${index + 1}`;
+  const sections = sectionsOf(results).map(([name, title, content]) => ({ id: `${id}-${name}`, title, content }));
+  const title = results.title ?? results.experiment;
+  return {
+    id,
+    title,
+    sections,
+    element: h("section", { id, class: "experiment" },
+      h("header", {}, h(all.length === 1 ? "h1" : "h2", {}, title), results.lead && h("p", { class: "lead" }, results.lead), results.run?.command && h("p", { class: "command" }, h("code", {}, results.run.command))),
+      headlines(results), scoreBar(results.tables ?? []),
+      sections.map((part) => h("section", { id: part.id, "data-section": part.id }, h("h3", {}, part.title), part.content))),
+  };
+}
+
+function contents(experiments) {
+  const list = h("details", { class: "contents", open: matchMedia("(min-width: 75rem)").matches }, h("summary", {}, "Contents"),
+    h("ol", {}, experiments.map((entry) => h("li", {}, h("a", { href: `#${entry.id}` }, entry.title),
+      h("ol", {}, entry.sections.map((part) => h("li", {}, h("a", { href: `#${part.id}` }, part.title))))))));
+  const narrow = matchMedia("(max-width: 74.99rem)");
+  list.addEventListener("click", (event) => {
+    if (narrow.matches && event.target.closest("a")) list.open = false;
+  });
+  return h("nav", { "aria-label": "Contents" }, list);
+}
+
+function start() {
+  const all = JSON.parse(document.getElementById("results").textContent);
+  const experiments = all.map(experiment);
+  const single = experiments.length === 1;
+  document.getElementById("report").replaceChildren(
+    h("a", { class: "skip", href: "#main" }, "Skip to the results"),
+    h("div", { class: "top" }, h("span", { class: "brand" }, "priornet", h("small", {}, " report")), themeButton()),
+    h("div", { class: "layout" }, contents(experiments),
+      h("main", { id: "main" },
+        !single && h("header", { class: "page" }, h("h1", {}, "Prior Networks, reproduced"),
+          h("p", {}, `${experiments.length} results of priornet, the published numbers beside ours where there are any.`)),
+        !single && h("ul", { class: "overview" }, experiments.map((entry, i) =>
+          h("li", { class: "card" }, h("a", { href: `#${entry.id}` }, entry.title), h("p", {}, all[i].lead ?? ""), scoreBar(all[i].tables ?? [])))),
+        experiments.map((entry) => entry.element),
+        h("footer", {}, `Published numbers: “${paper}”, Malinin and Gales, 2018. This page was written by priornet report.`))));
+}
+
+start();
