@@ -29,7 +29,7 @@ TEST(Train, DescribesTheNetworkAndTrainsNothing) {
   const auto outcome = run_tool({"train", files.config(), "--describe", "--out", run_in(files)});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("conv 3x3, 8, max pool 2x2  8 x 2 x 2  296"), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("all                      915"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("all                                   915"), std::string::npos) << outcome.out;
   EXPECT_FALSE(fs::exists(files / "run"));
 }
 

@@ -50,9 +50,8 @@ std::vector<Headline> headlines_of(const std::vector<ImageResult>& results) {
   for (const auto& cell : headline_cells(results)) {
     const auto model = has_sigma ? fmt::format("{}, sigma {:g}", cell.model, cell.sigma) : cell.model;
     const auto value = fmt::format("{:.2f} ± {:.2f}", cell.ours.value, (cell.ours.high - cell.ours.low) / 2);
-    const auto what = cell.metric == CellMetric::kError
-                          ? std::string("error, %")
-                          : fmt::format("AUROC by D.Ent. against {}, %", cell.outside);
+    const auto what = cell.metric == CellMetric::kError ? std::string("error, %")
+                                                        : fmt::format("AUROC by D.Ent. against {}, %", cell.outside);
     headlines.push_back({fmt::format("{}: {}", model, what), value, cell.published});
   }
   return headlines;

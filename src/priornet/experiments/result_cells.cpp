@@ -108,9 +108,8 @@ std::vector<ResultCell> result_cells(const std::vector<ImageResult>& seeds) { re
 std::vector<ResultCell> headline_cells(const std::vector<ImageResult>& seeds) {
   auto cells = result_cells(seeds);
   std::erase_if(cells, [](const ResultCell& cell) {
-    return cell.metric != CellMetric::kError &&
-           (cell.metric != CellMetric::kAuroc || cell.outside.empty() ||
-            kPaperMeasures[cell.measure] != "differential_entropy");
+    return cell.metric != CellMetric::kError && (cell.metric != CellMetric::kAuroc || cell.outside.empty() ||
+                                                 kPaperMeasures[cell.measure] != "differential_entropy");
   });
   return cells;
 }

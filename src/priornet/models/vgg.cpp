@@ -80,19 +80,21 @@ VGGImpl::VGGImpl(const VGGOptions& options, const at::Generator& generator) : Ne
       const int64_t pooled = last ? 4 : 1;
       if (options.batch_norm) {
         nn::BatchNorm2d norm(next);
-        add_stage(fmt::format("conv 3x3, batch norm, {}{}", next, pool),
-                  [=](const auto& x) mutable {
-                    const auto values = convolved_and_normed(x, convolution, norm, slope);
-                    return last ? torch::max_pool2d(values, 2) : values;
-                  },
-                  {{key, convolution.ptr()}, {key + "_norm", norm.ptr()}}, pooled);
+        add_stage(
+            fmt::format("conv 3x3, batch norm, {}{}", next, pool),
+            [=](const auto& x) mutable {
+              const auto values = convolved_and_normed(x, convolution, norm, slope);
+              return last ? torch::max_pool2d(values, 2) : values;
+            },
+            {{key, convolution.ptr()}, {key + "_norm", norm.ptr()}}, pooled);
       } else {
         nn::init::zeros_(convolution->bias);
-        add_stage(fmt::format("conv 3x3, {}{}", next, pool),
-                  [=](const auto& x) mutable {
-                    return last ? convolved_and_pooled(x, convolution, slope) : convolved(x, convolution, slope);
-                  },
-                  {{key, convolution.ptr()}}, pooled);
+        add_stage(
+            fmt::format("conv 3x3, {}{}", next, pool),
+            [=](const auto& x) mutable {
+              return last ? convolved_and_pooled(x, convolution, slope) : convolved(x, convolution, slope);
+            },
+            {{key, convolution.ptr()}}, pooled);
       }
       if (!last) add_dropout(key, options.keep_convolution);
       channels = next;

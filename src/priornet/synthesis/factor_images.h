@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-// Images from a factor analysis in one kernel: those of sample_images() (factor_samples.h), to rounding, for the seed of
-// the step that a counter on the device holds.
+// Images from a factor analysis in one kernel: those of sample_images() (factor_samples.h), to rounding, for the seed
+// of the step that a counter on the device holds.
 
 namespace priornet {
 
