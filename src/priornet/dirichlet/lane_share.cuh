@@ -49,7 +49,7 @@ struct LaneShare {
     SingleSums<double> sums;
     for (int begin = lane * kWidth; begin < classes; begin += kReads * kLanes * kWidth) {
       SingleSums<float> chunk;
-#pragma unroll(kQuads ? 1 : 2)
+#pragma unroll 2
       for (int k = 0; k < kReads; ++k) {
         const int c = begin + k * kLanes * kWidth;
         if (c >= classes) break;
