@@ -135,8 +135,8 @@ __global__ void __launch_bounds__(kThreads) rows_by_warp(MeasureRows<T> work, in
   }
 }
 
-/// How many rows a group of lanes takes: as many as it can finish at once, fewer if the device would not be full. Rounded
-/// up: a few groups that start when the others have ended would take as long again.
+/// How many rows a group of lanes takes: as many as it can finish at once, fewer if the device would not be full.
+/// Rounded up: a few groups that start when the others have ended would take as long again.
 int rows_a_group(int64_t rows, int lanes) {
   const int64_t threads = 32 * kWarpsOfDevice;
   return static_cast<int>(std::clamp<int64_t>((rows * lanes + threads - 1) / threads, 1, lanes));
