@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <priornet/core/checks.h>
+#include <priornet/models/activation.h>
 #include <priornet/models/mlp.h>
 #include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
@@ -28,8 +29,7 @@ MLPImpl::MLPImpl(const MLPOptions& options, const at::Generator& generator)
     add_stage(fmt::format("{}, {}", last ? "logits" : "dense", sizes[i]),
               [layer, last, slope = options.slope](const auto& x) mutable {
                 const auto values = layer->forward(x);
-                if (last) return values;
-                return slope == 0.0 ? torch::relu(values) : torch::leaky_relu(values, slope);
+                return last ? values : activated(values, slope);
               },
               {{fmt::format("layer{}", i), layer.ptr()}});
     if (!last && options.keep < 1.0) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <priornet/core/checks.h>
 #include <priornet/core/errors.h>
+#include <priornet/models/activation.h>
 #include <priornet/models/convolution.h>
 #include <priornet/models/initialise.h>
 #include <priornet/models/vgg.h>
@@ -16,10 +17,6 @@ namespace priornet {
 namespace {
 
 namespace nn = torch::nn;
-
-torch::Tensor activated(const torch::Tensor& values, double slope) {
-  return slope == 0.0 ? torch::relu(values) : torch::leaky_relu(values, slope);
-}
 
 void check(const VGGOptions& options) {
   if (options.input.size() != 3)

@@ -14,8 +14,6 @@ constexpr std::array<std::pair<std::string_view, OptimiserOptions::Kind>, 2> kOp
     {{"nadam", OptimiserOptions::Kind::kNAdam}, {"sgd", OptimiserOptions::Kind::kSgd}}};
 constexpr std::array<std::pair<std::string_view, Precision>, 2> kPrecisions = {
     {{"float32", Precision::kFloat32}, {"bfloat16", Precision::kBFloat16}}};
-constexpr std::array<std::pair<std::string_view, Squash>, 2> kSquashes = {
-    {{"tanh", Squash::kTanh}, {"clip", Squash::kClip}}};
 constexpr Range kProbability = {0.0, 1.0, false, true};
 
 void visit_data(TrainConfig& config, ConfigFields& fields) {
@@ -77,7 +75,7 @@ void visit_outside(OutsideOptions& outside, ConfigFields& fields) {
                 "factor analysis: variance is inflated by a draw from here ...");
   fields.number("scale_high", outside.scale_high, at_least(0), "... to here");
   fields.flag("scale_each_sample", outside.scale_each_sample, "a draw an image, not a batch");
-  fields.named("squash", outside.squash, kSquashes, "factor analysis: into the range of inputs");
+  fields.named("squash", outside.squash, kSquashNames, "factor analysis: into the range of inputs");
   fields.number("sigma", outside.sigma, above(0), "of Gaussian noise, in [-1, 1] units");
 }
 
