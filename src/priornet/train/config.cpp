@@ -63,6 +63,8 @@ void visit_method(TrainConfig& config, ConfigFields& fields) {
   fields.number("divergence_weight", method.divergence_weight, at_least(0), "of the divergence in distribution");
   fields.number("outside_weight", method.outside_weight, at_least(0), "of the loss outside");
   fields.number("cross_entropy_weight", method.cross_entropy_weight, at_least(0), "beside the divergence");
+  fields.number("uniform_weight", method.uniform_weight, at_least(0),
+                "dpn: of the cross-entropy to equal probabilities, beside the divergence outside");
   fields.text("teacher", config.teacher, "of distil: the folder of the run that teaches");
   fields.whole("members", config.members, at_least(1), "networks, an ensemble if several");
 }
