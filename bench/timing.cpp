@@ -62,7 +62,7 @@ void wait_for(const torch::Device& device) {
 
 torch::Tensor example_logits(int64_t classes, torch::Dtype dtype, const torch::Device& device) {
   torch::manual_seed(0);
-  const int64_t elements = device.is_cpu() ? 4'000'000 : 100'000'000;
+  const int64_t elements = device.is_cpu() ? 4'000'000 : 250'000'000;
   return torch::rand({elements / classes, classes}, torch::TensorOptions(dtype).device(device)).mul_(15).sub_(5);
 }
 

@@ -48,7 +48,7 @@ void with_thread_counts(const torch::Device& device, const std::function<void(in
 /// Until a GPU has done all it was given; nothing on a CPU.
 void wait_for(const torch::Device& device);
 
-/// float32 or float64 logits in [-5, 10], as trained networks give them; about 4 million elements, on a GPU 100, which
+/// float32 or float64 logits in [-5, 10], as trained networks give them; about 4 million elements, on a GPU 250, which
 /// no cache holds.
 torch::Tensor example_logits(int64_t classes, torch::Dtype dtype, const torch::Device& device);
 

@@ -113,7 +113,8 @@ TEST(ColourExperiments, CompareModernNetworksOfOneRecipe) {
     EXPECT_EQ(exposure.method.method, Method::kOutlierExposure);
     EXPECT_EQ(exposure.method.outside_weight, 0.5);
     EXPECT_EQ(dpn.method.divergence_weight, 0.1);
-    EXPECT_EQ(dpn.method.outside_weight, 0.1);
+    EXPECT_EQ(dpn.method.method, Method::kDpnReverse);
+    EXPECT_EQ(dpn.method.outside_weight, 1.0);
     EXPECT_EQ(dpn.method.cross_entropy_weight, 1.0);
     // Beyond method and seed they are the same.
     auto alike = exposure;

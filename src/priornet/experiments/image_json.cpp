@@ -94,7 +94,7 @@ Json seed_json(const ImageResult& seed) {
   }
   for (const auto& comparison : seed.comparisons) json["comparisons"].push_back(comparison_json(seed, comparison));
   for (const auto& missing : seed.missing)
-    json["missing"].push_back({{"title", missing.plan.title}, {"reason", missing.reason}});
+    json["missing"].push_back({{"title", missing.plan.title}, {"remedy", missing.remedy}});
   return json;
 }
 

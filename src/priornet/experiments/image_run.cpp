@@ -60,7 +60,8 @@ class SeedRun {
     const LoadOptions options;
     if (!options_.load && !set.by_hand.empty() && !is_own_set(parse_set_name(set.set).set, options))
       throw AbsentSet(fmt::format("{} is not below {}: put {} into a folder of that name there", set.set,
-                                  options.root.string(), set.by_hand));
+                                  options.root.string(), set.by_hand),
+                      fmt::format("put {} into a folder {} where data sets lie", set.by_hand, set.set));
     return load(set.set);
   }
 
@@ -79,7 +80,7 @@ class SeedRun {
         result_.outside_sets.push_back(fit_to(load(set), shape));
         result_.outside.push_back(set);
       } catch (const AbsentSet& error) {
-        result_.missing.push_back({set, error.what()});
+        result_.missing.push_back({set, error.remedy()});
       }
     }
     trivial_ = trivial_detection(result_.inside, result_.outside_sets);

@@ -25,7 +25,7 @@ struct ModelResult {
 /// A set that is not there, and how to get it.
 struct MissingSet {
   PlannedSet plan;
-  std::string reason;
+  std::string remedy;
 };
 
 /// One seed of an experiment.

@@ -88,7 +88,7 @@ class Tables {
     else
       table.notes.emplace_back("AUPR: by trapezoids, out-of-distribution inputs being the positives.");
     for (const auto& missing : seeds_.front().missing)
-      table.notes.push_back(fmt::format("{} is missing: {}", missing.plan.title, missing.reason));
+      table.notes.push_back(fmt::format("{} is missing: {}", missing.plan.title, missing.remedy));
     for (const auto& remark : experiment_.remarks) table.notes.push_back(remark);
     return table;
   }

@@ -13,8 +13,10 @@ namespace priornet {
 namespace {
 
 [[noreturn]] void fail_as_absent(const CatalogueEntry& entry, const SetPart& part, const LoadOptions& options) {
-  throw AbsentSet(fmt::format("{} ({}) is not below {}: priornet data get {} gets it; by hand, {}", entry.name,
-                              part.name, options.root.string(), entry.name, layout_by_hand(entry, options.root)));
+  const auto remedy = fmt::format("priornet data get {} gets it", entry.name);
+  throw AbsentSet(fmt::format("{} ({}) is not below {}: {}; by hand, {}", entry.name, part.name, options.root.string(),
+                              remedy, layout_by_hand(entry, options.root)),
+                  remedy);
 }
 
 Dataset load_part(const CatalogueEntry& entry, const SetPart& part, const SetName& name, const LoadOptions& options) {

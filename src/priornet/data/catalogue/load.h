@@ -7,10 +7,16 @@
 
 namespace priornet {
 
-/// A set of the catalogue whose files are not there. It says how to get it and how to lay it out by hand.
+/// A set whose files are not there. It says where they should be, how to get them and how to lay them out by hand.
 class AbsentSet : public DataError {
  public:
-  using DataError::DataError;
+  AbsentSet(const std::string& message, std::string remedy) : DataError(message), remedy_(std::move(remedy)) {}
+
+  /// How to get it, on any machine.
+  const std::string& remedy() const { return remedy_; }
+
+ private:
+  std::string remedy_;
 };
 
 struct LoadOptions {
