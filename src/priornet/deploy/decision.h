@@ -1,0 +1,53 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// When to trust a prediction, and which uncertainty speaks against it. Each cause is watched by one measure; a cause's
+// score is how rare its measure's value is among held-out in-distribution inputs, and the largest of the causes' scores
+// has a conformal p-value: of inputs like those, at most the chosen share is rejected (docs/deploy.md).
+
+namespace priornet {
+
+enum class Verdict : int64_t {
+  kAccept,      ///< nothing speaks against the prediction
+  kAmbiguous,   ///< data uncertainty: the input is like several classes
+  kUnfamiliar,  ///< distributional uncertainty: the input is not like what the model learned from
+  kUndecided    ///< model uncertainty: members or dropout samples disagree
+};
+
+constexpr std::array<std::string_view, 4> kVerdictNames = {"accept", "ambiguous", "unfamiliar", "undecided"};
+
+/// A measure that watches for a cause, with the values it has on the reference half of the calibration inputs.
+struct Watch {
+  Verdict cause = Verdict::kUnfamiliar;
+  std::string measure;      ///< a column of runs/scoring.h whose larger values are more uncertain
+  torch::Tensor reference;  ///< float64 [R], ascending
+  double threshold = 0.0;   ///< above it the cause alone rejects, at the chosen false-alarm rate
+};
+
+/// What calibration leaves in a model file.
+struct OperatingPoints {
+  std::vector<Watch> watches;
+  torch::Tensor combined;       ///< float64 [C], ascending: largest score over the watches, on the other half
+  double false_alarm = 0.05;    ///< the share of in-distribution inputs that may be rejected
+  double temperature = 1.0;     ///< logits are divided by it for calibrated probabilities
+  std::string calibration_set;  ///< its name, for the record
+  int64_t calibration_size = 0;
+};
+
+/// One input's decision.
+struct Decision {
+  Verdict verdict = Verdict::kAccept;
+  double p_value = 1.0;  ///< of the input among in-distribution ones; below or at false_alarm it is rejected
+};
+
+/// `scores`: float64 [N], one tensor a watch, in their order. Throws ArgumentError for other shapes.
+std::vector<Decision> decide(const OperatingPoints& points, const std::vector<torch::Tensor>& scores);
+
+}  // namespace priornet
