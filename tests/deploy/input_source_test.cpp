@@ -29,7 +29,7 @@ TEST(InputSource, ReadsTheImagesOfAFolderInOrderAndGoesOnAfterABadOne) {
   ASSERT_EQ(inputs.size(), 3u);
   EXPECT_EQ(inputs[0].name, (folder / "a/2.png").string());
   EXPECT_TRUE(inputs[0].value.equal(image));
-  EXPECT_EQ(inputs[1].error, "is no PNG, JPEG or WebP image");
+  EXPECT_EQ(inputs[1].error, "should be a PNG, JPEG or WebP image, begins with the bytes 6e 6f 20 69 6d 61 67 65");
   EXPECT_FALSE(inputs[1].value.defined());
   EXPECT_EQ(inputs[2].value.sizes(), torch::IntArrayRef({1, 8, 8}));
 }
@@ -51,7 +51,7 @@ TEST(InputSource, ReadsNamedColumnsInAnyOrderBesideOthers) {
   const auto inputs = all_of(open_inputs(path, predictor));
   ASSERT_EQ(inputs.size(), 4u);
   EXPECT_TRUE(inputs[0].value.equal(torch::tensor({1.0F, 2.0F, 3.0F})));
-  EXPECT_EQ(inputs[1].error, "column 3: 'x' is no finite number");
+  EXPECT_EQ(inputs[1].error, "column 3: \"x\" is no finite number");
   EXPECT_EQ(inputs[2].error, "should have 4 values, has 2");
   EXPECT_EQ(inputs[3].row, 3);
   EXPECT_TRUE(inputs[3].value.equal(torch::tensor({7.0F, 8.0F, 9.0F})));

@@ -171,7 +171,7 @@ TEST(ModelFile, TakesOrRefusesAnyDescription) {
   const auto text = file.metadata.at("model");
   std::mt19937 random(1);
   int refused = 0;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 100; ++i) {
     auto changed = text;
     for (auto changes = 1 + random() % 3; changes > 0; --changes) {
       const auto at = random() % changed.size();
@@ -189,7 +189,7 @@ TEST(ModelFile, TakesOrRefusesAnyDescription) {
       ++refused;
     }
   }
-  EXPECT_GT(refused, 100);
+  EXPECT_GT(refused, 30);
 }
 
 TEST(ModelFile, RefusesOperatingPointsThatMakeNoSense) {

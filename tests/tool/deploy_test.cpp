@@ -58,7 +58,7 @@ TEST(Deploy, WalksFromAFolderOfImagesToVerdicts) {
   EXPECT_EQ(said.err, "priornet: 1 of 201 inputs could not be read\n");
   const auto rows = lines_of(said.out);
   ASSERT_EQ(rows.size(), 201u);
-  EXPECT_EQ(rows[200]["error"], "is no PNG, JPEG or WebP image");
+  EXPECT_EQ(rows[200]["error"], "should be a PNG, JPEG or WebP image, begins with the bytes 6e 6f 20 69 6d 61 67 65");
   int64_t right = 0;
   for (size_t i = 0; i < 200; ++i) {
     const auto name = rows[i]["input"].get<std::string>();
@@ -90,7 +90,7 @@ TEST(Deploy, WalksFromATableToVerdicts) {
   ASSERT_EQ(evaluated.status, 0) << evaluated.err;
   EXPECT_LT(nlohmann::json::parse(evaluated.out)["in_distribution"]["error"], 0.02);
   ASSERT_EQ(run_tool({"calibrate", run, "--out", model}).status, 0);
-  const auto input = files.text("new.csv", "length,width\n0,1050\n0,950\n3,1050\n0,oops\n");
+  const auto input = files.text("new.csv", "length,width\n0,1050\n0,950\n0.5,1050\n0,oops\n");
   const auto said = run_tool({"predict", model, input, "--format", "jsonl"});
   EXPECT_EQ(said.status, 1);
   const auto rows = lines_of(said.out);
@@ -98,7 +98,7 @@ TEST(Deploy, WalksFromATableToVerdicts) {
   EXPECT_EQ(rows[0]["prediction"], "oak");
   EXPECT_EQ(rows[1]["prediction"], "elm");
   EXPECT_EQ(rows[2]["verdict"], "unfamiliar") << rows[2];
-  EXPECT_EQ(rows[3]["error"], "column 2: 'oops' is no finite number");
+  EXPECT_EQ(rows[3]["error"], "column 2: \"oops\" is no finite number");
   EXPECT_EQ(rows[3]["row"], 3);
 
   const auto csv = run_tool({"predict", run, input, "--format", "csv"});

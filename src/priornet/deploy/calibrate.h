@@ -35,8 +35,8 @@ OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
                           const std::vector<std::pair<Verdict, std::string>>& watched,
                           const CalibrationOptions& options);
 
-/// The T under which softmax(logits / T), the mean over members of [M, N, K], gives labels the largest likelihood;
-/// between 1/20 and 20.
+/// The T under which softmax(logits / T), the mean over members of [M, N, K], gives the labels, and one row more whose
+/// label could be any, the largest likelihood; between 1/20 and 20.
 double fit_temperature(const torch::Tensor& logits, const torch::Tensor& labels);
 
 /// How many calibration inputs it takes before anything is rejected at that rate.

@@ -16,7 +16,8 @@ std::vector<std::vector<int64_t>> blocks_for(int64_t side) {
   constexpr std::array<int64_t, 5> kChannels = {16, 32, 64, 128, 128};
   std::vector<std::vector<int64_t>> blocks;
   do {
-    blocks.push_back({kChannels[blocks.size()]});
+    const auto channels = kChannels[blocks.size()];
+    blocks.push_back({channels, channels});
     side /= 2;
   } while (side >= 10 && blocks.size() < kChannels.size());
   return blocks;
@@ -59,6 +60,8 @@ TrainConfig config_for(const std::string& name, const Dataset& set) {
   config.calibration_share = kHeldBack;
   config.method.method = Method::kDpnReverse;
   config.method.alpha0 = 100;
+  // The divergence in distribution is larger by nature, about alpha0 times a gap of logits.
+  config.method.outside_weight = 20;
   config.outside.scale_each_sample = true;
   if (set.has_images())
     choose_for_images(config, set);

@@ -4,9 +4,12 @@
 #include <priornet/train/row_source.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace priornet {
 namespace {
+
+constexpr double kFarthest = 100.0;
 
 uint64_t row_seed(uint64_t seed, int64_t step) { return derive_seed(seed, fmt::format("step {}", step)); }
 
@@ -24,7 +27,15 @@ class FactorRows final : public OutsideSource {
 
   torch::Tensor batch(const OutsideBatch& batch) override {
     const ScaleOptions scale{options_.scale_low, options_.scale_high, options_.scale_each_sample ? 1 : batch.whole};
-    return sample(model_, batch.whole, scale, row_seed(seed_, batch.step)).narrow(0, batch.first, batch.count);
+    const auto seed = row_seed(seed_, batch.step);
+    auto rows = sample(model_, batch.whole, scale, seed);
+    // Every other row lies far out, up to kFarthest times as far: networks grow sure of themselves where nothing held
+    // them back.
+    auto generator = make_generator(derive_seed(seed, "far out"));
+    auto farther = torch::exp(std::log(kFarthest) * torch::rand({batch.whole, 1}, generator)).to(rows.device());
+    farther.slice(0, 0, batch.whole, 2).fill_(1.0);
+    rows = model_.mean + (rows - model_.mean) * farther;
+    return rows.narrow(0, batch.first, batch.count);
   }
 
  private:
