@@ -108,8 +108,12 @@ Behaviour behaviour_on(Predictor& predictor, const Dataset& set, const torch::Te
     ++result.verdicts[static_cast<size_t>(said.decisions[i].verdict)];
     accepted[static_cast<int64_t>(i)] = said.decisions[i].verdict == Verdict::kAccept;
   }
-  if (!part.has_labels()) return result;
-  const auto labels = labels_for(predictor.model().run, part);
+  torch::Tensor labels;
+  try {
+    labels = labels_for(predictor.model().run, part);
+  } catch (const DataError&) {
+    return result;  // no labels, or those of other classes: only what is rejected counts
+  }
   const auto wrong = said.prediction.ne(labels);
   result.error = wrong.to(torch::kFloat64).mean().item<double>();
   result.accepted_error = wrong.masked_select(accepted).to(torch::kFloat64).mean().item<double>();
@@ -213,7 +217,8 @@ void add_calibrate(CLI::App& tool) {
       ->capture_default_str();
   command->add_option("--out", options->out, "The model file; by default NAME.priornet in this folder");
   command->add_option("--name", options->name, "What the model is called; by default as the run's folder");
-  command->add_option("--check", options->check, "Another set, to be judged with the thresholds");
+  command->add_option("--check", options->check,
+                      "Another set, of the same classes or of none of them, to be judged with the thresholds");
   command->add_option("--dropout-samples", options->dropout_samples, "Passes with dropout at work; 0: one without it")
       ->check(CLI::Range(0, 10'000));
   command->add_flag("--no-resize", options->no_resize, "The model refuses images of another size");
