@@ -29,7 +29,8 @@ void choose_for_images(TrainConfig& config, const Dataset& set) {
   config.model.blocks = blocks_for(std::min(set.inputs.size(2), set.inputs.size(3)));
   config.model.dense = {{100}};
   config.outside.source = kMixture;
-  config.outside.latent = std::min<int64_t>(50, dimensions);
+  // Few images, or small ones, determine few factors; EM for more takes its time over nothing.
+  config.outside.latent = std::max<int64_t>(1, std::min({int64_t{50}, dimensions / 4, set.size() / 10}));
   config.outside.squash = Squash::kClip;
   config.epochs = std::clamp<int64_t>(400'000 / set.size(), 6, 60);
 }
