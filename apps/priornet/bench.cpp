@@ -1,6 +1,7 @@
 #include <bench/ceilings.h>
 #include <bench/gpu_training.h>
 #include <bench/reading.h>
+#include <bench/scoring.h>
 #include <bench/timing.h>
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
@@ -101,6 +102,14 @@ class BenchOutput {
         {{"part", line.part}, {"seconds", line.seconds}, {"bytes_per_second", line.bytes / line.seconds}});
   }
 
+  void add(const bench::ScoringCost& line) {
+    if (first_scoring_ == 0) first_scoring_ = line.images_per_second;
+    const double cost = first_scoring_ / line.images_per_second;
+    say(fmt::format("{:<28} {:>6} {:>12.0f} {:>7.1f}x", line.how, line.passes, line.images_per_second, cost));
+    all_["scoring"].push_back(
+        {{"how", line.how}, {"passes", line.passes}, {"images_per_second", line.images_per_second}, {"cost", cost}});
+  }
+
   void finish() const {
     if (json_) fmt::print("{}\n", all_.dump(2));
   }
@@ -116,6 +125,7 @@ class BenchOutput {
 
   bool json_;
   bench::Ceilings ceilings_;
+  double first_scoring_ = 0;  ///< images a second, of the way that others are compared with
   nlohmann::json all_ = {{"instructions", name_of(best_instruction_set())},
                          {"results", nlohmann::json::array()},
                          {"reading", nlohmann::json::array()}};
@@ -144,6 +154,14 @@ void run_gpu_training(const BenchOptions& options, BenchOutput& output) {
   bench::measure_training(device, options.work.seconds, [&](const auto& line) { output.add(line); });
   output.say("Parts of a step by themselves:");
   bench::measure_training_parts(device, options.work.seconds, [&](const auto& line) { output.add(line); });
+}
+
+void run_scoring(const BenchOptions& options, BenchOutput& output) {
+  output.say(
+      fmt::format("What uncertainty costs: images in memory to all measures, {}.",
+                  options.work.device.is_cpu() ? "VGG-6 on 28x28 images" : "VGG-16 on 32x32 images in bfloat16"));
+  output.say(fmt::format("{:<28} {:>6} {:>12} {:>8}", "way", "passes", "images/s", "cost"));
+  bench::measure_scoring(options.work.device, options.work.seconds, [&](const auto& line) { output.add(line); });
 }
 
 void run_kernels(const BenchOptions& options, BenchOutput& output) {
@@ -175,6 +193,7 @@ void run(BenchOptions& options) {
   } else {
     run_kernels(options, output);
     if (options.asks_for("training") && !options.work.device.is_cpu()) run_gpu_training(options, output);
+    if (options.asks_for("scoring")) run_scoring(options, output);
     if (options.asks_for("reading")) run_reading(options, output);
   }
   output.finish();
@@ -197,7 +216,7 @@ void add_bench(CLI::App& tool) {
       ->envname("PRIORNET_DATA");
   command->add_option("--only", options->only, "Only some of it")
       ->delimiter(',')
-      ->check(CLI::IsMember({"measures", "losses", "images", "training", "reading"}));
+      ->check(CLI::IsMember({"measures", "losses", "images", "training", "scoring", "reading"}));
   command->add_option("--trace", options->trace, "Only record a few training steps, for chrome://tracing");
   command->add_flag("--json", options->json, "Print the results as JSON");
   command->footer("Example:\n  priornet bench --classes 10,1000\n  priornet bench --device cuda --only training");

@@ -26,11 +26,22 @@ TEST(Bench, PutsOursBesideThePlainWay) {
   }
 }
 
+TEST(Bench, TellsWhatUncertaintyCosts) {
+  const auto [status, out, err] = run_tool({"bench", "--only", "scoring", "--seconds", "0.001", "--json"});
+  EXPECT_EQ(status, 0) << err;
+  const auto lines = nlohmann::json::parse(out)["scoring"];
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0]["cost"], 1.0);
+  EXPECT_GT(lines[1]["cost"], 2.0);
+  EXPECT_GT(lines[2]["cost"], 2.0);
+}
+
 TEST(Bench, RefusesWhatItDoesNotMeasure) {
   const auto [status, out, err] = run_tool({"bench", "--only", "writing"});
   EXPECT_EQ(status, 2);
   EXPECT_EQ(err,
-            "priornet: --only: writing not in {measures,losses,images,training,reading} (see priornet bench --help)\n");
+            "priornet: --only: writing not in {measures,losses,images,training,scoring,reading} (see priornet bench "
+            "--help)\n");
 }
 
 }  // namespace

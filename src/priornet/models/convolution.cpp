@@ -6,9 +6,10 @@
 namespace priornet {
 namespace {
 
-torch::Tensor activated(const torch::Tensor& values, double slope) {
+// In place: nobody else has seen the values yet, and memory is what this costs.
+torch::Tensor activated(torch::Tensor values, double slope) {
   if (slope == 1.0) return values;
-  return slope == 0.0 ? torch::relu(values) : torch::leaky_relu(values, slope);
+  return slope == 0.0 ? torch::relu_(values) : torch::leaky_relu_(values, slope);
 }
 
 }  // namespace

@@ -11,6 +11,9 @@ const base = {
   style: { fontFamily: "inherit", fontSize: "12px", background: "none", overflow: "visible" },
 };
 
+// A number on an axis as people write it: 50, not 5e+1.
+export const axisNumber = (value) => String(Number(value.toPrecision(3)));
+
 // `draw(width)` gives the options of Plot.plot. The box's `redraw` draws again at once.
 export function chart(label, draw) {
   const box = h("div", { class: "chart" });

@@ -1,4 +1,4 @@
-import { chart, legend, lineMarks } from "./chart.js";
+import { axisNumber, chart, legend, lineMarks } from "./chart.js";
 import { h } from "./elements.js";
 import { modelName, short } from "./names.js";
 
@@ -33,7 +33,7 @@ export function training(curves) {
     const box = chart(`${title} by epoch`, () => ({
       height: 240,
       x: { label: "epoch →", tickFormat: "d", ticks: 5, interval: values.length < 20 ? 1 : undefined },
-      y: { label, grid: true, nice: true, type: wide ? "log" : "linear", zero: !wide && key !== "loss", ticks: 5, tickFormat: "~g" },
+      y: { label, grid: true, nice: true, type: wide ? "log" : "linear", zero: !wide && key !== "loss", ticks: 5, tickFormat: axisNumber },
       marks: lineMarks(lines, describe, { marker: values.length < 60 ? "dot" : undefined }),
     }));
     return [h("div", { class: "card" }, h("h4", {}, title), box)];

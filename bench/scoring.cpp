@@ -1,0 +1,91 @@
+#include "scoring.h"
+
+#include <priornet/core/seeds.h>
+#include <priornet/dirichlet/ensembles.h>
+#include <priornet/dirichlet/measures.h>
+#include <priornet/models/model.h>
+#include <priornet/runs/scoring.h>
+
+#include <chrono>
+
+#include "timing.h"
+
+namespace priornet::bench {
+namespace {
+
+constexpr int64_t kDropoutSamples = 20;
+constexpr int64_t kMembers = 5;
+constexpr int64_t kClasses = 10;
+
+struct Work {
+  TrainedRun run;
+  Dataset images;
+  ScoringOptions options;
+};
+
+/// `keep`: of dense layers; convolutions have the authors' min(keep + 0.3, 1).
+TrainedRun untrained(const torch::Device& device, int64_t members, double keep) {
+  TrainedRun run;
+  run.config.model.name = device.is_cpu() ? "vgg6" : "vgg16";
+  run.config.model.input = device.is_cpu() ? std::vector<int64_t>{1, 28, 28} : std::vector<int64_t>{3, 32, 32};
+  run.config.model.classes = kClasses;
+  run.config.model.keep_dense = keep;
+  run.config.model.keep_convolution = std::min(keep + 0.3, 1.0);
+  for (int64_t m = 0; m < members; ++m) {
+    auto network = make_model(run.config.model, make_generator(static_cast<uint64_t>(m)));
+    network->to(device);
+    to_channels_last(*network);
+    run.members.push_back(std::move(network));
+  }
+  return run;
+}
+
+Work work_of(const torch::Device& device, int64_t members, double keep, int64_t dropout_samples) {
+  Work work{untrained(device, members, keep), {}, {}};
+  std::vector<int64_t> shape = work.run.config.model.input;
+  shape.insert(shape.begin(), device.is_cpu() ? 50 : 20'000);
+  work.images.name = "random";
+  work.images.inputs = torch::randint(256, shape, torch::TensorOptions(device).dtype(torch::kUInt8));
+  work.options.dropout_samples = dropout_samples;
+  work.options.bfloat16 = !device.is_cpu();
+  return work;
+}
+
+double images_per_second(Work& work, double seconds, const std::function<void(const torch::Tensor&)>& measure) {
+  using Clock = std::chrono::steady_clock;
+  const auto device = work.run.device();
+  const auto once = [&] {
+    NoProgress progress;
+    measure(run_logits(work.run, work.images, work.options, progress));
+  };
+  once();
+  wait_for(device);
+  const auto begin = Clock::now();
+  std::chrono::duration<double> taken{};
+  int64_t rounds = 0;
+  do {
+    once();
+    wait_for(device);
+    ++rounds;
+    taken = Clock::now() - begin;
+  } while (taken.count() < seconds);
+  return static_cast<double>(rounds * work.images.size()) / taken.count();
+}
+
+}  // namespace
+
+void measure_scoring(const torch::Device& device, double seconds, const ScoringReport& report) {
+  const torch::NoGradGuard no_gradient;
+  auto one = work_of(device, 1, 1.0, 0);
+  report({"Prior Network, one pass", 1,
+          images_per_second(one, seconds, [](const auto& logits) { dirichlet_measures(logits); })});
+  auto dropout = work_of(device, 1, 0.5, kDropoutSamples);
+  report({"DNN, dropout samples", kDropoutSamples,
+          images_per_second(dropout, seconds, [](const auto& logits) { ensemble_measures(logits); })});
+  auto ensemble = work_of(device, kMembers, 1.0, 0);
+  report({"ensemble of Prior Networks", kMembers, images_per_second(ensemble, seconds, [](const auto& logits) {
+            dirichlet_ensemble_measures(logits, {0, 0});
+          })});
+}
+
+}  // namespace priornet::bench
