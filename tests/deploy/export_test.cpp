@@ -27,7 +27,7 @@ std::map<std::string, torch::Tensor> answers_of(torch::jit::Module& module, cons
 void expect_close(const torch::Tensor& found, const torch::Tensor& wanted, double tolerance, const std::string& what) {
   ASSERT_EQ(found.sizes(), wanted.sizes()) << what;
   ASSERT_EQ(found.scalar_type(), wanted.scalar_type()) << what;
-  const auto error = ((found - wanted).abs() / wanted.abs().clamp_min(1e-9)).nan_to_num(INFINITY);
+  const auto error = ((found - wanted).abs() / wanted.abs().clamp_min(1e-5)).nan_to_num(INFINITY);
   const auto worst = error.argmax().item<int64_t>();
   EXPECT_LE(error.flatten()[worst].item<double>(), tolerance)
       << what << " at " << worst << ": " << found.flatten()[worst].item<double>() << ", wanted "
@@ -45,30 +45,34 @@ TEST(Export, GivesInTorchScriptWhatTheLibrarySays) {
     auto answers = answers_of(module, inputs);
     EXPECT_EQ(answers.size(), signature.outputs.size()) << name;
     const auto said = Predictor(model).predict(inputs);
+    // Where inputs are logits nothing but the measures can differ; networks add up in another order.
+    const auto tolerance = name.starts_with("logits") ? 1e-9 : 1e-5;
+    constexpr double kNear = 4.0 / 300;
     EXPECT_TRUE(answers["prediction"].equal(said.prediction)) << name;
-    expect_close(answers["probability"], said.probability, 1e-9, name + " probability");
-    expect_close(answers["probabilities"], said.probabilities, 1e-9, name + " probabilities");
+    expect_close(answers["probability"], said.probability, tolerance, name + " probability");
+    expect_close(answers["probabilities"], said.probabilities, tolerance, name + " probabilities");
     for (const auto& [measure, values] : said.scores)
-      expect_close(answers[measure], values, 1e-9, name + " " + measure);
+      expect_close(answers[measure], values, tolerance, name + " " + measure);
     ASSERT_EQ(said.decisions.size(), model.points ? static_cast<size_t>(said.size()) : 0u);
     std::array<int, kVerdictNames.size()> seen{};
     for (size_t i = 0; i < said.decisions.size(); ++i) {
       const auto row = static_cast<int64_t>(i);
-      // Sums in another order may put a value on the other side of an equal one.
-      EXPECT_NEAR(answers["p_value"][row].item<double>(), said.decisions[i].p_value, 2.0 / 300) << name << " row " << i;
+      // Rounding may put a value on the other side of its neighbours.
+      EXPECT_NEAR(answers["p_value"][row].item<double>(), said.decisions[i].p_value, kNear) << name << " row " << i;
       const auto verdict = answers["verdict"][row].item<int64_t>();
       ++seen[static_cast<size_t>(verdict)];
-      if (std::abs(said.decisions[i].p_value - model.points->false_alarm) > 2.0 / 300)
-        EXPECT_EQ(verdict, static_cast<int64_t>(said.decisions[i].verdict)) << name << " row " << i;
+      const bool clear = std::abs(said.decisions[i].p_value - model.points->false_alarm) > kNear;
+      EXPECT_TRUE(!clear || verdict == static_cast<int64_t>(said.decisions[i].verdict)) << name << " row " << i;
     }
-    if (model.points) EXPECT_GT(seen[static_cast<size_t>(Verdict::kAccept)], 0) << name;
-    if (model.points) EXPECT_GT(seen[static_cast<size_t>(Verdict::kUnfamiliar)], 0) << name;
+    for (const auto verdict : {Verdict::kAccept, Verdict::kUnfamiliar})
+      EXPECT_EQ(model.points.has_value(), seen[static_cast<size_t>(verdict)] > 0) << name;
   }
 }
 
 TEST(Export, TakesImagesAsNumbersUpToOne) {
   const TemporaryFolder folder;
-  auto& [name, model, inputs] = export_cases(601)[4];
+  auto cases = export_cases(601);
+  auto& [name, model, inputs] = cases[4];
   export_torchscript(model, folder / "bytes.pt");
   const auto signature = export_torchscript(model, folder / "unit.pt", ImageInput::kUnit);
   EXPECT_EQ(signature.input.name, "images");
@@ -82,7 +86,8 @@ TEST(Export, TakesImagesAsNumbersUpToOne) {
 
 TEST(Export, DrawsDropoutAnewInEveryPass) {
   const TemporaryFolder folder;
-  auto& [name, model, inputs] = export_cases(601)[4];
+  auto cases = export_cases(601);
+  auto& [name, model, inputs] = cases[4];
   model.points.reset();
   model.dropout_samples = 6;
   const auto signature = export_torchscript(model, folder / "drop.pt");
@@ -103,7 +108,8 @@ TEST(Export, DrawsDropoutAnewInEveryPass) {
 
 TEST(Export, RejectsAnInputWithoutNumbersInsteadOfTrustingIt) {
   const TemporaryFolder folder;
-  auto& [name, model, inputs] = export_cases(601)[0];
+  auto cases = export_cases(601);
+  auto& [name, model, inputs] = cases[0];
   export_torchscript(model, folder / "logits.pt");
   auto module = torch::jit::load((folder / "logits.pt").string());
   auto answers = answers_of(module, torch::full({1, 10}, NAN));
@@ -113,7 +119,8 @@ TEST(Export, RejectsAnInputWithoutNumbersInsteadOfTrustingIt) {
 
 TEST(Export, RefusesWhatItCannotWrite) {
   const TemporaryFolder folder;
-  auto& [name, model, inputs] = export_cases(601)[0];
+  auto cases = export_cases(601);
+  auto& [name, model, inputs] = cases[0];
   auto watching = model;
   watching.points->watches[0].measure = "mutual_information_mu_theta";
   EXPECT_THROWS(ArgumentError, export_onnx(watching, folder / "a.onnx"),

@@ -51,7 +51,10 @@ inline ModelFile made_up_model(Method method, ModelOptions options, int64_t memb
     auto generator = make_generator(static_cast<uint64_t>(m) + 1);
     auto network = make_model(options, generator);
     for (const auto& item : network->named_buffers())
-      if (item.key().find("running_") != std::string::npos) item.value().uniform_(0.5, 1.5, generator);
+      if (item.key().find("running_mean") != std::string::npos)
+        item.value().uniform_(-0.3, 0.3, generator);
+      else if (item.key().find("running_var") != std::string::npos)
+        item.value().uniform_(1.0, 3.0, generator);
     for (const auto& item : network->named_parameters())
       if (item.value().dim() == 1) item.value().add_(torch::randn(item.value().sizes(), generator).mul_(0.1));
     network->eval();

@@ -12,11 +12,16 @@ Value count_at_least(const Value& vector, const Value& values) {
   return sum(cast(unsqueeze(values, 1) <= vector, torch::kFloat64), 1);
 }
 
+// Values that differ by less were equal before other machines rounded them, and many inputs may share one: that of no
+// evidence for any class, say. They count as equal, which rejects nothing.
+constexpr double kRounding = 1e-9;
+
 Value rarity_value(const Watch& watch, size_t index, const Value& score) {
   const auto reference = score.owner->tensor(fmt::format("watch_{}.reference", index), watch.reference);
   const auto size = static_cast<double>(watch.reference.size(0));
   const auto last = watch.reference[-1].item<double>();
-  return (size - count_at_least(reference, score)) / size + at_least(score - last, 0.0) / spread_of(watch);
+  const auto share = (size - count_at_least(reference, score - abs(score) * kRounding)) / size;
+  return share + at_least(score - last, 0.0) / spread_of(watch) - kRounding;
 }
 
 }  // namespace
@@ -35,7 +40,7 @@ DecisionValues decision_values(const OperatingPoints& points, const std::vector<
 
   // A level that nothing can exceed stays a number that files can hold.
   const auto level = std::min(rejection_level(points), std::numeric_limits<double>::max());
-  auto cause = cast(rarest < 0.0, torch::kInt64);  // no rarity is: all 0
+  auto cause = cast(rarest < -1.0, torch::kInt64);  // no rarity is: all 0
   // The causes named first are written last.
   for (const auto of : {Verdict::kAmbiguous, Verdict::kUndecided, Verdict::kUnfamiliar})
     for (size_t w = 0; w < rarities.size(); ++w)

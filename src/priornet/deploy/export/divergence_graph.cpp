@@ -2,6 +2,8 @@
 #include <priornet/deploy/export/measure_graph.h>
 #include <priornet/dirichlet/row.h>
 
+#include <array>
+
 // docs/math.md, section 3, as kl_row.h has it: pairs of members are the first two axes.
 
 namespace priornet::graph {
@@ -24,18 +26,21 @@ struct DecreaseValues {
   Value m, d;
 
   DecreaseValues(const LogGammaValues& from, const LogGammaValues& to, const Value& delta, const Value& ratio) {
-    constexpr double kNodes[] = {0.046910077030668004, 0.23076534494715845, 0.5, 0.7692346550528415, 0.953089922969332};
-    constexpr double kWeights[] = {0.11846344252809454, 0.23931433524968324, 0.28444444444444444, 0.23931433524968324,
-                                   0.11846344252809454};
+    // Where delta is small, integrals by the Gauss-Legendre rule with five points, which are the first axis.
+    constexpr std::array kNodes = {0.046910077030668004, 0.23076534494715845, 0.5, 0.7692346550528415,
+                                   0.953089922969332};
+    constexpr std::array kWeights = {0.11846344252809454, 0.23931433524968324, 0.28444444444444444, 0.23931433524968324,
+                                     0.11846344252809454};
+    const auto along = [&](const char* name, const std::array<double, 5>& values) {
+      const auto vector = torch::tensor(std::vector<double>(values.begin(), values.end()), torch::kFloat64);
+      return delta.owner->tensor(name, vector.view({5, 1, 1, 1, 1}));
+    };
     const auto is_large = ratio > 0.0625;
     const auto near = where(is_large, 0.0, ratio);
-    auto mean_m = from.a * 0.0;
-    auto mean_d = from.a * 0.0;
-    for (int i = 0; i < 5; ++i) {
-      const LogGammaValues at(from.log_a + log1p(kNodes[i] * near));
-      mean_m = mean_m + kWeights[i] * at.d;
-      mean_d = mean_d + kWeights[i] * (at.second / at.a / at.a);
-    }
+    const LogGammaValues at(unsqueeze(from.log_a, 0) + log1p(along("gauss_nodes", kNodes) * unsqueeze(near, 0)));
+    const auto weights = along("gauss_weights", kWeights);
+    const auto mean_m = sum(weights * at.d, 0);
+    const auto mean_d = sum(weights * (at.second / at.a / at.a), 0);
     m = where(is_large, from.m - to.m, mean_m * delta);
     d = where(is_large, from.d - to.d, mean_d * delta);
   }

@@ -18,16 +18,13 @@ Value Graph::number(double value, torch::Dtype type) {
   return {this, known->second};
 }
 
-Value Graph::tensor(std::string name, const torch::Tensor& tensor) {
-  entries_.push_back({Entry::Kind::kTensor,
-                      tensor.scalar_type(),
-                      std::move(name),
-                      0.0,
-                      tensor.detach().to(torch::kCPU).contiguous(),
-                      {},
-                      {},
-                      {}});
-  return {this, entries_.size() - 1};
+Value Graph::tensor(const std::string& name, const torch::Tensor& tensor) {
+  const auto [known, is_new] = tensors_.try_emplace(name, entries_.size());
+  if (is_new) {
+    const auto values = tensor.detach().to(torch::kCPU).contiguous();
+    entries_.push_back({Entry::Kind::kTensor, values.scalar_type(), name, 0.0, values, {}, {}, {}});
+  }
+  return {this, known->second};
 }
 
 Value Graph::apply(std::string operation, const std::vector<Value>& operands, Attributes attributes) {

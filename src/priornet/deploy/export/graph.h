@@ -51,8 +51,9 @@ class Graph {
   /// The one input, [-1, shape...].
   Value input(std::string name, torch::Dtype type, std::vector<int64_t> shape);
   Value number(double value, torch::Dtype type);
-  Value tensor(std::string name, const torch::Tensor& tensor);
-  /// `type` of the result: that of the first operand unless given.
+  /// Under a name that is known: the tensor that has it.
+  Value tensor(const std::string& name, const torch::Tensor& tensor);
+  /// The result has the type of the first operand, or that given.
   Value apply(std::string operation, const std::vector<Value>& operands, Attributes attributes = {});
   Value apply_to_type(std::string operation, torch::Dtype type, const std::vector<Value>& operands,
                       Attributes attributes = {});
@@ -68,6 +69,7 @@ class Graph {
   std::vector<int64_t> input_shape_;
   std::vector<Output> outputs_;
   std::map<std::pair<double, torch::Dtype>, size_t> numbers_;
+  std::map<std::string, size_t> tensors_;
 };
 
 }  // namespace priornet::graph

@@ -11,7 +11,6 @@ Value rectified(const Value& x, double slope) {
   return slope == 0.0 ? x.owner->apply("Relu", {x}) : x.owner->apply("LeakyRelu", {x}, {{"alpha", slope}});
 }
 
-// One network: its tensors are shared by all passes through it.
 class NetworkGraph {
  public:
   NetworkGraph(const Network& network, Graph& graph, std::string prefix) : graph_(graph), prefix_(std::move(prefix)) {
@@ -74,16 +73,12 @@ class NetworkGraph {
   }
 
   Value weights(const torch::Tensor& tensor) {
-    const auto& name = names_.at(tensor.unsafeGetTensorImpl());
-    const auto [known, is_new] = tensors_.try_emplace(name);
-    if (is_new) known->second = graph_.tensor(prefix_ + name, tensor);
-    return known->second;
+    return graph_.tensor(prefix_ + names_.at(tensor.unsafeGetTensorImpl()), tensor);
   }
 
   Graph& graph_;
   std::string prefix_;
   std::map<const c10::TensorImpl*, std::string> names_;
-  std::map<std::string, Value> tensors_;
   bool drops_ = false;
 };
 

@@ -48,6 +48,7 @@ Value where(const Value& truth, const Value& a, const Value& b) {
 Value where(const Value& truth, const Value& a, double b) { return where(truth, a, like(a, b)); }
 Value where(const Value& truth, double a, const Value& b) { return where(truth, like(b, a), b); }
 
+Value abs(const Value& a) { return a.owner->apply("Abs", {a}); }
 Value exp(const Value& a) { return a.owner->apply("Exp", {a}); }
 Value log(const Value& a) { return a.owner->apply("Log", {a}); }
 

@@ -34,6 +34,7 @@ Value where(const Value& truth, const Value& a, const Value& b);
 Value where(const Value& truth, const Value& a, double b);
 Value where(const Value& truth, double a, const Value& b);
 
+Value abs(const Value& a);
 Value exp(const Value& a);
 Value log(const Value& a);
 /// ln(1 + a) for a >= 0, exact also where a is tiny.

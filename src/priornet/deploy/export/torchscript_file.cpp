@@ -68,6 +68,7 @@ const std::map<std::string, Translation>& translations() {
       {"Equal", infix("==")},
       {"Identity", [](const Entry&, const Operands& o) { return o[0]; }},
       {"Or", call("logical_or")},
+      {"Abs", call("abs")},
       {"Neg", call("neg")},
       {"Exp", call("exp")},
       {"Log", call("log")},
