@@ -14,7 +14,7 @@ Value count_at_least(const Value& vector, const Value& values) {
 
 // Values that differ by less were equal before other machines rounded them, and many inputs may share one: that of no
 // evidence for any class, say. They count as equal, which rejects nothing.
-constexpr double kRounding = 1e-9;
+constexpr double kRounding = 1e-12;
 
 Value rarity_value(const Watch& watch, size_t index, const Value& score) {
   const auto reference = score.owner->tensor(fmt::format("watch_{}.reference", index), watch.reference);
