@@ -30,8 +30,9 @@ void write_case(const std::filesystem::path& folder, const ExportCase& sample) {
   expected("probability", said.probability);
   expected("probabilities", said.probabilities);
   for (const auto& [name, values] : said.scores) expected(name, values);
-  if (said.log_alpha.defined() && sample.model.run.members.size() == 1) expected("logits", said.log_alpha);
-  nlohmann::json about = {{"input", signature.input.name}, {"dirichlet", sample.model.run.gives_dirichlet()}};
+  if (said.log_alpha.defined() && sample.model.run.members.size() == 1 && sample.model.dropout_samples == 0)
+    expected("logits", said.log_alpha);
+  nlohmann::json about = {{"input", signature.input.name}, {"random", sample.model.dropout_samples > 0}};
   if (sample.model.points) {
     std::vector<double> p_values, verdicts;
     for (const auto& decision : said.decisions) {
@@ -55,7 +56,15 @@ int main(int argc, char** argv) {
   }
   const std::filesystem::path folder = argv[1];
   if (argc == 2) {
-    for (const auto& sample : export_cases(10'000)) write_case(folder / sample.name, sample);
+    for (const auto& sample : export_cases(10'000)) {
+      write_case(folder / sample.name, sample);
+      if (sample.name != "vgg") continue;
+      auto dropout = sample;
+      dropout.model.points.reset();
+      dropout.model.dropout_samples = 16;
+      dropout.inputs = sample.inputs.slice(0, 0, 1000).contiguous();
+      write_case(folder / "vgg-dropout", dropout);
+    }
     return 0;
   }
   auto model = read_model_file(argv[2]);

@@ -29,6 +29,15 @@ def compare(folder, providers):
     if "class_names" not in metadata or ("verdict" in expected) != ("verdict_names" in metadata):
         failures.append(f"metadata is {sorted(metadata)}")
     line = f"{folder.name}: {len(answers['prediction'])} inputs"
+    if about["random"]:  # dropout at work, anew in each run; measures come out alike on average
+        again = answers_of(session, about, np.load(folder / "inputs.npy"))
+        if np.array_equal(answers["logits"], again["logits"]):
+            failures.append("two runs drop the same values")
+        for output in ["entropy", "differential_entropy", "mutual_information"]:
+            found, wanted = np.mean(answers[output]), np.mean(expected[output])
+            if not abs(found - wanted) <= 0.1 * abs(wanted):
+                failures.append(f"mean {output} is {found}, wanted {wanted}")
+        return finished(folder, line + ", dropout at work", failures)
     for output in sorted(set(expected) - {"verdict", "p_value", "prediction"}):
         wanted = expected[output]
         # What counts as 0 when differences are relative: logits are sums of numbers of that size.
@@ -47,6 +56,10 @@ def compare(folder, providers):
         line += f", verdicts {wrong} differ (and {int(np.sum(differs & near))} at the threshold)"
         if wrong:
             failures.append(f"{wrong} verdicts differ")
+    return finished(folder, line, failures)
+
+
+def finished(folder, line, failures):
     print(line)
     for failure in failures:
         print(f"{folder.name}: {failure}", file=sys.stderr)

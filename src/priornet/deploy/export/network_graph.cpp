@@ -32,7 +32,10 @@ class NetworkGraph {
   }
 
   Value mapped(const DropoutMap& map, const Value& x) {
-    return drops_ ? graph_.apply("Dropout", {x}, {{"ratio", map.layer->options.p()}}) : x;
+    if (!drops_) return x;
+    // Not the operator Dropout: onnxruntime takes several of the same input for one, and their samples for the same.
+    const auto keep = 1.0 - map.layer->options.p();
+    return x * cast(graph_.apply("RandomUniformLike", {x}) < keep, torch::kFloat32) / keep;
   }
 
   Value mapped(const DenseMap& map, const Value& x) {

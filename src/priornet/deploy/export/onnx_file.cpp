@@ -128,36 +128,26 @@ class GraphWriter {
     for (const auto operand : entry.operands) node.add(1, name(operand));
     for (const auto& [key, value] : entry.attributes)
       if (is_input(entry.operation, key)) node.add(1, axes(std::get<std::vector<int64_t>>(value)));
-    if (entry.operation == "Dropout") {
-      node.add(1, initialiser("dropout_" + name(index),
-                              torch::tensor(static_cast<float>(std::get<double>(entry.attributes.at("ratio"))))));
-      node.add(1, initialiser("dropout_at_work", torch::scalar_tensor(true, torch::kBool)));
-    }
     node.add(2, name(index));
     node.add(3, name(index));
     node.add(4, entry.operation);
     if (entry.operation == "Cast") node.add(5, attribute_proto("to", onnx_type(entry.type)));
-    if (entry.operation != "Dropout")
-      for (const auto& [key, value] : entry.attributes)
-        if (!is_input(entry.operation, key)) node.add(5, attribute_proto(key, value));
+    for (const auto& [key, value] : entry.attributes)
+      if (!is_input(entry.operation, key)) node.add(5, attribute_proto(key, value));
     proto_.add(1, node);
   }
 
   std::string axes(const std::vector<int64_t>& values) {
     std::string label = "axes";
     for (const auto axis : values) label += fmt::format("_{}", axis);
-    return initialiser(label, torch::tensor(values, torch::kInt64));
-  }
-
-  std::string initialiser(const std::string& label, const torch::Tensor& tensor) {
-    if (initialisers_.insert(label).second) proto_.add(5, tensor_proto(label, tensor));
+    if (axes_.insert(label).second) proto_.add(5, tensor_proto(label, torch::tensor(values, torch::kInt64)));
     return label;
   }
 
   const Graph& graph_;
   Message proto_;
   std::map<size_t, std::string> names_;  ///< of outputs
-  std::set<std::string> initialisers_;
+  std::set<std::string> axes_;
 };
 
 }  // namespace

@@ -72,6 +72,7 @@ const std::map<std::string, Translation>& translations() {
       {"Neg", call("neg")},
       {"Exp", call("exp")},
       {"Log", call("log")},
+      {"RandomUniformLike", call("rand_like")},
       {"Relu", call("relu")},
       {"Clip", call("clamp")},
       {"Where", call("where")},
@@ -109,12 +110,8 @@ const std::map<std::string, Translation>& translations() {
        [](const Entry& e, const Operands& o) {
          return fmt::format("torch.batch_norm({}, False, 0.0, {:#}, False)", fmt::join(o, ", "), real(e, "epsilon"));
        }},
-      {"MaxPool",
-       [](const Entry& e, const Operands& o) {
+      {"MaxPool", [](const Entry& e, const Operands& o) {
          return fmt::format("torch.max_pool2d({}, {}, {})", o[0], ints(e, "kernel_shape"), ints(e, "strides"));
-       }},
-      {"Dropout", [](const Entry& e, const Operands& o) {
-         return fmt::format("torch.dropout({}, {:#}, True)", o[0], real(e, "ratio"));
        }}};
   return all;
 }
