@@ -7,6 +7,7 @@
 #include <testing/throws.h>
 
 #include <functional>
+#include <random>
 
 namespace priornet {
 namespace {
@@ -158,6 +159,37 @@ TEST(ModelFile, TakesNoMemoryForWhatIsMerelyClaimed) {
             "is no model file: its description is not as it should be");
   EXPECT_EQ(refusal([](auto& json) { json["config"] = "nonsense = 1"; }),
             "describes no network: its configuration: line 1: there is no key nonsense");
+}
+
+// Whatever its description says, with hashes that are right: a model, or a DataError.
+TEST(ModelFile, TakesOrRefusesAnyDescription) {
+  auto model = small_table_model();
+  model.points = small_points({{Verdict::kUndecided, "mutual_information"}});
+  const TemporaryFolder folder;
+  write_model_file(folder / "good", model);
+  auto file = read_tensor_file(folder / "good");
+  const auto text = file.metadata.at("model");
+  std::mt19937 random(1);
+  int refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    auto changed = text;
+    for (auto changes = 1 + random() % 3; changes > 0; --changes) {
+      const auto at = random() % changed.size();
+      constexpr std::string_view kLikely = "0123456789-[]{},:\"e.\\n";
+      if (random() % 2 == 0)
+        changed[at] = kLikely[random() % kLikely.size()];
+      else
+        changed.erase(at, 1 + random() % 8);
+    }
+    file.metadata["model"] = changed;
+    write_tensor_file(folder / "changed", file.tensors, file.metadata);
+    try {
+      read_model_file(folder / "changed");
+    } catch (const DataError&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 100);
 }
 
 TEST(ModelFile, RefusesOperatingPointsThatMakeNoSense) {
