@@ -69,5 +69,6 @@ int main(int argc, char** argv) {
   }
   auto model = read_model_file(argv[2]);
   const auto inputs = fit_to_run(load_set(argv[3]), model.run).inputs;
-  write_case(folder / model.name, {model.name, std::move(model), inputs});
+  const auto name = model.name;
+  write_case(folder / name, {name, std::move(model), inputs});
 }
