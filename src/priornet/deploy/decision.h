@@ -47,7 +47,26 @@ struct Decision {
   double p_value = 1.0;  ///< of the input among in-distribution ones; below or at false_alarm it is rejected
 };
 
-/// `scores`: float64 [N], one tensor a watch, in their order. Throws ArgumentError for other shapes.
+/// How rare `values`, float64 [N], are to a watch: the share of the reference below them, and for what lies above all
+/// of it 1 and how far above, in units of the reference's spread. float64 [N], never falling as a value grows.
+torch::Tensor rarity(const Watch& watch, const torch::Tensor& values);
+
+/// Between the middle of the reference and its largest value; above 0 whatever the reference.
+double spread_of(const Watch& watch);
+
+/// The rarity above which an input is rejected; infinite where so few inputs were left for calibration that none is.
+double rejection_level(const OperatingPoints& points);
+
+/// Sets every watch's threshold: the largest value of its measure that does not reject.
+void set_thresholds(OperatingPoints& points);
+
+/// ArgumentError unless there are watches, each with a reference, and all vectors are finite, float64 and ascending.
+void check_points(const OperatingPoints& points);
+
+/// `scores`: float64 [N], one tensor a watch, in their order: the measures' values. An input is rejected where its
+/// p-value, (1 + how many of `combined` are at least its largest rarity) / (C + 1), is at most false_alarm. Its cause
+/// is the first of unfamiliar, undecided, ambiguous whose own rarity rejects: what a network says of the classes, and
+/// whether its members agree, means little where it was never taught. ArgumentError for other shapes, or for NaN.
 std::vector<Decision> decide(const OperatingPoints& points, const std::vector<torch::Tensor>& scores);
 
 }  // namespace priornet
