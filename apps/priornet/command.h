@@ -14,6 +14,7 @@ void add_detect(CLI::App& tool);
 void add_reproduce(CLI::App& tool);
 void add_report(CLI::App& tool);
 void add_data(CLI::App& tool);
+void add_serve(CLI::App& tool);
 void add_bench(CLI::App& tool);
 
 }  // namespace priornet::tool

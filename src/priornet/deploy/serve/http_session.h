@@ -112,7 +112,6 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
 
   // Waits for the first byte of a request, for as long as a connection may be idle.
   void next() {
-    give_back();
     parser_.emplace();
     parser_->header_limit(kHeaderLimit);
     parser_->body_limit(static_cast<uint64_t>(shared_.options.max_body));
@@ -200,6 +199,7 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   }
 
   void answer(Response response) {
+    give_back();
     keep_alive_ = keep_alive_ && !shared_.stopping;
     answer_.emplace(static_cast<http::status>(response.status), version_);
     auto& message = *answer_;

@@ -19,7 +19,7 @@ namespace {
 /// What a client did wrong, with the status that says so.
 class Refusal : public Error {
  public:
-  Refusal(int status, const std::string& reason) : Error(reason), status(status) {}
+  Refusal(int code, const std::string& reason) : Error(reason), status(code) {}
   const int status;
 };
 

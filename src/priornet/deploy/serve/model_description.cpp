@@ -39,6 +39,8 @@ std::string metadata_json(const ModelDescription& model) {
   nlohmann::json parameters = {{"method", model.method},
                                {"class_names", model.class_names},
                                {"feature_names", model.feature_names},
+                               {"feature_means", model.feature_means},
+                               {"feature_deviations", model.feature_deviations},
                                {"measures", model.measures},
                                {"dirichlet", model.gives_dirichlet},
                                {"calibrated", model.calibrated},

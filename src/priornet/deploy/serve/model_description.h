@@ -23,6 +23,8 @@ struct ModelDescription {
   std::vector<int64_t> shape;  ///< of one input: [C, H, W] of images, [D] of rows of numbers
   std::vector<std::string> class_names;
   std::vector<std::string> feature_names;  ///< of rows of numbers, where they are known
+  std::vector<double> feature_means;       ///< and of what the model was trained on, where they are known
+  std::vector<double> feature_deviations;
   std::vector<std::string> measures;       ///< names of Answers::scores
   bool gives_dirichlet = false;
   bool calibrated = false;

@@ -5,7 +5,7 @@ namespace priornet::serving {
 namespace {
 
 std::vector<double> doubles(const torch::Tensor& values) {
-  const auto flat = values.to(torch::kFloat64).contiguous();
+  const auto flat = values.to(torch::kCPU, torch::kFloat64).contiguous();
   return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
 
@@ -38,6 +38,8 @@ ModelDescription described(const ModelFile& file) {
   model.shape = file.preprocessing.shape;
   model.class_names = file.run.class_names;
   model.feature_names = file.preprocessing.feature_names;
+  if (file.preprocessing.mean.defined()) model.feature_means = doubles(file.preprocessing.mean);
+  if (file.preprocessing.deviation.defined()) model.feature_deviations = doubles(file.preprocessing.deviation);
   model.gives_dirichlet = file.run.gives_dirichlet();
   model.provenance = file.provenance;
   if (file.points) {
