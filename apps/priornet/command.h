@@ -9,6 +9,8 @@ namespace priornet::tool {
 
 void add_train(CLI::App& tool);
 void add_evaluate(CLI::App& tool);
+void add_calibrate(CLI::App& tool);
+void add_predict(CLI::App& tool);
 void add_measure(CLI::App& tool);
 void add_detect(CLI::App& tool);
 void add_reproduce(CLI::App& tool);

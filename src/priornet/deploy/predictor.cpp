@@ -111,6 +111,7 @@ Predictions Predictor::predict(const torch::Tensor& inputs) {
   if (ensemble) result.probabilities = result.probabilities.mean(0);
   std::tie(result.probability, result.prediction) = result.probabilities.max(1);
   if (dirichlet) result.log_alpha = mean_dirichlet(logits);
+  result.logits = logits;
   if (!model_.points) return result;
   std::vector<torch::Tensor> watched;
   for (const auto& watch : model_.points->watches) {

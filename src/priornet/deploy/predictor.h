@@ -13,6 +13,7 @@ struct Predictions {
   torch::Tensor probabilities;      ///< float64 [N, K]: calibrated
   std::vector<NamedTensor> scores;  ///< float64 [N] each: the measures, named as everywhere
   torch::Tensor log_alpha;          ///< float64 [N, K]: logits of the (mean) Dirichlet; undefined of softmax models
+  torch::Tensor logits;             ///< float64 [N, K], or [M, N, K] of several members or dropout samples
   std::vector<Decision> decisions;  ///< empty for a model that was not calibrated
 
   int64_t size() const { return prediction.size(0); }
