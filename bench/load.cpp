@@ -61,7 +61,8 @@ class Load {
 
   LoadResult run() {
     const auto start = LoadClock::now();
-    const auto end = start + std::chrono::duration_cast<LoadClock::duration>(std::chrono::duration<double>(options_.seconds));
+    const auto end =
+        start + std::chrono::duration_cast<LoadClock::duration>(std::chrono::duration<double>(options_.seconds));
     next_ = start;
     while (LoadClock::now() < end) {
       start_requests();

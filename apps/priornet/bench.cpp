@@ -105,8 +105,8 @@ class BenchOutput {
   }
 
   void add(const bench::ServingTimes& line) {
-    say(fmt::format("{:<9} {:>5} {:>6} {:>12.0f} {:>12.0f} {:>7.1f}x {:>10.1f} {:>12.0f} {:>10.1f} {:>10.1f}", line.network,
-                    line.batch, line.connections, line.batched.requests_per_second,
+    say(fmt::format("{:<9} {:>5} {:>6} {:>12.0f} {:>12.0f} {:>7.1f}x {:>10.1f} {:>12.0f} {:>10.1f} {:>10.1f}",
+                    line.network, line.batch, line.connections, line.batched.requests_per_second,
                     line.one_by_one.requests_per_second, line.ratio(), 1e3 * line.batched.p99_seconds,
                     line.at_half_load.requests_per_second, 1e3 * line.at_half_load.median_seconds,
                     1e3 * line.at_half_load.p99_seconds));
@@ -194,10 +194,11 @@ void run_kernels(const BenchOptions& options, BenchOutput& output) {
 void run_serving(const BenchOptions& options, BenchOutput& output) {
   if (!serving::has_http_server()) return;
   output.say(
-      "Serving single images over HTTP, clients on the same machine. One by one: the same server with one forward pass a "
+      "Serving single images over HTTP, clients on the same machine. One by one: the same server with one forward pass "
+      "a "
       "request. Then the batched server at half its requests a second.");
-  output.say(fmt::format("{:<9} {:>5} {:>6} {:>12} {:>12} {:>8} {:>10} {:>12} {:>10} {:>10}", "network", "batch", "conn.",
-                         "requests/s", "one by one", "ratio", "p99 ms", "half: req/s", "median ms", "p99 ms"));
+  output.say(fmt::format("{:<9} {:>5} {:>6} {:>12} {:>12} {:>8} {:>10} {:>12} {:>10} {:>10}", "network", "batch",
+                         "conn.", "requests/s", "one by one", "ratio", "p99 ms", "half: req/s", "median ms", "p99 ms"));
   output.add(bench::measure_serving(options.work.device, options.model, 3 * options.work.seconds));
 }
 

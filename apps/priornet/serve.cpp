@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
+#include <priornet/deploy/open_model.h>
 #include <priornet/deploy/predictor.h>
 #include <priornet/deploy/serve/bearer_token.h>
 #include <priornet/deploy/serve/http_server.h>
@@ -42,14 +43,15 @@ std::vector<serving::ServedModel> load_models(const ServeOptions& options) {
   const auto device = chosen_device(options.device);
   std::vector<serving::ServedModel> models;
   for (const auto& path : options.models) {
-    auto file = read_model_file(path, device);
+    auto file = open_model(path, device);
     if (file.name.empty()) file.name = std::filesystem::path(path).stem().string();
     models.push_back(serving::served_model(std::make_shared<Predictor>(std::move(file))));
   }
   return models;
 }
 
-std::string greeting(const serving::HttpOptions& http, uint16_t port, const std::vector<std::string>& names, bool token) {
+std::string greeting(const serving::HttpOptions& http, uint16_t port, const std::vector<std::string>& names,
+                     bool token) {
   const bool v6 = http.host.find(':') != std::string::npos;
   return fmt::format("Serving {} at {}://{}:{}/{}; Ctrl-C ends it.\n", fmt::join(names, ", "),
                      http.tls_certificate.empty() ? "http" : "https", v6 ? "[" + http.host + "]" : http.host, port,
@@ -99,9 +101,13 @@ void run(ServeOptions& options) {
 }  // namespace
 
 void add_serve(CLI::App& tool) {
-  auto* command = tool.add_subcommand("serve", "Answer over HTTP: predictions with their uncertainties, and a page to try it");
+  auto* command =
+      tool.add_subcommand("serve", "Answer over HTTP: predictions with their uncertainties, and a page to try it");
   const auto options = std::make_shared<ServeOptions>();
-  command->add_option("MODEL", options->models, "Model files, as priornet calibrate writes them")->required();
+  command
+      ->add_option("MODEL", options->models,
+                   "Model files, as priornet calibrate writes them; or folders of runs, without verdicts")
+      ->required();
   command->add_option("--host", options->http.host, "Address to listen at; beyond this machine only if it says so")
       ->capture_default_str();
   command->add_option("--port", options->http.port, "Port; 0 takes one that is free")->capture_default_str();
@@ -111,7 +117,8 @@ void add_serve(CLI::App& tool) {
   command->add_option("--latency-ms", options->latency_ms, "How long an input waits for others to join its batch")
       ->check(CLI::Range(0.0, 10'000.0))
       ->capture_default_str();
-  command->add_option("--queue", options->batch.queue, "Inputs that may wait for each model; more are answered with 503")
+  command
+      ->add_option("--queue", options->batch.queue, "Inputs that may wait for each model; more are answered with 503")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->capture_default_str();
   command->add_option("--timeout-ms", options->timeout_ms, "An input that waits longer is answered with 504")
@@ -128,15 +135,18 @@ void add_serve(CLI::App& tool) {
       ->capture_default_str();
   command->add_option("--token-file", options->token_file,
                       "File with the token that clients must send; else the variable PRIORNET_TOKEN, else none");
-  command->add_option("--tls-certificate", options->http.tls_certificate, "Certificate with its chain, PEM: serve by HTTPS");
+  command->add_option("--tls-certificate", options->http.tls_certificate,
+                      "Certificate with its chain, PEM: serve by HTTPS");
   command->add_option("--tls-key", options->http.tls_key, "Its private key, PEM");
   add_device_option(*command, options->device, "Where to compute");
   command->footer(
-      "Speaks the Open Inference Protocol v2 under /v2, takes an image file at /predict, counts at /metrics, and shows a "
+      "Speaks the Open Inference Protocol v2 under /v2, takes an image file at /predict, counts at /metrics, and shows "
+      "a "
       "page at /. SIGTERM or Ctrl-C: answers what it took and ends; a second one ends at once.\n\n"
       "Examples:\n"
       "  priornet serve digits.priornet\n"
-      "  priornet serve a.priornet b.priornet --host 0.0.0.0 --token-file token --tls-certificate c.pem --tls-key k.pem\n"
+      "  priornet serve a.priornet b.priornet --host 0.0.0.0 --token-file token --tls-certificate c.pem --tls-key "
+      "k.pem\n"
       "  curl --data-binary @seven.png http://127.0.0.1:8080/predict");
   command->callback([options] { run(*options); });
 }

@@ -15,12 +15,13 @@
 namespace priornet {
 
 struct HttpReply {
-  int status = 0;  ///< 0: the connection ended without one
+  int status = 0;                              ///< 0: the connection ended without one
   std::map<std::string, std::string> headers;  ///< names as they came
   std::string body;
 };
 
-/// A connection to a server on the loopback device, for well and badly behaved requests. Nothing waits longer than 20 s.
+/// A connection to a server on the loopback device, for well and badly behaved requests. Nothing waits longer than 20
+/// s.
 class HttpClient {
  public:
   explicit HttpClient(int port) {

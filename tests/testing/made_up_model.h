@@ -21,12 +21,15 @@ inline serving::ServedModel made_up_model(const std::string& name = "made-up") {
   model.description.gives_dirichlet = true;
   model.description.calibrated = true;
   model.description.false_alarm = 0.05;
-  model.description.watches = {{Verdict::kAmbiguous, "entropy", 0.5}, {Verdict::kUnfamiliar, "mutual_information", 0.25}};
+  model.description.watches = {{Verdict::kAmbiguous, "entropy", 0.5},
+                               {Verdict::kUnfamiliar, "mutual_information", 0.25}};
   model.answer = [](const std::string& inputs, int64_t rows) {
     serving::Answers answers;
     answers.scores.resize(2);
     for (int64_t row = 0; row < rows; ++row) {
-      const auto byte = [&](int64_t at) { return static_cast<unsigned char>(inputs[static_cast<size_t>(4 * row + at)]); };
+      const auto byte = [&](int64_t at) {
+        return static_cast<unsigned char>(inputs[static_cast<size_t>(4 * row + at)]);
+      };
       if (byte(3) == 255) throw Error("a row that no model takes");
       ++answers.rows;
       answers.classes = 3;

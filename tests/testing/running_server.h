@@ -15,7 +15,8 @@ class RunningServer {
 
   RunningServer(std::vector<serving::ServedModel> models, const serving::InferenceOptions& inference,
                 serving::HttpOptions http)
-      : server_(std::move(models), inference), http_(prepared(http), [this](serving::Request request, serving::Responder respond) {
+      : server_(std::move(models), inference),
+        http_(prepared(http), [this](serving::Request request, serving::Responder respond) {
           server_.handle(std::move(request), respond);
         }) {
     server_.connections = [this] { return http_.connections(); };

@@ -50,7 +50,8 @@ TEST(BatchQueue, JoinsWhatWaitsIntoBatches) {
   std::vector<std::future<Outcome>> outcomes;
   {
     HeldModel model;
-    BatchQueue queue(model.answerer(), 4, {8, std::chrono::milliseconds(1), 100}, [&](int64_t rows) { sizes.push_back(rows); });
+    BatchQueue queue(model.answerer(), 4, {8, std::chrono::milliseconds(1), 100},
+                     [&](int64_t rows) { sizes.push_back(rows); });
     outcomes.push_back(submitted(queue, kRow));
     model.began.get_future().wait();
     for (int i = 0; i < 20; ++i) outcomes.push_back(submitted(queue, {static_cast<char>(i), '\11', '\0', '\0'}));
@@ -81,7 +82,8 @@ TEST(BatchQueue, DoesNotWaitOnceABatchIsFull) {
 
 TEST(BatchQueue, SpreadsALargeRequestOverBatches) {
   std::vector<int64_t> sizes;
-  BatchQueue queue(made_up_model().answer, 4, {4, std::chrono::milliseconds(1), 100}, [&](int64_t rows) { sizes.push_back(rows); });
+  BatchQueue queue(made_up_model().answer, 4, {4, std::chrono::milliseconds(1), 100},
+                   [&](int64_t rows) { sizes.push_back(rows); });
   std::string rows;
   for (int i = 0; i < 10; ++i) rows += {static_cast<char>(i), '\11', '\0', '\0'};
   const auto outcome = submitted(queue, rows).get();

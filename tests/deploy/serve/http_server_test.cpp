@@ -45,7 +45,8 @@ TEST(HttpServer, RefusesLargeBodiesBeforeTheyCome) {
   EXPECT_EQ(reply.status, 413);
   EXPECT_EQ(error_text(reply), "the body should have at most 1000 bytes");
   HttpClient chunked(server.port());
-  chunked.send("POST /predict HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" + std::string(0x800, 'x') + "\r\n0\r\n\r\n");
+  chunked.send("POST /predict HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" + std::string(0x800, 'x') +
+               "\r\n0\r\n\r\n");
   EXPECT_EQ(chunked.reply().status, 413);
   HttpClient huge(server.port());
   huge.send("POST /predict HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n");

@@ -41,16 +41,18 @@ TEST(InferenceServer, AnswersPeopleInWords) {
   const auto image = json::parse(server.ask("POST", "/predict", std::string("\2\11\377\0", 4)).body);
   EXPECT_EQ(image["class"], "cat");
   EXPECT_EQ(image["verdict"], "unfamiliar");
-  EXPECT_EQ(image["words"],
-            "Unfamiliar: it is not like what the model learned from. Its mutual information is 0.637, above the limit of "
-            "0.25.");
-  const auto form = std::string("--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"i\"\r\n\r\n\1\11") + '\xa0' +
-                    std::string("\0\r\n--b--\r\n", 10);
-  const auto ambiguous =
-      json::parse(server.ask("POST", "/predict?model=made-up", form, "Content-Type: multipart/form-data; boundary=b\r\n").body);
+  EXPECT_EQ(
+      image["words"],
+      "Unfamiliar: it is not like what the model learned from. Its mutual information is 0.637, above the limit of "
+      "0.25.");
+  const auto form = std::string("--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"i\"\r\n\r\n\1\11") +
+                    '\xa0' + std::string("\0\r\n--b--\r\n", 10);
+  const auto ambiguous = json::parse(
+      server.ask("POST", "/predict?model=made-up", form, "Content-Type: multipart/form-data; boundary=b\r\n").body);
   EXPECT_EQ(ambiguous["verdict"], "ambiguous") << ambiguous;
   EXPECT_TRUE(ambiguous["words"].get<std::string>().starts_with("Ambiguous: it could be bee or ant.")) << ambiguous;
-  const auto row = json::parse(server.ask("POST", "/predict?model=table", R"({"features":{"height":3,"width":-1}})").body);
+  const auto row =
+      json::parse(server.ask("POST", "/predict?model=table", R"({"features":{"height":3,"width":-1}})").body);
   EXPECT_EQ(row["class"], "above");
   EXPECT_EQ(json::parse(server.ask("POST", "/predict?model=table", R"({"features":[-3,1]})").body)["class"], "below");
 }
@@ -68,7 +70,8 @@ TEST(InferenceServer, RefusesWithAReason) {
   expect(405, "/predict takes POST, found GET", server.ask("GET", "/predict"));
   expect(400, "the image: should have 4 bytes", server.ask("POST", "/predict", "12345"));
   expect(400, "the body is empty", server.ask("POST", "/predict"));
-  expect(400, "the body should be JSON, which it is not at byte 1", server.ask("POST", "/v2/models/made-up/infer", "x"));
+  expect(400, "the body should be JSON, which it is not at byte 1",
+         server.ask("POST", "/v2/models/made-up/infer", "x"));
   expect(400, "the feature 'width' is missing",
          server.ask("POST", "/predict?model=table", R"({"features":{"height":3,"w":-1}})"));
   expect(400, "the target of the request is malformed", server.ask("GET", "/%zz"));
@@ -79,7 +82,8 @@ TEST(InferenceServer, RefusesWithAReason) {
 TEST(InferenceServer, RefusesModelsItCannotName) {
   using serving::InferenceServer;
   EXPECT_THROWS(ArgumentError, InferenceServer({}, {}), "a server should have a model");
-  EXPECT_THROWS(ArgumentError, InferenceServer({made_up_model(), made_up_model()}, {}), "two models are called made-up");
+  EXPECT_THROWS(ArgumentError, InferenceServer({made_up_model(), made_up_model()}, {}),
+                "two models are called made-up");
   EXPECT_THROWS(ArgumentError, InferenceServer({made_up_model("a/b")}, {}),
                 "a model's name should not be empty and have no slash, found 'a/b'");
 }
@@ -112,7 +116,9 @@ TEST(InferenceServer, CountsForPrometheus) {
   server.ask("POST", "/predict", std::string("\2\11\377\0", 4));
   server.ask("GET", "/nothing/with/a/name/of/its/own");
   const auto metrics = server.ask("GET", "/metrics").body;
-  const auto has = [&](const char* line) { EXPECT_NE(metrics.find(line), std::string::npos) << line << "\n" << metrics; };
+  const auto has = [&](const char* line) {
+    EXPECT_NE(metrics.find(line), std::string::npos) << line << "\n" << metrics;
+  };
   has("priornet_requests_total{path=\"/predict\",status=\"200\"} 1\n");
   has("priornet_requests_total{path=\"other\",status=\"404\"} 1\n");
   has("priornet_verdicts_total{model=\"made-up\",verdict=\"unfamiliar\"} 1\n");

@@ -62,7 +62,8 @@ TEST(TensorRequest, SaysWhatIsWrong) {
   expect_refused(R"({"inputs":{}})", "inputs should be an array");
   expect_refused(R"({"inputs":[]})", "inputs should hold one tensor, found 0");
   expect_refused(input(R"("shape":[1,1,2,2],"data":[])"), "datatype is missing");
-  expect_refused(input(R"("datatype":"FP16","shape":[1,1,2,2],"data":[])"), "datatype should be UINT8 or FP32, found FP16");
+  expect_refused(input(R"("datatype":"FP16","shape":[1,1,2,2],"data":[])"),
+                 "datatype should be UINT8 or FP32, found FP16");
   expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,3],"data":[])"),
                  "the shape of the input should be [N, 1, 2, 2], found [1,1,2,3]");
   expect_refused(input(R"("datatype":"UINT8","shape":[-1,1,2,2],"data":[])"),
@@ -77,9 +78,10 @@ TEST(TensorRequest, SaysWhatIsWrong) {
                  "the data should be in [0, 1], as FP32 pixels are, found 17 at index 3");
   expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,2],"data":["a",2,3,4])"), "data should hold numbers only");
   expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,2],"data":7)"), "data should be one array of numbers");
-  expect_refused(R"({"inputs":[{"datatype":"UINT8","shape":[1,1,2,2],"data":[0,0,0,0]}],"outputs":[{"name":"logits"}]})",
-                 "there is no output 'logits': there are prediction, probability, probabilities, alphas, entropy, "
-                 "mutual_information, p_value, verdict");
+  expect_refused(
+      R"({"inputs":[{"datatype":"UINT8","shape":[1,1,2,2],"data":[0,0,0,0]}],"outputs":[{"name":"logits"}]})",
+      "there is no output 'logits': there are prediction, probability, probabilities, alphas, entropy, "
+      "mutual_information, p_value, verdict");
   expect_refused("{}", "Inference-Header-Content-Length should be at most the body's 2 bytes, found '3'", "3");
   const auto head = input(R"("datatype":"UINT8","shape":[2,1,2,2],"parameters":{"binary_data_size":8})");
   expect_refused(head + "abc",
@@ -92,7 +94,8 @@ TEST(BoundedJson, StaysSmallWhateverComes) {
                 "the JSON should be nested at most 16 levels deep");
   std::string many = "[0";
   for (int i = 0; i < 5000; ++i) many += ",0";
-  EXPECT_THROWS(ArgumentError, read_bounded_json(many + "]"), "the JSON should hold at most 4096 values beside its data");
+  EXPECT_THROWS(ArgumentError, read_bounded_json(many + "]"),
+                "the JSON should hold at most 4096 values beside its data");
   EXPECT_EQ(read_bounded_json("{\"data\":" + many + "]}").numbers.front().size(), 5001U);
 }
 
@@ -108,7 +111,8 @@ TEST(TensorResponse, WritesJsonAndBytes) {
   const auto length = std::stoul(response.headers[0].second);
   const auto head = nlohmann::json::parse(response.body.substr(0, length));
   EXPECT_EQ(head["id"], "a\"b");
-  EXPECT_EQ(head["outputs"][0], nlohmann::json::parse(R"({"name":"prediction","datatype":"INT64","shape":[2],"data":[1,2]})"));
+  EXPECT_EQ(head["outputs"][0],
+            nlohmann::json::parse(R"({"name":"prediction","datatype":"INT64","shape":[2],"data":[1,2]})"));
   EXPECT_EQ(head["outputs"][1]["parameters"]["binary_data_size"], 16);
   double probability = 0;
   std::memcpy(&probability, response.body.data() + length, sizeof probability);
@@ -118,10 +122,12 @@ TEST(TensorResponse, WritesJsonAndBytes) {
 
 TEST(Multipart, FindsTheFile) {
   const std::string type = "multipart/form-data; boundary=xx";
-  const std::string form = "--xx\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--xx\r\nContent-Disposition: "
-                           "form-data; name=\"f\"; filename=\"x.png\"\r\n\r\n\x89PNG\r\n--x\r\n--xx--\r\n";
+  const std::string form =
+      "--xx\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--xx\r\nContent-Disposition: "
+      "form-data; name=\"f\"; filename=\"x.png\"\r\n\r\n\x89PNG\r\n--x\r\n--xx--\r\n";
   EXPECT_EQ(file_of_form(type, form), "\x89PNG\r\n--x");
-  EXPECT_THROWS(ArgumentError, file_of_form("multipart/form-data", form), "the form has no boundary in its Content-Type");
+  EXPECT_THROWS(ArgumentError, file_of_form("multipart/form-data", form),
+                "the form has no boundary in its Content-Type");
   EXPECT_THROWS(ArgumentError, file_of_form(type, form.substr(0, 60)), "the form breaks off inside a part");
   EXPECT_THROWS(ArgumentError, file_of_form(type, "--xx--"), "the form has no part");
   EXPECT_EQ(file_of_form(type, "--xx\r\n\r\n\r\n--xx--"), "");

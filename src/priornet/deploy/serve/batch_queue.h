@@ -16,9 +16,9 @@ namespace priornet::serving {
 using Clock = std::chrono::steady_clock;
 
 struct BatchOptions {
-  int64_t batch = 32;                                           ///< inputs a pass at most
+  int64_t batch = 32;                                               ///< inputs a pass at most
   std::chrono::microseconds latency{std::chrono::milliseconds(5)};  ///< an input waits so long for others at most
-  int64_t queue = 1024;                                         ///< inputs that may wait
+  int64_t queue = 1024;                                             ///< inputs that may wait
 };
 
 /// What became of the inputs of one request.

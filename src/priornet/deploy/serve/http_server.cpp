@@ -23,8 +23,8 @@ std::unique_ptr<asio::ssl::context> tls_context(const HttpOptions& options) {
   if (error) throw DataError(fmt::format("{}: is no certificate in PEM: {}", options.tls_certificate, error.message()));
   context->use_private_key_file(options.tls_key, asio::ssl::context::pem, error);
   if (error)
-    throw DataError(fmt::format("{}: is no private key in PEM for that certificate: {}", options.tls_key,
-                                error.message()));
+    throw DataError(
+        fmt::format("{}: is no private key in PEM for that certificate: {}", options.tls_key, error.message()));
   return context;
 }
 

@@ -140,10 +140,9 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
       return refuse(503, "too many bytes are on their way to the server");
     if (!boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_body();
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-    asio::async_write(stream_, asio::buffer(kContinue),
-                      [self = this->shared_from_this()](ErrorCode failed, size_t) {
-                        if (!failed) self->read_body();
-                      });
+    asio::async_write(stream_, asio::buffer(kContinue), [self = this->shared_from_this()](ErrorCode failed, size_t) {
+      if (!failed) self->read_body();
+    });
   }
 
   void read_body() {

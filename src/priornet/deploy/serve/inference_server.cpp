@@ -102,9 +102,8 @@ void InferenceServer::handle(Request request, const Responder& respond) {
 InferenceServer::Route InferenceServer::route(const Request& request) {
   const auto& path = request.path;
   const auto fixed = [&](std::string text, std::string pattern) {
-    return Route{std::move(pattern), "GET", [text = std::move(text)](const Request&, const Responder& respond) {
-                   respond(json_response(text));
-                 }};
+    return Route{std::move(pattern), "GET",
+                 [text = std::move(text)](const Request&, const Responder& respond) { respond(json_response(text)); }};
   };
   if (const auto* file = find_page_file(path))
     return {"page", "GET", [file](const Request&, const Responder& respond) { respond(page_response(*file)); }};

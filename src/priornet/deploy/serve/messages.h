@@ -12,9 +12,9 @@ namespace priornet::serving {
 
 struct Request {
   std::string method;
-  std::string path;                                           ///< decoded, without the query
-  std::vector<std::pair<std::string, std::string>> query;     ///< decoded
-  std::vector<std::pair<std::string, std::string>> headers;   ///< names in lower case
+  std::string path;                                          ///< decoded, without the query
+  std::vector<std::pair<std::string, std::string>> query;    ///< decoded
+  std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case
   std::string body;
 
   /// By its name in lower case; empty if there is none.

@@ -49,12 +49,9 @@ std::string metadata_json(const ModelDescription& model) {
   if (model.calibrated) parameters["false_alarm"] = model.false_alarm;
   const nlohmann::json input = {
       {"name", "input"}, {"datatype", model.takes_images() ? "UINT8" : "FP32"}, {"shape", shape}};
-  return nlohmann::json{{"name", model.name},
-                        {"versions", {"1"}},
-                        {"platform", "priornet"},
-                        {"inputs", nlohmann::json::array({input})},
-                        {"outputs", outputs},
-                        {"parameters", parameters}}
+  return nlohmann::json{{"name", model.name},     {"versions", {"1"}},
+                        {"platform", "priornet"}, {"inputs", nlohmann::json::array({input})},
+                        {"outputs", outputs},     {"parameters", parameters}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -25,7 +25,7 @@ struct ModelDescription {
   std::vector<std::string> feature_names;  ///< of rows of numbers, where they are known
   std::vector<double> feature_means;       ///< and of what the model was trained on, where they are known
   std::vector<double> feature_deviations;
-  std::vector<std::string> measures;       ///< names of Answers::scores
+  std::vector<std::string> measures;  ///< names of Answers::scores
   bool gives_dirichlet = false;
   bool calibrated = false;
   double false_alarm = 0.0;
@@ -41,8 +41,8 @@ struct ModelDescription {
 /// One output of the Open Inference Protocol.
 struct OutputDescription {
   std::string name;
-  std::string datatype;  ///< INT64, FP64 or BYTES
-  bool by_class = false; ///< [N, K], else [N]
+  std::string datatype;   ///< INT64, FP64 or BYTES
+  bool by_class = false;  ///< [N, K], else [N]
 };
 
 /// In the order they are answered: prediction, probability, probabilities, alphas, the measures, p_value, verdict.

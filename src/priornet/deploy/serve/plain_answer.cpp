@@ -35,8 +35,9 @@ std::string reason_of(const ModelDescription& model, const Answers& answers, Ver
     const auto value = answers.scores[static_cast<size_t>(at - model.measures.begin())][row];
     auto name = watch.measure;
     std::replace(name.begin(), name.end(), '_', ' ');
-    return value > watch.threshold ? fmt::format(" Its {} is {:.3g}, above the limit of {:.3g}.", name, value, watch.threshold)
-                                   : fmt::format(" Its {} of {:.3g} is what stands out most.", name, value);
+    return value > watch.threshold
+               ? fmt::format(" Its {} is {:.3g}, above the limit of {:.3g}.", name, value, watch.threshold)
+               : fmt::format(" Its {} of {:.3g} is what stands out most.", name, value);
   }
   return "";
 }
@@ -50,10 +51,11 @@ std::string verdict_in_words(const ModelDescription& model, const Answers& answe
   const auto reason = reason_of(model, answers, verdict, at);
   switch (verdict) {
     case Verdict::kAccept:
-      return fmt::format("Nothing speaks against it: {:.0f} % of known inputs look at least as unusual.", 100 * p_value);
+      return fmt::format("Nothing speaks against it: {:.0f} % of known inputs look at least as unusual.",
+                         100 * p_value);
     case Verdict::kAmbiguous:
-      return fmt::format("Ambiguous: it could be {}.{}", rivals(model, row_of(answers.probabilities, row, answers.classes)),
-                         reason);
+      return fmt::format("Ambiguous: it could be {}.{}",
+                         rivals(model, row_of(answers.probabilities, row, answers.classes)), reason);
     case Verdict::kUnfamiliar:
       return "Unfamiliar: it is not like what the model learned from." + reason;
     case Verdict::kUndecided:

@@ -83,7 +83,8 @@ std::string from_binary_data(std::string_view bytes, bool uint8, const ModelDesc
   if (uint8 && model.takes_images()) return std::string(bytes);
   std::vector<float> values(uint8 ? bytes.size() : bytes.size() / sizeof(float));
   if (uint8)
-    std::transform(bytes.begin(), bytes.end(), values.begin(), [](char byte) { return static_cast<unsigned char>(byte); });
+    std::transform(bytes.begin(), bytes.end(), values.begin(),
+                   [](char byte) { return static_cast<unsigned char>(byte); });
   else
     std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
   return model_bytes(values.data(), values.size(), uint8, model);
@@ -95,25 +96,31 @@ void read_input(const BoundedJson& header, std::string_view binary, const ModelD
   if (inputs.size() != 1 || !inputs[0].is_object())
     bad_request(fmt::format("inputs should hold one tensor, found {}", inputs.size()));
   const auto& input = inputs[0];
-  const auto& type = needed(member(input, "datatype", json::value_t::string, "a string"), "datatype").get_ref<const std::string&>();
+  const auto& type =
+      needed(member(input, "datatype", json::value_t::string, "a string"), "datatype").get_ref<const std::string&>();
   const bool uint8 = type == "UINT8";
-  if (!uint8 && type != "FP32") bad_request(fmt::format("datatype should be UINT8 or FP32, found {}", type.substr(0, 32)));
+  if (!uint8 && type != "FP32")
+    bad_request(fmt::format("datatype should be UINT8 or FP32, found {}", type.substr(0, 32)));
   request.rows = rows_of(needed(member(input, "shape", json::value_t::array, "an array"), "shape"), model, most_rows);
   const auto wanted = static_cast<size_t>(request.rows * model.values_a_row());
 
   const auto* parameters = member(input, "parameters", json::value_t::object, "an object");
-  const auto* size = parameters == nullptr ? nullptr : member(*parameters, "binary_data_size", json::value_t::number_unsigned, "a whole number");
+  const auto* size = parameters == nullptr
+                         ? nullptr
+                         : member(*parameters, "binary_data_size", json::value_t::number_unsigned, "a whole number");
   if (size != nullptr) {
     const auto bytes = wanted * (uint8 ? 1 : sizeof(float));
     if (size->get<uint64_t>() != bytes || binary.size() != bytes)
-      bad_request(fmt::format("the input should come in {} bytes of binary data, found {} of which binary_data_size says {}",
-                              bytes, binary.size(), size->get<uint64_t>()));
+      bad_request(
+          fmt::format("the input should come in {} bytes of binary data, found {} of which binary_data_size says {}",
+                      bytes, binary.size(), size->get<uint64_t>()));
     request.inputs = from_binary_data(binary, uint8, model);
     return;
   }
   if (!binary.empty()) bad_request(fmt::format("{} bytes of binary data, and no binary_data_size", binary.size()));
   if (!input.contains("data")) bad_request("data is missing");
-  if (header.numbers.size() != 1 || !input["data"].is_number_unsigned()) bad_request("data should be one array of numbers");
+  if (header.numbers.size() != 1 || !input["data"].is_number_unsigned())
+    bad_request("data should be one array of numbers");
   const auto& values = header.numbers.front();
   if (values.size() != wanted)
     bad_request(fmt::format("data should hold {} numbers, as the shape says, found {}", wanted, values.size()));
@@ -121,12 +128,14 @@ void read_input(const BoundedJson& header, std::string_view binary, const ModelD
 }
 
 bool flag(const json* parameters, const char* name, bool otherwise) {
-  const auto* found = parameters == nullptr ? nullptr : member(*parameters, name, json::value_t::boolean, "true or false");
+  const auto* found =
+      parameters == nullptr ? nullptr : member(*parameters, name, json::value_t::boolean, "true or false");
   return found == nullptr ? otherwise : found->get<bool>();
 }
 
 void read_outputs(const json& document, const ModelDescription& model, TensorRequest& request) {
-  const bool binary = flag(member(document, "parameters", json::value_t::object, "an object"), "binary_data_output", false);
+  const bool binary =
+      flag(member(document, "parameters", json::value_t::object, "an object"), "binary_data_output", false);
   const auto known = outputs_of(model);
   const auto* outputs = member(document, "outputs", json::value_t::array, "an array");
   if (outputs == nullptr || outputs->empty()) {
@@ -135,7 +144,8 @@ void read_outputs(const json& document, const ModelDescription& model, TensorReq
   }
   for (const auto& output : *outputs) {
     if (!output.is_object()) bad_request("outputs should hold objects");
-    const auto& name = needed(member(output, "name", json::value_t::string, "a string"), "the name of an output").get_ref<const std::string&>();
+    const auto& name = needed(member(output, "name", json::value_t::string, "a string"), "the name of an output")
+                           .get_ref<const std::string&>();
     if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.name == name; })) {
       std::vector<std::string> names;
       for (const auto& one : known) names.push_back(one.name);
@@ -143,7 +153,8 @@ void read_outputs(const json& document, const ModelDescription& model, TensorReq
     }
     if (std::any_of(request.outputs.begin(), request.outputs.end(), [&](const auto& one) { return one.name == name; }))
       bad_request(fmt::format("the output '{}' is asked for twice", name));
-    request.outputs.push_back({name, flag(member(output, "parameters", json::value_t::object, "an object"), "binary_data", binary)});
+    request.outputs.push_back(
+        {name, flag(member(output, "parameters", json::value_t::object, "an object"), "binary_data", binary)});
   }
 }
 
@@ -153,8 +164,8 @@ size_t json_length(std::string_view body, std::string_view header_length) {
   const auto* end = header_length.data() + header_length.size();
   const auto [stop, error] = std::from_chars(header_length.data(), end, length);
   if (error != std::errc() || stop != end || length > body.size())
-    bad_request(fmt::format("Inference-Header-Content-Length should be at most the body's {} bytes, found '{}'", body.size(),
-                            header_length.substr(0, 32)));
+    bad_request(fmt::format("Inference-Header-Content-Length should be at most the body's {} bytes, found '{}'",
+                            body.size(), header_length.substr(0, 32)));
   return length;
 }
 
@@ -166,7 +177,8 @@ TensorRequest read_tensor_request(const ModelDescription& model, std::string_vie
   const auto header = read_bounded_json(body.substr(0, length));
   if (!header.document.is_object()) bad_request("the body should be a JSON object");
   TensorRequest request;
-  if (const auto* id = member(header.document, "id", json::value_t::string, "a string")) request.id = id->get<std::string>();
+  if (const auto* id = member(header.document, "id", json::value_t::string, "a string"))
+    request.id = id->get<std::string>();
   read_outputs(header.document, model, request);
   read_input(header, body.substr(length), model, most_rows, request);
   return request;

@@ -23,8 +23,8 @@ struct TensorRequest {
 
 /// One input tensor, called anything, UINT8 or FP32, [N, C, H, W] or [N, D]. FP32 pixels are fractions of full
 /// brightness, in [0, 1]. `header_length` is the value of Inference-Header-Content-Length, empty without binary data.
-/// ArgumentError with the reason: malformed JSON, a wrong shape or type, data of another size, values out of range, more
-/// than `most_rows` inputs, an unknown output. Nothing is allocated for a shape whose data is not there.
+/// ArgumentError with the reason: malformed JSON, a wrong shape or type, data of another size, values out of range,
+/// more than `most_rows` inputs, an unknown output. Nothing is allocated for a shape whose data is not there.
 TensorRequest read_tensor_request(const ModelDescription& model, std::string_view body, std::string_view header_length,
                                   int64_t most_rows);
 
