@@ -12,7 +12,7 @@ const strokes = {
   seven: [[[0.28, 0.2], [0.3, 0.2], [0.5, 0.2], [0.72, 0.2], [0.71, 0.22], [0.6, 0.45], [0.5, 0.65], [0.43, 0.86]]],
   zero: [arc(0.5, 0.5, 0.2, 0.31, -90, 275)],
   // A four whose top all but closes is a nine.
-  fourOrNine: [[[0.4, 0.2], [0.35, 0.3], [0.32, 0.42], [0.36, 0.5], [0.5, 0.5], [0.64, 0.45]], [[0.4, 0.2], [0.5, 0.18], [0.62, 0.21]], [[0.65, 0.2], [0.64, 0.45], [0.62, 0.65], [0.6, 0.86]]],
+  fourOrNine: [[[0.42, 0.19], [0.36, 0.3], [0.32, 0.44], [0.36, 0.51], [0.5, 0.51], [0.64, 0.48]], [[0.42, 0.19], [0.48, 0.17], [0.55, 0.18]], [[0.65, 0.2], [0.64, 0.45], [0.62, 0.65], [0.6, 0.86]]],
   oneOrSeven: [[[0.4, 0.26], [0.48, 0.21], [0.56, 0.19], [0.57, 0.2], [0.54, 0.4], [0.5, 0.62], [0.47, 0.86]]],
   threeOrFive: [[[0.66, 0.19], [0.5, 0.19], [0.4, 0.2], [0.42, 0.3], [0.52, 0.4], [0.5, 0.47], ...arc(0.47, 0.66, 0.2, 0.19, 285, 510)]],
   letterR: [[[0.34, 0.86], [0.34, 0.6], [0.34, 0.17]], [[0.34, 0.18], ...arc(0.46, 0.33, 0.2, 0.155, -90, 90), [0.34, 0.49]], [[0.46, 0.49], [0.57, 0.66], [0.7, 0.86]]],
@@ -38,8 +38,8 @@ export function imageExamples(names) {
   const drawn = (...list) => list.map(([label, key]) => [label, { strokes: strokes[key] }]);
   return [
     ["Known", drawn(["a zero", "zero"], ["a two", "two"], ["a three", "three"], ["a seven", "seven"])],
-    ["Ambiguous", drawn(["4 or 9?", "fourOrNine"], ["1 or 7?", "oneOrSeven"], ["3 or 5?", "threeOrFive"])],
-    ["Unfamiliar", [...drawn(["the letter R", "letterR"], ["the letter W", "letterW"], ["a star", "star"]), patterns[0], patterns[1]]],
+    ["Could be two", drawn(["4 or 9?", "fourOrNine"], ["1 or 7?", "oneOrSeven"], ["3 or 5?", "threeOrFive"])],
+    ["No digit", [patterns[0], patterns[1], ...drawn(["the letter R", "letterR"], ["the letter W", "letterW"], ["a star", "star"])]],
   ];
 }
 

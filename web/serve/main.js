@@ -34,7 +34,7 @@ const ask = latest(async (body) => {
   const asked = model;
   const start = performance.now();
   try {
-    const answer = await withToken(async () => predict(asked, body instanceof Function ? await body() : body));
+    const answer = await withToken(() => predict(asked, body instanceof Function ? body() : body));
     if (asked !== model) return;
     view.show(answer, performance.now() - start);
     if (answer.alphas) simplex.show(answer.alphas);
@@ -43,7 +43,11 @@ const ask = latest(async (body) => {
   }
 }, 50);
 
-const asPng = (canvas) => new Promise((done) => canvas.toBlob(done, "image/png"));
+// toBlob would wait until the browser is idle, for up to a second.
+function asPng(canvas) {
+  const bytes = Uint8Array.from(atob(canvas.toDataURL("image/png").split(",")[1]), (character) => character.charCodeAt(0));
+  return new Blob([bytes], { type: "image/png" });
+}
 
 function inverted(canvas) {
   const context = canvas.getContext("2d");
@@ -66,7 +70,7 @@ function copied(image) {
 function preview(image) {
   const canvas = byId("seen");
   [, canvas.height, canvas.width] = shape;
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  canvas.getContext("2d", { willReadFrequently: true }).drawImage(image, 0, 0, canvas.width, canvas.height);
 }
 
 function inputChanged() {

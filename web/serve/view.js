@@ -28,7 +28,7 @@ export class View {
         track.append(mark);
       }
       const box = element("div", { class: "gauge", "data-measure": gauge.measure }, element("b", {}, gauge.name, value), track,
-        element("p", {}, `${title(gauge.measure)}: ${gauge.meaning}`));
+        element("p", {}, `${title(gauge.measure)} in nats: ${gauge.meaning}`));
       return { ...gauge, box, value, fill };
     });
     byId("gauges").replaceChildren(...this.gauges.map((gauge) => gauge.box));
@@ -48,11 +48,11 @@ export class View {
     verdict.dataset.verdict = byId("gauges").dataset.verdict = answer.verdict ?? "none";
     byId("verdict-name").textContent = names[answer.verdict] ?? "No verdict";
     byId("class").replaceChildren(answer.class, " ", element("small", {}, `${(100 * answer.probability).toFixed(answer.probability > 0.9995 ? 0 : 1)} %`));
-    byId("words").textContent = answer.words;
+    byId("words").textContent = answer.words.replace(/^(Ambiguous|Unfamiliar|Undecided): ./, (start) => start.at(-1).toUpperCase());
     byId("time").textContent = `Answered in ${Math.round(milliseconds)} ms${answer.p_value === null ? "" : `; p-value ${short(answer.p_value)}`}.`;
     for (const { measure, limit, box, value, fill } of this.gauges) {
       const found = answer.uncertainties[measure];
-      value.textContent = `${short(found)} nats`;
+      value.textContent = short(found);
       fill.style.width = `${100 * position(measure, found, this.classes)}%`;
       box.classList.toggle("over", limit !== undefined && found > limit);
     }
