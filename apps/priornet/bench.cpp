@@ -2,9 +2,11 @@
 #include <bench/gpu_training.h>
 #include <bench/reading.h>
 #include <bench/scoring.h>
+#include <bench/serving.h>
 #include <bench/timing.h>
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
+#include <priornet/deploy/serve/http_server.h>
 #include <priornet/dirichlet/instruction_set.h>
 
 #include <algorithm>
@@ -22,6 +24,7 @@ struct BenchOptions {
   std::filesystem::path data;
   std::vector<std::string> only;
   std::filesystem::path trace;
+  std::filesystem::path model;
   bool json = false;
 
   bool asks_for(const std::string& name) const {
@@ -110,6 +113,28 @@ class BenchOutput {
         {{"how", line.how}, {"passes", line.passes}, {"images_per_second", line.images_per_second}, {"cost", cost}});
   }
 
+  void add(const bench::ServingTimes& line) {
+    say(fmt::format("{:<9} {:>5} {:>6} {:>12.0f} {:>12.0f} {:>7.1f}x {:>10.1f} {:>12.0f} {:>10.1f} {:>10.1f}",
+                    line.network, line.batch, line.connections, line.batched.requests_per_second,
+                    line.one_by_one.requests_per_second, line.ratio(), 1e3 * line.batched.p99_seconds,
+                    line.at_half_load.requests_per_second, 1e3 * line.at_half_load.median_seconds,
+                    1e3 * line.at_half_load.p99_seconds));
+    const auto json = [](const bench::LoadResult& load) {
+      return nlohmann::json{{"requests_per_second", load.requests_per_second},
+                            {"median_seconds", load.median_seconds},
+                            {"p99_seconds", load.p99_seconds},
+                            {"answered", load.answered},
+                            {"failed", load.failed}};
+    };
+    all_["serving"] = {{"network", line.network},
+                       {"batch", line.batch},
+                       {"connections", line.connections},
+                       {"batched", json(line.batched)},
+                       {"one_by_one", json(line.one_by_one)},
+                       {"at_half_load", json(line.at_half_load)},
+                       {"ratio", line.ratio()}};
+  }
+
   void finish() const {
     if (json_) fmt::print("{}\n", all_.dump(2));
   }
@@ -184,6 +209,17 @@ void run_kernels(const BenchOptions& options, BenchOutput& output) {
     if (options.asks_for(name)) run();
 }
 
+void run_serving(const BenchOptions& options, BenchOutput& output) {
+  if (!serving::has_http_server()) return;
+  output.say(
+      "Serving single images over HTTP, clients on the same machine. One by one: the same server with one forward pass "
+      "a "
+      "request. Then the batched server at half its requests a second.");
+  output.say(fmt::format("{:<9} {:>5} {:>6} {:>12} {:>12} {:>8} {:>10} {:>12} {:>10} {:>10}", "network", "batch",
+                         "conn.", "requests/s", "one by one", "ratio", "p99 ms", "half: req/s", "median ms", "p99 ms"));
+  output.add(bench::measure_serving(options.work.device, options.model, 3 * options.work.seconds));
+}
+
 void run(BenchOptions& options) {
   options.work.device = chosen_device(options.device);
   BenchOutput output(options.json);
@@ -195,6 +231,7 @@ void run(BenchOptions& options) {
     if (options.asks_for("training") && !options.work.device.is_cpu()) run_gpu_training(options, output);
     if (options.asks_for("scoring")) run_scoring(options, output);
     if (options.asks_for("reading")) run_reading(options, output);
+    if (options.asks_for("serve")) run_serving(options, output);
   }
   output.finish();
 }
@@ -216,8 +253,10 @@ void add_bench(CLI::App& tool) {
       ->envname("PRIORNET_DATA");
   command->add_option("--only", options->only, "Only some of it")
       ->delimiter(',')
-      ->check(CLI::IsMember({"measures", "losses", "images", "training", "scoring", "reading"}));
+      ->check(CLI::IsMember({"measures", "losses", "images", "training", "scoring", "reading", "serve"}));
   command->add_option("--trace", options->trace, "Only record a few training steps, for chrome://tracing");
+  command->add_option("--model", options->model, "The model file to serve; else a network with weights at random")
+      ->check(CLI::ExistingFile);
   command->add_flag("--json", options->json, "Print the results as JSON");
   command->footer("Example:\n  priornet bench --classes 10,1000\n  priornet bench --device cuda --only training");
   command->callback([options] { run(*options); });

@@ -17,6 +17,7 @@ void add_reproduce(CLI::App& tool);
 void add_report(CLI::App& tool);
 void add_data(CLI::App& tool);
 void add_export(CLI::App& tool);
+void add_serve(CLI::App& tool);
 void add_bench(CLI::App& tool);
 
 }  // namespace priornet::tool

@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
   priornet::tool::add_detect(tool);
   priornet::tool::add_data(tool);
   priornet::tool::add_export(tool);
+  priornet::tool::add_serve(tool);
   priornet::tool::add_bench(tool);
   try {
     tool.parse(argc, argv);
