@@ -130,7 +130,7 @@ std::string as_text(const ModelFile& model, const std::vector<Behaviour>& behavi
                                  points.calibration_set);
   thresholds.columns = {"verdict", "measure", "above"};
   for (const auto& watch : points.watches)
-    thresholds.add({std::string(kVerdictNames[static_cast<size_t>(watch.cause)]), watch.measure,
+    thresholds.add({std::string(verdict_name(watch.cause)), watch.measure,
                     Cell::number(watch.threshold, fmt::format("{:.5g}", watch.threshold))});
   Table table;
   table.columns = {"inputs",    "number", "rejected",          "unfamiliar", "undecided",
@@ -156,9 +156,8 @@ std::string as_json(const ModelFile& model, const std::vector<Behaviour>& behavi
                                  {"calibration_set", points.calibration_set},
                                  {"calibration_size", points.calibration_size}};
   for (const auto& watch : points.watches)
-    json["watches"].push_back({{"verdict", kVerdictNames[static_cast<size_t>(watch.cause)]},
-                               {"measure", watch.measure},
-                               {"threshold", watch.threshold}});
+    json["watches"].push_back(
+        {{"cause", verdict_name(watch.cause)}, {"measure", watch.measure}, {"threshold", watch.threshold}});
   for (const auto& b : behaviours) {
     nlohmann::ordered_json item = {{"set", b.set}, {"size", b.size}, {"rejected", b.rejected()}};
     for (size_t v = 0; v < kVerdictNames.size(); ++v) item[std::string(kVerdictNames[v])] = b.verdicts[v];
@@ -187,8 +186,8 @@ void run(const CalibrateOptions& options) {
   const auto labels = set.has_labels() ? labels_for(model.run, set) : torch::Tensor();
   Predictor plain(model);
   const auto said = said_of(plain, set, progress);
-  const bool several = model.run.members.size() > 1 || model.dropout_samples > 0;
-  model.points = calibrate(said, labels, watched_measures(model.run.gives_dirichlet(), several), options.calibration);
+  const auto watched = watched_measures(model.run.gives_dirichlet(), model.asks_several());
+  model.points = calibrate(said, labels, watched, options.calibration);
   model.points->calibration_set = set_name;
   write_model_file(out, model);
 
@@ -207,7 +206,7 @@ void run(const CalibrateOptions& options) {
 void add_calibrate(CLI::App& tool) {
   auto* command = tool.add_subcommand("calibrate", "Make a model file of a run, with thresholds from held-out inputs");
   const auto options = std::make_shared<CalibrateOptions>();
-  command->add_option("run", options->run, "The folder of the run")->required()->check(CLI::ExistingDirectory);
+  command->add_option("RUN", options->run, "The folder of the run")->required()->check(CLI::ExistingDirectory);
   command->add_option("--data", options->data,
                       "A set like the run's that it did not learn from; else the rows that train --data kept back");
   command

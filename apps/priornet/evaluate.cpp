@@ -103,9 +103,7 @@ EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Set
                            Progress& progress) {
   EvaluationReport report;
   report.run = folder;
-  report.method = std::find_if(kMethodNames.begin(), kMethodNames.end(), [&](const auto& named) {
-                    return named.second == run.config.method.method;
-                  })->first;
+  report.method = method_name(run.config.method.method);
   report.members = static_cast<int64_t>(run.members.size());
   report.checkpoint = options.checkpoint;
   report.weights = run.identity;

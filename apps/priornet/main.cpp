@@ -58,11 +58,11 @@ int main(int argc, char** argv) {
   priornet::tool::add_evaluate(tool);
   priornet::tool::add_calibrate(tool);
   priornet::tool::add_predict(tool);
+  priornet::tool::add_export(tool);
+  priornet::tool::add_serve(tool);
   priornet::tool::add_measure(tool);
   priornet::tool::add_detect(tool);
   priornet::tool::add_data(tool);
-  priornet::tool::add_export(tool);
-  priornet::tool::add_serve(tool);
   priornet::tool::add_bench(tool);
   try {
     tool.parse(argc, argv);

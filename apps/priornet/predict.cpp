@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
-#include <optional>
 
 #include "command.h"
 #include "device_option.h"
@@ -70,11 +69,11 @@ int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const Predictio
   std::vector<torch::Tensor> values;
   for (const auto& input : waiting)
     if (input.error.empty()) values.push_back(input.value);
-  std::optional<Predictions> said;
-  if (!values.empty()) said = predictor.predict(torch::stack(values));
+  Answers answers;
+  if (!values.empty()) answers = answers_of(predictor.predict(torch::stack(values)));
   std::string text;
   int64_t at = 0;
-  for (const auto& input : waiting) text += input.error.empty() ? rows.row(input, *said, at++) : rows.error(input);
+  for (const auto& input : waiting) text += input.error.empty() ? rows.row(input, answers, at++) : rows.error(input);
   sink.write(text);
   const auto failed = static_cast<int64_t>(waiting.size()) - at;
   waiting.clear();
@@ -108,11 +107,11 @@ void run(const PredictOptions& options) {
 void add_predict(CLI::App& tool) {
   auto* command = tool.add_subcommand("predict", "Class, probability, uncertainties and a verdict of each input");
   const auto options = std::make_shared<PredictOptions>();
-  command->add_option("model", options->model, "A model file; or a run's folder, which gives no verdicts")
+  command->add_option("MODEL", options->model, "A model file; or a run's folder, which gives no verdicts")
       ->required()
       ->check(CLI::ExistingPath);
   command
-      ->add_option("inputs", options->inputs,
+      ->add_option("INPUT", options->inputs,
                    "Images, folders of them, .csv, .npy; - is standard input (CSV, .npy or one image)")
       ->required();
   command->add_option("--format", options->format, "table, csv or jsonl; by default as --out ends, else a table")

@@ -5,6 +5,7 @@
 #include <priornet/deploy/calibrate.h>
 #include <priornet/runs/scoring.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace priornet::tool {
@@ -20,12 +21,6 @@ std::string place_of(const Input& input) {
   return input.row < 0 ? input.name : fmt::format("{}:{}", input.name, input.row);
 }
 
-double value_of(const Predictions& said, const std::string& measure, int64_t at) {
-  for (const auto& [name, values] : said.scores)
-    if (name == measure) return values[at].item<double>();
-  return std::numeric_limits<double>::quiet_NaN();
-}
-
 std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json start_of(const Input& input) {
@@ -37,12 +32,13 @@ Json start_of(const Input& input) {
 }  // namespace
 
 PredictionRows::PredictionRows(const ModelFile& model, std::string format) : model_(model), format_(std::move(format)) {
-  const bool several = model.run.members.size() > 1 || model.dropout_samples > 0;
+  const bool several = model.asks_several();
   const auto logits = several ? torch::zeros({2, 1, 2}) : torch::zeros({1, 2});
   for (const auto& column : scores_of_logits(logits, model.run.gives_dirichlet(), 0).columns)
     measures_.push_back(column.name);
   for (const auto& [cause, measure] : watched_measures(model.run.gives_dirichlet(), several))
-    shown_.push_back({title_of(cause), measure});
+    shown_.push_back({title_of(cause),
+                      static_cast<size_t>(std::find(measures_.begin(), measures_.end(), measure) - measures_.begin())});
 }
 
 std::string PredictionRows::header() const {
@@ -57,30 +53,25 @@ std::string PredictionRows::header() const {
   return text + (model_.points ? fmt::format("  {:>8}  verdict\n", "p-value") : "\n");
 }
 
-std::string PredictionRows::row(const Input& input, const Predictions& said, int64_t at) const {
-  const auto& name = model_.run.class_names.at(static_cast<size_t>(said.prediction[at].item<int64_t>()));
-  const auto probability = said.probability[at].item<double>();
-  const auto* decision = said.decisions.empty() ? nullptr : &said.decisions[static_cast<size_t>(at)];
-  const auto verdict = decision == nullptr ? "" : kVerdictNames[static_cast<size_t>(decision->verdict)];
+std::string PredictionRows::row(const Input& input, const Answers& answers, int64_t at) const {
   if (format_ == "jsonl") {
     auto json = start_of(input);
-    json["prediction"] = name;
-    json["probability"] = probability;
-    for (const auto& measure : measures_) json[measure] = value_of(said, measure, at);
-    if (decision != nullptr) {
-      json["p_value"] = decision->p_value;
-      json["verdict"] = verdict;
-    }
+    json.update(answer_json({model_.run.class_names, measures_}, answers, at));
     return line(json);
   }
+  const auto i = static_cast<size_t>(at);
+  const auto& name = model_.run.class_names.at(static_cast<size_t>(answers.prediction[i]));
+  const auto probability = answers.probability[i];
+  const auto* decision = answers.decisions.empty() ? nullptr : &answers.decisions[i];
+  const auto verdict = decision == nullptr ? "" : verdict_name(decision->verdict);
   if (format_ == "csv") {
     auto text = fmt::format("{},{},{},{}", csv_field(input.name), input.row < 0 ? "" : std::to_string(input.row),
                             csv_field(name), probability);
-    for (const auto& measure : measures_) text += fmt::format(",{}", value_of(said, measure, at));
+    for (const auto& values : answers.scores) text += fmt::format(",{}", values[i]);
     return text + (decision == nullptr ? ",\n" : fmt::format(",{},{},\n", decision->p_value, verdict));
   }
   auto text = fmt::format("{:<32}  {:<16}  {:>11.4f}", place_of(input), name, probability);
-  for (const auto& [title, measure] : shown_) text += fmt::format("  {:>14.4g}", value_of(said, measure, at));
+  for (const auto& [title, measure] : shown_) text += fmt::format("  {:>14.4g}", answers.scores.at(measure)[i]);
   return text + (decision == nullptr ? "\n" : fmt::format("  {:>8.4f}  {}\n", decision->p_value, verdict));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <priornet/deploy/answers.h>
 #include <priornet/deploy/input_source.h>
 
 #include <string>
@@ -13,13 +14,14 @@ class PredictionRows {
 
   /// What stands above the rows.
   std::string header() const;
-  std::string row(const Input& input, const Predictions& said, int64_t at) const;
+  std::string row(const Input& input, const Answers& answers, int64_t at) const;
   /// Of an input that could not be read.
   std::string error(const Input& input) const;
 
  private:
   struct Shown {
-    std::string title, measure;
+    std::string title;
+    size_t measure;  ///< of measures_
   };
 
   const ModelFile& model_;

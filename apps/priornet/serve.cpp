@@ -43,9 +43,7 @@ std::vector<serving::ServedModel> load_models(const ServeOptions& options) {
   const auto device = chosen_device(options.device);
   std::vector<serving::ServedModel> models;
   for (const auto& path : options.models) {
-    auto file = open_model(path, device);
-    if (file.name.empty()) file.name = std::filesystem::path(path).stem().string();
-    models.push_back(serving::served_model(std::make_shared<Predictor>(std::move(file))));
+    models.push_back(serving::served_model(std::make_shared<Predictor>(open_model(path, device))));
   }
   return models;
 }

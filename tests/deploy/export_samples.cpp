@@ -9,9 +9,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-// export_samples FOLDER [MODEL SET]: writes exported models with inputs and the library's answers, for tests/onnx to
-// compare: FOLDER/CASE/{model.onnx, model.pt, inputs.npy, case.json} and FOLDER/CASE/expected/OUTPUT.npy. Made-up
-// models, or that of a model file on a set's images.
+// export_samples FOLDER (COUNT | MODEL SET): writes exported models with inputs and the library's answers, for
+// tests/onnx to compare: FOLDER/CASE/{model.onnx, model.pt, inputs.npy, case.json} and FOLDER/CASE/expected/OUTPUT.npy.
+// Made-up models on COUNT inputs, at least 1000, or that of a model file on a set's images.
 
 namespace {
 
@@ -50,13 +50,13 @@ void write_case(const std::filesystem::path& folder, const ExportCase& sample) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2 && argc != 4) {
-    fmt::print(stderr, "export_samples FOLDER [MODEL SET]\n");
+  if (argc != 3 && argc != 4) {
+    fmt::print(stderr, "export_samples FOLDER (COUNT | MODEL SET)\n");
     return 2;
   }
   const std::filesystem::path folder = argv[1];
-  if (argc == 2) {
-    for (const auto& sample : export_cases(10'000)) {
+  if (argc == 3) {
+    for (const auto& sample : export_cases(std::stoll(argv[2]))) {
       write_case(folder / sample.name, sample);
       if (sample.name != "vgg") continue;
       auto dropout = sample;

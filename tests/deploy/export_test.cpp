@@ -101,9 +101,7 @@ TEST(Export, DrawsDropoutAnewInEveryPass) {
   EXPECT_GT(first["mutual_information_y_theta"].min().item<double>(), 0.0);
   // On average what the library's dropout gives.
   const auto ours = Predictor(model).predict(inputs);
-  const auto entropy =
-      std::find_if(ours.scores.begin(), ours.scores.end(), [](auto& c) { return c.name == "entropy"; });
-  EXPECT_NEAR(first["entropy"].mean().item<double>(), entropy->values.mean().item<double>(), 0.05);
+  EXPECT_NEAR(first["entropy"].mean().item<double>(), ours.score("entropy")->mean().item<double>(), 0.05);
 }
 
 TEST(Export, RejectsAnInputWithoutNumbersInsteadOfTrustingIt) {

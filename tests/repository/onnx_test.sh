@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# onnx_test.sh SAMPLES: exported models in onnxruntime answer as the library does, on 10,000 inputs each. SAMPLES is the
-# program that exports them. Skipped, with exit status 77, where npm cannot install onnxruntime.
+# onnx_test.sh SAMPLES COUNT: exported models in onnxruntime answer as the library does, on COUNT inputs each; prints by how
+# much they differ. SAMPLES is the program that exports them. Skipped, with exit status 77, where npm cannot install
+# onnxruntime.
 set -euo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "$0")")/../onnx"
 samples=$1
+count=$2
 if grep -q '"resolved"\|https\?://' package-lock.json; then
   echo "tests/onnx/package-lock.json names a registry: install with tests/onnx/.npmrc"
   exit 1
@@ -16,5 +18,5 @@ if ! command -v npm >/dev/null || ! (cd "$folder" && npm ci --prefer-offline --n
   echo "skipped: npm cannot install onnxruntime-node here"
   exit 77
 fi
-"$samples" "$folder/samples"
+"$samples" "$folder/samples" "$count"
 node "$folder/compare.mjs" "$folder/samples"

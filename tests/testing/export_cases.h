@@ -4,8 +4,6 @@
 #include <priornet/deploy/predictor.h>
 #include <priornet/models/model.h>
 
-#include <algorithm>
-
 // Models of every kind with inputs, to be exported and held against the library's own answers. Weights are random: what
 // counts is that each operator and each branch of the measures is there.
 
@@ -23,23 +21,20 @@ inline OperatingPoints points_from(const ModelFile& model, const torch::Tensor& 
   Predictor predictor(model);
   const auto reference = predictor.predict(inputs.slice(0, 0, 300));
   const auto others = predictor.predict(inputs.slice(0, 300, 600));
-  const auto find = [](const Predictions& said, const std::string& name) {
-    return std::find_if(said.scores.begin(), said.scores.end(), [&](const auto& c) { return c.name == name; })->values;
-  };
   OperatingPoints points;
   points.false_alarm = 0.2;
   points.temperature = 1.7;
   std::vector<torch::Tensor> rarities;
   for (const auto& [cause, measure] : watched) {
-    points.watches.push_back({cause, measure, std::get<0>(find(reference, measure).sort()).contiguous(), 0});
-    rarities.push_back(rarity(points.watches.back(), find(others, measure)));
+    points.watches.push_back({cause, measure, std::get<0>(reference.score(measure)->sort()).contiguous(), 0});
+    rarities.push_back(rarity(points.watches.back(), *others.score(measure)));
   }
   points.combined = std::get<0>(std::get<0>(torch::stack(rarities).max(0)).sort()).contiguous();
   set_thresholds(points);
   return points;
 }
 
-inline ModelFile made_up_model(Method method, ModelOptions options, int64_t members) {
+inline ModelFile random_model(Method method, ModelOptions options, int64_t members) {
   ModelFile model;
   model.name = options.name;
   model.run.config.method.method = method;
@@ -72,7 +67,7 @@ inline ModelFile logits_model(Method method, int64_t members) {
   options.input = {10};
   options.classes = 10;
   options.dense = std::vector<int64_t>{};
-  auto model = made_up_model(method, options, members);
+  auto model = random_model(method, options, members);
   const torch::NoGradGuard no_gradient;
   for (int64_t m = 0; m < members; ++m) {
     auto parameters = model.run.members[static_cast<size_t>(m)]->parameters();
@@ -133,24 +128,24 @@ inline std::vector<ExportCase> export_cases(int64_t count) {
   vgg.slope = 0.2;
   vgg.keep_convolution = 0.9;
   vgg.keep_dense = 0.5;
-  add("vgg", made_up_model(Method::kDpn, vgg, 1), images(1), dirichlet);
+  add("vgg", random_model(Method::kDpn, vgg, 1), images(1), dirichlet);
   vgg.batch_norm = true;
   vgg.slope = 0.0;
-  add("vgg-norm", made_up_model(Method::kDnn, vgg, 1), images(1), softmax);
+  add("vgg-norm", random_model(Method::kDnn, vgg, 1), images(1), softmax);
   ModelOptions resnet;
   resnet.name = "resnet18";
   resnet.input = {3, 9, 9};
   resnet.classes = 4;
   resnet.channels = {4, 8};
   resnet.keep_dense = 0.5;
-  add("resnet", made_up_model(Method::kDpn, resnet, 2), images(3), dirichlets);
+  add("resnet", random_model(Method::kDpn, resnet, 2), images(3), dirichlets);
 
   ModelOptions mlp;
   mlp.name = "mlp";
   mlp.input = {3};
   mlp.classes = 3;
   mlp.dense = std::vector<int64_t>{12, 7};
-  auto table = made_up_model(Method::kDpn, mlp, 1);
+  auto table = random_model(Method::kDpn, mlp, 1);
   table.preprocessing.mean = torch::tensor({1.0F, -2.0F, 30.0F});
   table.preprocessing.deviation = torch::tensor({1.0F, 0.5F, 20.0F});
   table.preprocessing.feature_names = {"a", "b", "c"};

@@ -47,7 +47,7 @@ TEST(Deploy, WalksFromAFolderOfImagesToVerdicts) {
   ASSERT_EQ(calibrated.status, 0) << calibrated.err;
   const auto report = nlohmann::json::parse(calibrated.out);
   EXPECT_EQ(report["calibration_size"], 60);
-  EXPECT_EQ(report["watches"][0]["verdict"], "unfamiliar");
+  EXPECT_EQ(report["watches"][0]["cause"], "unfamiliar");
   EXPECT_LE(report["sets"][0]["rejected"], 1);  // of 30, at a rate of 1 / 20
   EXPECT_EQ(report["sets"][1]["size"], 200);
   EXPECT_LT(report["sets"][1]["rejected"], 40);

@@ -17,6 +17,7 @@ export class View {
   constructor(parameters) {
     this.parameters = parameters;
     this.classes = parameters.class_names.length;
+    this.measures = parameters.measures;
     this.view = parameters.dirichlet ? "alphas" : "probabilities";
     this.gauges = gaugesOf(parameters).map((gauge) => {
       const value = element("span", {}, "–");
@@ -47,17 +48,17 @@ export class View {
     const verdict = byId("verdict");
     verdict.dataset.verdict = byId("gauges").dataset.verdict = answer.verdict ?? "none";
     byId("verdict-name").textContent = names[answer.verdict] ?? "No verdict";
-    byId("class").replaceChildren(answer.class, " ", element("small", {}, `${(100 * answer.probability).toFixed(answer.probability > 0.9995 ? 0 : 1)} %`));
+    byId("class").replaceChildren(answer.prediction, " ", element("small", {}, `${(100 * answer.probability).toFixed(answer.probability > 0.9995 ? 0 : 1)} %`));
     byId("words").textContent = answer.words.replace(/^(Ambiguous|Unfamiliar|Undecided): ./, (start) => start.at(-1).toUpperCase());
-    byId("time").textContent = `Answered in ${Math.round(milliseconds)} ms${answer.p_value === null ? "" : `; p-value ${short(answer.p_value)}`}.`;
+    byId("time").textContent = `Answered in ${Math.round(milliseconds)} ms${answer.p_value === undefined ? "" : `; p-value ${short(answer.p_value)}`}.`;
     for (const { measure, limit, box, value, fill } of this.gauges) {
-      const found = answer.uncertainties[measure];
+      const found = answer[measure];
       value.textContent = short(found);
       fill.style.width = `${100 * position(measure, found, this.classes)}%`;
       box.classList.toggle("over", limit !== undefined && found > limit);
     }
     byId("all").querySelector("tbody").replaceChildren(
-      ...Object.entries(answer.uncertainties).map(([name, value]) => element("tr", {}, element("td", {}, title(name)), element("td", {}, short(value)))));
+      ...this.measures.map((name) => element("tr", {}, element("td", {}, title(name)), element("td", {}, short(answer[name])))));
     this.showBars();
   }
 

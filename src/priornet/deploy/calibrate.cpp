@@ -12,8 +12,7 @@ namespace priornet {
 namespace {
 
 const torch::Tensor& column(const Predictions& said, const std::string& measure) {
-  for (const auto& [name, values] : said.scores)
-    if (name == measure) return values;
+  if (const auto* values = said.score(measure)) return *values;
   throw ArgumentError(fmt::format("calibrate: the network gives no {}", measure));
 }
 

@@ -29,7 +29,8 @@ void check_vector(const torch::Tensor& vector, const std::string& name) {
 }
 
 double rarity_of(std::span<const double> reference, double spread, double value) {
-  const auto below = std::lower_bound(reference.begin(), reference.end(), value) - reference.begin();
+  const auto least = value - std::abs(value) * kTie;
+  const auto below = std::lower_bound(reference.begin(), reference.end(), least) - reference.begin();
   const auto share = static_cast<double>(below) / static_cast<double>(reference.size());
   return share + std::max(0.0, value - reference.back()) / spread;
 }
@@ -118,7 +119,8 @@ std::vector<Decision> decide(const OperatingPoints& points, const std::vector<to
   const auto combined = values_of(points.combined);
   const auto level = rejection_level(points);
   std::vector<torch::Tensor> rarities;
-  for (size_t w = 0; w < scores.size(); ++w) rarities.push_back(rarity(points.watches[w], scores[w].to(torch::kCPU)));
+  for (size_t w = 0; w < scores.size(); ++w)
+    rarities.push_back(rarity(points.watches[w], scores[w].to(torch::kCPU)) - kTie);
   std::vector<Decision> decisions(static_cast<size_t>(scores[0].size(0)));
   for (size_t i = 0; i < decisions.size(); ++i) {
     auto rarest = -std::numeric_limits<double>::infinity();

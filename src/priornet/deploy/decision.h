@@ -22,6 +22,7 @@ enum class Verdict : int64_t {
 };
 
 constexpr std::array<std::string_view, 4> kVerdictNames = {"accept", "ambiguous", "unfamiliar", "undecided"};
+constexpr std::string_view verdict_name(Verdict verdict) { return kVerdictNames[static_cast<size_t>(verdict)]; }
 
 /// A measure that watches for a cause, with the values it has on the reference half of the calibration inputs.
 struct Watch {
@@ -40,6 +41,11 @@ struct OperatingPoints {
   std::string calibration_set;  ///< its name, for the record
   int64_t calibration_size = 0;
 };
+
+/// Measures that differ by no more than this, relative to them, and rarities that do, count as equal, which rejects
+/// nothing: many inputs may share a value, that of no evidence for any class, say, which other batches and machines
+/// round another way.
+constexpr double kTie = 1e-12;
 
 /// One input's decision.
 struct Decision {
@@ -64,9 +70,10 @@ void set_thresholds(OperatingPoints& points);
 void check_points(const OperatingPoints& points);
 
 /// `scores`: float64 [N], one tensor a watch, in their order: the measures' values. An input is rejected where its
-/// p-value, (1 + how many of `combined` are at least its largest rarity) / (C + 1), is at most false_alarm. Its cause
-/// is the first of unfamiliar, undecided, ambiguous whose own rarity rejects: what a network says of the classes, and
-/// whether its members agree, means little where it was never taught. ArgumentError for other shapes, or for NaN.
+/// p-value, (1 + how many of `combined` are at least its largest rarity, less kTie) / (C + 1), is at most false_alarm.
+/// Its cause is the first of unfamiliar, undecided, ambiguous whose own rarity rejects: what a network says of the
+/// classes, and whether its members agree, means little where it was never taught. ArgumentError for other shapes, or
+/// for NaN.
 std::vector<Decision> decide(const OperatingPoints& points, const std::vector<torch::Tensor>& scores);
 
 }  // namespace priornet

@@ -3,7 +3,6 @@
 #include <priornet/core/input_file.h>
 #include <priornet/core/lower_case.h>
 #include <priornet/data/formats/image_collection.h>
-#include <priornet/data/images/decode.h>
 #include <priornet/deploy/input_source.h>
 #include <priornet/deploy/row_inputs.h>
 
@@ -25,7 +24,7 @@ Input decoded(const std::string& name, const std::string& bytes, const Predictor
   Input input;
   input.name = name;
   try {
-    input.value = predictor.fitted(decode_image(bytes, name, Channels::kAsStored));
+    input.value = predictor.decoded(bytes, name);
   } catch (const DataError& error) {
     input.error = without_name(error.what(), name);
   }

@@ -36,7 +36,7 @@ ModelJson json_of(const Preprocessing& preprocessing) {
 ModelJson json_of(const OperatingPoints& points) {
   auto watches = ModelJson::array();
   for (const auto& watch : points.watches)
-    watches.push_back({{"cause", kVerdictNames[static_cast<size_t>(watch.cause)]}, {"measure", watch.measure}});
+    watches.push_back({{"cause", verdict_name(watch.cause)}, {"measure", watch.measure}});
   return {{"watches", watches},
           {"false_alarm", points.false_alarm},
           {"temperature", points.temperature},
@@ -217,6 +217,14 @@ class ModelReader {
 };
 
 }  // namespace
+
+void check_networks(const char* function, const ModelFile& model) {
+  if (model.run.members.empty())
+    throw ArgumentError(fmt::format("{}: the model should have a network, has none", function));
+  if (model.dropout_samples > 0 && !model.run.members[0]->has_dropout())
+    throw ArgumentError(
+        fmt::format("{}: the network has no dropout, so that its dropout samples would all be the same", function));
+}
 
 void write_model_file(const std::filesystem::path& path, const ModelFile& model) {
   std::vector<NamedTensor> tensors;

@@ -31,7 +31,13 @@ struct ModelFile {
   int64_t dropout_samples = 0;  ///< passes with dropout at work; 0: one without it
   std::optional<OperatingPoints> points;
   std::map<std::string, std::string> provenance;  ///< commit, version, set trained on, seed, date
+
+  /// Whether its answer is put together from several: of members or of dropout samples.
+  bool asks_several() const { return run.members.size() > 1 || dropout_samples > 0; }
 };
+
+/// ArgumentError, opened by `function`, unless there are networks, and dropout where it is sampled.
+void check_networks(const char* function, const ModelFile& model);
 
 /// Whole or not at all.
 void write_model_file(const std::filesystem::path& path, const ModelFile& model);

@@ -23,7 +23,9 @@ ModelFile model_of_run(const std::filesystem::path& folder, const torch::Device&
 ModelFile open_model(const std::filesystem::path& path, const torch::Device& device) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return model_of_run(path, device);
-  return read_model_file(path, device);
+  auto model = read_model_file(path, device);
+  if (model.name.empty()) model.name = path.stem().string();
+  return model;
 }
 
 }  // namespace priornet

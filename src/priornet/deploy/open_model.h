@@ -7,7 +7,7 @@ namespace priornet {
 /// The model that a run came to, not calibrated; called by the name of its folder. DataError as load_run() has it.
 ModelFile model_of_run(const std::filesystem::path& folder, const torch::Device& device);
 
-/// A model file, or the folder of a run.
+/// A model file, called as the file where it has no name, or the folder of a run.
 ModelFile open_model(const std::filesystem::path& path, const torch::Device& device);
 
 }  // namespace priornet

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
+#include <priornet/data/images/decode.h>
 #include <priornet/data/transforms/fitting.h>
 #include <priornet/deploy/predictor.h>
 #include <priornet/runs/evaluating.h>
@@ -86,20 +87,22 @@ void check_inputs(const torch::Tensor& inputs, const Preprocessing& preprocessin
 
 }  // namespace
 
-Predictor::Predictor(ModelFile model) : model_(std::move(model)) {
-  if (model_.run.members.empty()) throw ArgumentError("Predictor: the model should have a network, has none");
-  if (model_.dropout_samples > 0 && !model_.run.members[0]->has_dropout())
-    throw ArgumentError("Predictor: the network has no dropout, so that its dropout samples would all be the same");
+const torch::Tensor* Predictions::score(std::string_view measure) const {
+  const auto found =
+      std::find_if(scores.begin(), scores.end(), [&](const auto& column) { return column.name == measure; });
+  return found == scores.end() ? nullptr : &found->values;
 }
+
+Predictor::Predictor(ModelFile model) : model_(std::move(model)) { check_networks("Predictor", model_); }
 
 Predictions Predictor::predict(const torch::Tensor& inputs) {
   check_inputs(inputs, model_.preprocessing);
   const torch::NoGradGuard no_gradient;
   const std::lock_guard lock(one_at_a_time_);
   const auto classes = static_cast<int64_t>(model_.run.class_names.size());
-  const bool ensemble = model_.run.members.size() > 1 || model_.dropout_samples > 0;
+  const bool several = model_.asks_several();
   Predictions result;
-  auto logits = ensemble ? torch::empty({1, 0, classes}) : torch::empty({0, classes});
+  auto logits = several ? torch::empty({1, 0, classes}) : torch::empty({0, classes});
   if (inputs.size(0) > 0) logits = logits_of(model_, standardised(inputs.to(torch::kCPU), model_.preprocessing));
   logits = logits.to(torch::kCPU).to(torch::kFloat64);
   if (!logits.isfinite().all().item<bool>())
@@ -108,18 +111,17 @@ Predictions Predictor::predict(const torch::Tensor& inputs) {
   result.scores = scores_of_logits(logits, dirichlet, 0).columns;
   const auto temperature = model_.points ? model_.points->temperature : 1.0;
   result.probabilities = torch::softmax(logits / temperature, -1);
-  if (ensemble) result.probabilities = result.probabilities.mean(0);
+  if (several) result.probabilities = result.probabilities.mean(0);
   std::tie(result.probability, result.prediction) = result.probabilities.max(1);
   if (dirichlet) result.log_alpha = mean_dirichlet(logits);
   result.logits = logits;
   if (!model_.points) return result;
   std::vector<torch::Tensor> watched;
   for (const auto& watch : model_.points->watches) {
-    const auto found = std::find_if(result.scores.begin(), result.scores.end(),
-                                    [&](const NamedTensor& column) { return column.name == watch.measure; });
-    if (found == result.scores.end())
+    const auto* values = result.score(watch.measure);
+    if (values == nullptr)
       throw DataError(fmt::format("{}: watches {}, which its network does not give", model_.name, watch.measure));
-    watched.push_back(found->values);
+    watched.push_back(*values);
   }
   result.decisions = decide(*model_.points, watched);
   return result;
@@ -136,6 +138,10 @@ torch::Tensor Predictor::fitted(const torch::Tensor& image) const {
     throw DataError(fmt::format("is of {} x {} pixels; the model takes {} x {} and resizes nothing", found[1], found[2],
                                 shape[1], shape[2]));
   return fit_to({"the image", image.unsqueeze(0), {}, {}, {}}, {shape[0], shape[1], shape[2]}).inputs[0];
+}
+
+torch::Tensor Predictor::decoded(std::string_view bytes, const std::string& name) const {
+  return fitted(decode_image(bytes, name, Channels::kAsStored));
 }
 
 }  // namespace priornet

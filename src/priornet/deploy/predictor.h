@@ -3,6 +3,7 @@
 #include <priornet/deploy/model_file.h>
 
 #include <mutex>
+#include <string_view>
 
 namespace priornet {
 
@@ -17,6 +18,8 @@ struct Predictions {
   std::vector<Decision> decisions;  ///< empty for a model that was not calibrated
 
   int64_t size() const { return prediction.size(0); }
+  /// A measure by its name, or null where the model does not give it.
+  const torch::Tensor* score(std::string_view measure) const;
 };
 
 /// A model ready to answer. Calls from several threads are made one after the other.
@@ -32,6 +35,9 @@ class Predictor {
   /// An image uint8 [C, H, W] of any size as the model takes it. DataError if it may not be resized, or has channels
   /// that cannot be matched.
   torch::Tensor fitted(const torch::Tensor& image) const;
+
+  /// The same of the bytes of an image file, called `name` where they are none. DataError.
+  torch::Tensor decoded(std::string_view bytes, const std::string& name) const;
 
   const ModelFile& model() const { return model_; }
 

@@ -39,7 +39,7 @@ TEST(InferenceServer, SpeaksTheOpenInferenceProtocol) {
 TEST(InferenceServer, AnswersPeopleInWords) {
   const RunningServer server;
   const auto image = json::parse(server.ask("POST", "/predict", std::string("\2\11\377\0", 4)).body);
-  EXPECT_EQ(image["class"], "cat");
+  EXPECT_EQ(image["prediction"], "cat");
   EXPECT_EQ(image["verdict"], "unfamiliar");
   EXPECT_EQ(
       image["words"],
@@ -53,8 +53,9 @@ TEST(InferenceServer, AnswersPeopleInWords) {
   EXPECT_TRUE(ambiguous["words"].get<std::string>().starts_with("Ambiguous: it could be bee or ant.")) << ambiguous;
   const auto row =
       json::parse(server.ask("POST", "/predict?model=table", R"({"features":{"height":3,"width":-1}})").body);
-  EXPECT_EQ(row["class"], "above");
-  EXPECT_EQ(json::parse(server.ask("POST", "/predict?model=table", R"({"features":[-3,1]})").body)["class"], "below");
+  EXPECT_EQ(row["prediction"], "above");
+  EXPECT_EQ(json::parse(server.ask("POST", "/predict?model=table", R"({"features":[-3,1]})").body)["prediction"],
+            "below");
 }
 
 TEST(InferenceServer, RefusesWithAReason) {

@@ -12,16 +12,12 @@ Value count_at_least(const Value& vector, const Value& values) {
   return sum(cast(unsqueeze(values, 1) <= vector, torch::kFloat64), 1);
 }
 
-// Values that differ by less were equal before other machines rounded them, and many inputs may share one: that of no
-// evidence for any class, say. They count as equal, which rejects nothing.
-constexpr double kRounding = 1e-12;
-
 Value rarity_value(const Watch& watch, size_t index, const Value& score) {
   const auto reference = score.owner->tensor(fmt::format("watch_{}.reference", index), watch.reference);
   const auto size = static_cast<double>(watch.reference.size(0));
   const auto last = watch.reference[-1].item<double>();
-  const auto share = (size - count_at_least(reference, score - abs(score) * kRounding)) / size;
-  return share + at_least(score - last, 0.0) / spread_of(watch) - kRounding;
+  const auto share = (size - count_at_least(reference, score - abs(score) * kTie)) / size;
+  return share + at_least(score - last, 0.0) / spread_of(watch) - kTie;
 }
 
 }  // namespace

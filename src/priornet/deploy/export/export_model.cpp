@@ -1,4 +1,3 @@
-#include <priornet/core/errors.h>
 #include <priornet/deploy/export/export_model.h>
 #include <priornet/deploy/export/onnx_file.h>
 #include <priornet/deploy/export/torchscript_file.h>
@@ -22,9 +21,7 @@ ExportSignature signature_of(const graph::Graph& graph) {
 template <class Write>
 ExportSignature export_by(const Write& write, const ModelFile& model, const std::filesystem::path& path,
                           ImageInput input) {
-  if (model.run.members.empty()) throw ArgumentError("export: the model should have a network, has none");
-  if (model.dropout_samples > 0 && !model.run.members[0]->has_dropout())
-    throw ArgumentError("export: the network has no dropout, so that its dropout samples would all be the same");
+  check_networks("export", model);
   graph::Graph graph;
   graph::add_model(graph, model, input);
   write(path, graph, graph::model_metadata(model));

@@ -48,14 +48,14 @@ Value watched_value(const NamedValues& measures, const std::string& name) {
 
 void add_model(Graph& graph, const ModelFile& model, ImageInput input) {
   const auto classes = static_cast<int64_t>(model.run.class_names.size());
-  const bool ensemble = model.run.members.size() > 1 || model.dropout_samples > 0;
+  const bool several = model.asks_several();
   const auto passes =
-      ensemble ? static_cast<int64_t>(model.run.members.size()) * std::max<int64_t>(model.dropout_samples, 1) : 0;
+      several ? static_cast<int64_t>(model.run.members.size()) * std::max<int64_t>(model.dropout_samples, 1) : 0;
   const auto logits = model_logits(graph, model, input);
   const auto exact = cast(logits, torch::kFloat64);
   const auto temperature = model.points ? model.points->temperature : 1.0;
   auto probabilities = softmax(exact / temperature);
-  if (ensemble) probabilities = mean(probabilities, 0);
+  if (several) probabilities = mean(probabilities, 0);
   const auto measures = measure_values(exact, model.run.gives_dirichlet(), passes, classes);
 
   graph.output("prediction", largest_index(probabilities, -1), {-1});
@@ -63,7 +63,7 @@ void add_model(Graph& graph, const ModelFile& model, ImageInput input) {
   graph.output("probabilities", probabilities, {-1, classes});
   for (const auto& [name, value] : measures) graph.output(name, value, {-1});
   graph.output("logits", logits,
-               ensemble ? std::vector<int64_t>{passes, -1, classes} : std::vector<int64_t>{-1, classes});
+               several ? std::vector<int64_t>{passes, -1, classes} : std::vector<int64_t>{-1, classes});
   if (!model.points) return;
   std::vector<Value> watched;
   for (const auto& watch : model.points->watches) watched.push_back(watched_value(measures, watch.measure));

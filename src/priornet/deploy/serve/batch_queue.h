@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/deploy/serve/answers.h>
+#include <priornet/deploy/answers.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -14,6 +14,9 @@
 namespace priornet::serving {
 
 using Clock = std::chrono::steady_clock;
+
+/// Asks a model: `inputs` holds `rows` inputs one after the other, in the bytes of the model's input type.
+using Answerer = std::function<Answers(const std::string& inputs, int64_t rows)>;
 
 struct BatchOptions {
   int64_t batch = 32;                                               ///< inputs a pass at most

@@ -178,7 +178,7 @@ void InferenceServer::ask(Model& model, std::string inputs, int64_t rows, const 
   const auto done = [this, &model, respond, answer = std::move(answer)](const Outcome& outcome) {
     if (outcome.status != 200) return respond(error_response(outcome.status, outcome.error));
     for (const auto& decision : outcome.answers.decisions)
-      metrics_.verdict(model.served.description.name, kVerdictNames.at(static_cast<size_t>(decision.verdict)));
+      metrics_.verdict(model.served.description.name, verdict_name(decision.verdict));
     respond(answer(outcome.answers));
   };
   model.queue->submit(std::move(inputs), rows, Clock::now() + options_.timeout, done);

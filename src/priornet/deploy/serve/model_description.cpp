@@ -33,9 +33,8 @@ std::string metadata_json(const ModelDescription& model) {
   }
   nlohmann::json watches = nlohmann::json::array();
   for (const auto& watch : model.watches)
-    watches.push_back({{"cause", kVerdictNames.at(static_cast<size_t>(watch.cause))},
-                       {"measure", watch.measure},
-                       {"threshold", watch.threshold}});
+    watches.push_back(
+        {{"cause", verdict_name(watch.cause)}, {"measure", watch.measure}, {"threshold", watch.threshold}});
   nlohmann::json parameters = {{"method", model.method},
                                {"class_names", model.class_names},
                                {"feature_names", model.feature_names},

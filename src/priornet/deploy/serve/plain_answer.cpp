@@ -2,8 +2,6 @@
 #include <priornet/deploy/serve/plain_answer.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace priornet::serving {
@@ -13,18 +11,14 @@ std::vector<double> row_of(const std::vector<double>& values, int64_t row, int64
   return {values.begin() + row * width, values.begin() + (row + 1) * width};
 }
 
-std::string class_name(const ModelDescription& model, int64_t index) {
-  return static_cast<size_t>(index) < model.class_names.size() ? model.class_names[static_cast<size_t>(index)]
-                                                               : std::to_string(index);
-}
-
 // The two likeliest classes.
 std::string rivals(const ModelDescription& model, const std::vector<double>& probabilities) {
   const auto first = std::max_element(probabilities.begin(), probabilities.end()) - probabilities.begin();
   int64_t second = first == 0 ? 1 : 0;
   for (int64_t i = 0; i < static_cast<int64_t>(probabilities.size()); ++i)
     if (i != first && probabilities[static_cast<size_t>(i)] > probabilities[static_cast<size_t>(second)]) second = i;
-  return fmt::format("{} or {}", class_name(model, first), class_name(model, second));
+  const auto name = [&](int64_t index) { return model.class_names.at(static_cast<size_t>(index)); };
+  return fmt::format("{} or {}", name(first), name(second));
 }
 
 // "Its mutual information is 0.93, above 0.021": of the measure that watches for the cause.
@@ -65,30 +59,12 @@ std::string verdict_in_words(const ModelDescription& model, const Answers& answe
 }
 
 std::string plain_answer(const ModelDescription& model, const Answers& answers, int64_t row) {
-  const auto at = static_cast<size_t>(row);
-  const auto predicted = answers.prediction[at];
-  nlohmann::ordered_json uncertainties = nlohmann::ordered_json::object();
-  for (size_t i = 0; i < model.measures.size(); ++i) uncertainties[model.measures[i]] = answers.scores[i][at];
-  nlohmann::ordered_json answer = {{"model", model.name},
-                                   {"class", class_name(model, predicted)},
-                                   {"class_index", predicted},
-                                   {"probability", answers.probability[at]},
-                                   {"verdict", nullptr},
-                                   {"words", verdict_in_words(model, answers, row)},
-                                   {"p_value", nullptr},
-                                   {"uncertainties", uncertainties},
-                                   {"class_names", model.class_names},
-                                   {"probabilities", row_of(answers.probabilities, row, answers.classes)},
-                                   {"alphas", nullptr}};
-  if (!answers.decisions.empty()) {
-    answer["verdict"] = kVerdictNames.at(static_cast<size_t>(answers.decisions[at].verdict));
-    answer["p_value"] = answers.decisions[at].p_value;
-  }
-  if (!answers.log_alpha.empty()) {
-    auto alphas = row_of(answers.log_alpha, row, answers.classes);
-    for (auto& value : alphas) value = std::min(std::exp(value), std::numeric_limits<double>::max());
-    answer["alphas"] = alphas;
-  }
+  auto answer = answer_json({model.class_names, model.measures}, answers, row);
+  answer["words"] = verdict_in_words(model, answers, row);
+  answer["model"] = model.name;
+  answer["class_names"] = model.class_names;
+  answer["probabilities"] = row_of(answers.probabilities, row, answers.classes);
+  if (!answers.log_alpha.empty()) answer["alphas"] = row_of(answers.alphas(), row, answers.classes);
   return answer.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

@@ -1,14 +1,14 @@
 #pragma once
 
-#include <priornet/deploy/serve/answers.h>
+#include <priornet/deploy/answers.h>
 #include <priornet/deploy/serve/model_description.h>
 
 #include <string>
 
 namespace priornet::serving {
 
-/// Row `row` of the answers for a person: class, probabilities, concentrations, uncertainties, p-value, and the verdict
-/// as a name and in words. JSON; what the model does not give is null.
+/// Row `row` of the answers for a person, as JSON: answer_json() with the verdict in words, the model's name, and every
+/// class's name, probability and concentration (`alphas`, of Dirichlets).
 std::string plain_answer(const ModelDescription& model, const Answers& answers, int64_t row);
 
 /// The verdict in one or two sentences, with the measure that speaks against the prediction.

@@ -1,4 +1,3 @@
-#include <priornet/data/images/decode.h>
 #include <priornet/deploy/serve/served_model.h>
 
 namespace priornet::serving {
@@ -7,20 +6,6 @@ namespace {
 std::vector<double> doubles(const torch::Tensor& values) {
   const auto flat = values.to(torch::kCPU, torch::kFloat64).contiguous();
   return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
-
-Answers rows_of_answers(const Predictions& predictions) {
-  Answers answers;
-  answers.rows = predictions.size();
-  answers.classes = predictions.probabilities.size(1);
-  const auto prediction = predictions.prediction.to(torch::kInt64).contiguous();
-  answers.prediction.assign(prediction.data_ptr<int64_t>(), prediction.data_ptr<int64_t>() + prediction.numel());
-  answers.probability = doubles(predictions.probability);
-  answers.probabilities = doubles(predictions.probabilities);
-  if (predictions.log_alpha.defined()) answers.log_alpha = doubles(predictions.log_alpha);
-  for (const auto& [name, values] : predictions.scores) answers.scores.push_back(doubles(values));
-  answers.decisions = predictions.decisions;
-  return answers;
 }
 
 // A view of the bytes as the tensor the predictor takes; they must outlive it.
@@ -33,8 +18,7 @@ torch::Tensor input_tensor(const ModelDescription& model, const std::string& inp
 ModelDescription described(const ModelFile& file) {
   ModelDescription model;
   model.name = file.name;
-  for (const auto& [name, method] : kMethodNames)
-    if (method == file.run.config.method.method) model.method = name;
+  model.method = method_name(file.run.config.method.method);
   model.shape = file.preprocessing.shape;
   model.class_names = file.run.class_names;
   model.feature_names = file.preprocessing.feature_names;
@@ -60,14 +44,12 @@ ServedModel served_model(std::shared_ptr<Predictor> predictor) {
   const auto first = predictor->predict(input_tensor(served.description, blank, 1));
   for (const auto& [name, values] : first.scores) served.description.measures.push_back(name);
   served.description.gives_dirichlet = first.log_alpha.defined();
-  const auto grey = served.description.takes_images() && served.description.shape[0] == 1;
   served.answer = [predictor, model = served.description](const std::string& inputs, int64_t rows) {
-    return rows_of_answers(predictor->predict(input_tensor(model, inputs, rows)));
+    return answers_of(predictor->predict(input_tensor(model, inputs, rows)));
   };
-  served.input_of_image = [predictor, grey](std::string_view file) {
-    const auto image = decode_image(file, "the image", grey ? Channels::kGrey : Channels::kRgb);
-    const auto fitted = predictor->fitted(image).contiguous();
-    return std::string(reinterpret_cast<const char*>(fitted.data_ptr<uint8_t>()), static_cast<size_t>(fitted.numel()));
+  served.input_of_image = [predictor](std::string_view file) {
+    const auto image = predictor->decoded(file, "the image").contiguous();
+    return std::string(reinterpret_cast<const char*>(image.data_ptr<uint8_t>()), static_cast<size_t>(image.numel()));
   };
   return served;
 }

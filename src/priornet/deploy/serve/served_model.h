@@ -1,7 +1,7 @@
 #pragma once
 
 #include <priornet/deploy/predictor.h>
-#include <priornet/deploy/serve/answers.h>
+#include <priornet/deploy/serve/batch_queue.h>
 #include <priornet/deploy/serve/model_description.h>
 
 #include <functional>

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <variant>
 
@@ -17,11 +16,7 @@ OutputValues values_of(const std::string& name, const ModelDescription& model, c
   if (name == "prediction") return answers.prediction;
   if (name == "probability") return answers.probability;
   if (name == "probabilities") return answers.probabilities;
-  if (name == "alphas") {
-    auto alphas = answers.log_alpha;
-    for (auto& value : alphas) value = std::min(std::exp(value), std::numeric_limits<double>::max());
-    return alphas;
-  }
+  if (name == "alphas") return answers.alphas();
   if (name == "p_value") {
     std::vector<double> values;
     for (const auto& decision : answers.decisions) values.push_back(decision.p_value);
@@ -29,8 +24,7 @@ OutputValues values_of(const std::string& name, const ModelDescription& model, c
   }
   if (name == "verdict") {
     std::vector<std::string_view> values;
-    for (const auto& decision : answers.decisions)
-      values.push_back(kVerdictNames.at(static_cast<size_t>(decision.verdict)));
+    for (const auto& decision : answers.decisions) values.push_back(verdict_name(decision.verdict));
     return values;
   }
   const auto at = std::find(model.measures.begin(), model.measures.end(), name) - model.measures.begin();

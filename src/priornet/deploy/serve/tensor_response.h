@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/deploy/serve/answers.h>
+#include <priornet/deploy/answers.h>
 #include <priornet/deploy/serve/messages.h>
 #include <priornet/deploy/serve/tensor_request.h>
 
