@@ -105,7 +105,7 @@ void run_export(const ExportOptions& options) {
 void add_export(CLI::App& tool) {
   auto options = std::make_shared<ExportOptions>();
   auto* command = tool.add_subcommand(
-      "export", "A model for other runtimes, with every uncertainty measure and the verdict in its graph");
+      "export", "Write a model for other runtimes, with every uncertainty measure and the verdict in its graph");
   command->add_option("MODEL", options->model, "A model file of priornet calibrate, or the folder of a run")
       ->required();
   command->add_option("--onnx", options->onnx, "Write an ONNX file (.onnx), for onnxruntime and others");
@@ -122,7 +122,8 @@ void add_export(CLI::App& tool) {
       ->check(CLI::Range(0, 10'000));
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
-      "A model that was calibrated also gives p_value and verdict. An older file of that name is replaced.\n\n"
+      "A model that was calibrated also gives p_value and verdict (docs/export.md). An older file of that name is\n"
+      "replaced.\n\n"
       "Examples:\n"
       "  priornet export fashion.priornet --onnx fashion.onnx\n"
       "  priornet export runs/dpn --onnx dpn.onnx --torchscript dpn.pt");

@@ -122,7 +122,8 @@ void add_predict(CLI::App& tool) {
       ->capture_default_str();
   add_device_option(*command, options->device, "Where to compute");
   command->footer(
-      "An input that cannot be read gives a row with its error; the others go on, and the exit status is 1.\n\n"
+      "An input that cannot be read gives a row with its error; the others go on, and the exit status is 1\n"
+      "(docs/deploy.md).\n\n"
       "Examples:\n"
       "  priornet predict photos.priornet new/ one.jpg\n"
       "  curl -s URL | priornet predict photos.priornet - --format jsonl");

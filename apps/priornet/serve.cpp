@@ -138,9 +138,9 @@ void add_serve(CLI::App& tool) {
   command->add_option("--tls-key", options->http.tls_key, "Its private key, PEM");
   add_device_option(*command, options->device, "Where to compute");
   command->footer(
-      "Speaks the Open Inference Protocol v2 under /v2, takes an image file at /predict, counts at /metrics, and shows "
-      "a "
-      "page at /. SIGTERM or Ctrl-C: answers what it took and ends; a second one ends at once.\n\n"
+      "Speaks the Open Inference Protocol v2 under /v2, takes an image file at /predict, counts at /metrics, and "
+      "shows\n"
+      "a page at /. SIGTERM or Ctrl-C: answers what it took and ends; a second one ends at once (docs/serve.md).\n\n"
       "Examples:\n"
       "  priornet serve digits.priornet\n"
       "  priornet serve a.priornet b.priornet --host 0.0.0.0 --token-file token --tls-certificate c.pem --tls-key "

@@ -17,11 +17,11 @@ package=$(ls "$folder"/priornet_*.deb)
 dpkg-deb --info "$package" | sed -n 's/^ \(Package\|Version\|Depends\|Installed-Size\): /\1: /p'
 dpkg-deb --field "$package" Depends | grep -q 'libc6'
 dpkg-deb -x "$package" "$folder/root"
-for file in bin/priornet include/priornet/deploy/predictor.h share/doc/priornet/copyright; do
-  [[ -e $folder/root/usr/$file ]] || {
+for file in bin/priornet 'lib/*libpriornet.a' 'lib/*cmake/priornet/priornetConfig.cmake' \
+  include/priornet/deploy/predictor.h share/doc/priornet/copyright; do
+  [[ -n $(find "$folder/root/usr" -path "$folder/root/usr/$file") ]] || {
     echo "the package holds no /usr/$file"
     exit 1
   }
 done
-ls "$folder"/root/usr/lib/*/libpriornet.a "$folder"/root/usr/lib/*/cmake/priornet/priornetConfig.cmake >/dev/null
 "$folder/root/usr/bin/priornet" --version
