@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 #include <priornet/core/errors.h>
+#include <priornet/deploy/export/decision_graph.h>
 #include <priornet/deploy/export/export_model.h>
 #include <priornet/deploy/export/onnx_file.h>
 #include <priornet/deploy/export/operators.h>
 #include <priornet/deploy/export/protobuf.h>
+#include <priornet/deploy/export/torchscript_file.h>
 #include <testing/export_cases.h>
 #include <testing/temporary_folder.h>
 #include <testing/tensors.h>
@@ -67,6 +69,50 @@ TEST(Export, GivesInTorchScriptWhatTheLibrarySays) {
     for (const auto verdict : {Verdict::kAccept, Verdict::kUnfamiliar})
       EXPECT_EQ(model.points.has_value(), seen[static_cast<size_t>(verdict)] > 0) << name;
   }
+}
+
+// Measures at the reference's values, next to them by rounding and by more, between them and beyond: the same p-value
+// and verdict to the last bit.
+TEST(Export, DecidesAsTheLibraryDoes) {
+  const TemporaryFolder folder;
+  auto generator = make_generator(3);
+  const auto draw = [&](int64_t count) { return torch::randn({count}, generator, torch::kFloat64) * 4; };
+  const auto columns = [](const torch::Tensor& x) {
+    return std::vector<torch::Tensor>{(x - 1.0) * (x - 1.0) * -1.0, x, x * -1.0};
+  };
+  const auto reference = draw(60);
+  const auto other = draw(99);
+  OperatingPoints points;
+  points.false_alarm = 0.1;
+  torch::Tensor rarest = torch::zeros({99}, torch::kFloat64);
+  const std::array<Verdict, 3> causes = {Verdict::kAmbiguous, Verdict::kUnfamiliar, Verdict::kUndecided};
+  for (size_t w = 0; w < causes.size(); ++w) {
+    points.watches.push_back({causes[w], "m", std::get<0>(columns(reference)[w].sort()).contiguous(), 0});
+    rarest = torch::maximum(rarest, rarity(points.watches[w], columns(other)[w]));
+  }
+  points.combined = std::get<0>(rarest.sort()).contiguous();
+  set_thresholds(points);
+  graph::Graph graph;
+  const auto x = graph.input("x", torch::kFloat64, {});
+  const auto decision = graph::decision_values(points, {(x - 1.0) * (x - 1.0) * -1.0, x, x * -1.0});
+  graph.output("p_value", decision.p_value, {-1});
+  graph.output("verdict", decision.verdict, {-1});
+  graph::write_torchscript(folder / "rule.pt", graph, {});
+  auto module = torch::jit::load((folder / "rule.pt").string());
+
+  const auto known =
+      torch::cat({reference, other, torch::tensor({points.watches[0].threshold, 40.0, -40.0, 0.0}, torch::kFloat64)});
+  const auto inputs = torch::cat({known, known * (1 + 1e-13), known * (1 - 1e-13), known * (1 + 1e-9), draw(500)});
+  auto answers = answers_of(module, inputs);
+  const auto decisions = decide(points, columns(inputs));
+  std::array<int, kVerdictNames.size()> seen{};
+  for (size_t i = 0; i < decisions.size(); ++i) {
+    const auto row = static_cast<int64_t>(i);
+    EXPECT_EQ(answers["p_value"][row].item<double>(), decisions[i].p_value) << inputs[row].item<double>();
+    EXPECT_EQ(answers["verdict"][row].item<int64_t>(), static_cast<int64_t>(decisions[i].verdict)) << i;
+    ++seen[static_cast<size_t>(decisions[i].verdict)];
+  }
+  EXPECT_GT(*std::min_element(seen.begin(), seen.end()), 0);
 }
 
 TEST(Export, TakesImagesAsNumbersUpToOne) {
