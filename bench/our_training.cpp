@@ -24,12 +24,12 @@ OurTraining::OurTraining(const TrainingCase& what, const torch::Device& device, 
   options.batch = what.inside;
   options.outside_batch = what.outside;
   options.augmentation = augmentation_of(what);
-  options.channels_last = true;
+  options.channels_last = what.channels_last;
   options.bfloat16 = bfloat16;
   batches_ = std::make_unique<TrainingBatches>(set_, torch::Tensor(), outside_.get(), device, options);
   network_ = make_model(model_of(what), make_generator(1));
   network_->to(device);
-  to_channels_last(*network_);
+  if (what.channels_last) to_channels_last(*network_);
   parameters_ = std::make_unique<FlatParameters>(network_->parameters());
   OptimiserOptions optimiser;
   optimiser.clip = kTrainingClip;

@@ -64,8 +64,8 @@ void compare_losses(const Options& options, const Report& report);
 /// Resizing (on a CPU) and augmenting RGB images; a row is an image.
 void compare_images(const Options& options, const Report& report);
 
-/// On a CPU: whole training steps of VGG-6 on 28x28 images, forward, loss, backward, clipping and update, beside the
-/// same written with LibTorch's modules and optimiser; and beside ours in the other memory format. A row is an image.
+/// On a CPU: whole training steps of VGG-6, batch, forward, loss, backward, clipping and update, beside the same
+/// written with LibTorch's modules and optimiser; and ours in the other memory format. A row is an image.
 void compare_training(const Options& options, const Report& report);
 
 }  // namespace priornet::bench

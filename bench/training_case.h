@@ -13,6 +13,7 @@ struct TrainingCase {
   int64_t inside = 128;  ///< images a step in distribution
   int64_t outside = 128;
   bool factor_analysis = false;  ///< as source of the outside; else another set
+  bool channels_last = true;
 
   int64_t images() const { return inside + outside; }
 };

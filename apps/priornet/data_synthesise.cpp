@@ -31,7 +31,7 @@ struct Options {
   std::string sheet = "synthetic-sheet.png";
 };
 
-const std::map<std::string, Squash> kSquashes = {{"tanh", Squash::kTanh}, {"clip", Squash::kClip}};
+const std::map<std::string, Squash> kSquashes(kSquashNames.begin(), kSquashNames.end());
 
 struct Made {
   torch::Tensor images;

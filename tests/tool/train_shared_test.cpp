@@ -27,7 +27,8 @@ TEST(TrainShared, RefusesBatchesThatCannotBeShared) {
   const TrainFiles files;
   const auto outcome = run_tool({"train", files.config(), "--out", (files / "run").string(), "--processes", "3"});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_NE(outcome.err.find("32"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("a batch should be a multiple of the 3 processes, found 32\n"), std::string::npos)
+      << outcome.err;
 }
 
 }  // namespace

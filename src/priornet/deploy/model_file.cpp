@@ -256,7 +256,7 @@ ModelFile read_model_file(const std::filesystem::path& path, const torch::Device
   auto model = ModelReader(path).read();
   for (const auto& network : model.run.members) {
     network->to(device);
-    if (device.is_cuda() && model.preprocessing.takes_images()) to_channels_last(*network);
+    if (model.preprocessing.takes_images()) to_channels_last(*network);  // as load_run() has them
     network->eval();
   }
   return model;

@@ -1,31 +1,22 @@
+#include <priornet/models/activation.h>
 #include <priornet/models/convolution.h>
 #if defined(PRIORNET_CUDA)
 #include <priornet/models/fused_convolution.h>
 #endif
 
 namespace priornet {
-namespace {
-
-// In place: nobody else has seen the values yet, and memory is what this costs.
-torch::Tensor activated(torch::Tensor values, double slope) {
-  if (slope == 1.0) return values;
-  return slope == 0.0 ? torch::relu_(values) : torch::leaky_relu_(values, slope);
-}
-
-}  // namespace
 
 torch::Tensor convolved(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope) {
 #if defined(PRIORNET_CUDA)
-  if (const auto values = fused::without_bias(inputs, convolution); fused::takes(values))
-    return fused::biased(values, convolution->bias, slope);
+  if (fused::follows(inputs, convolution)) return fused::biased(inputs, convolution, slope);
 #endif
   return activated(convolution->forward(inputs), slope);
 }
 
 torch::Tensor convolved_and_pooled(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope) {
 #if defined(PRIORNET_CUDA)
-  if (const auto values = fused::without_bias(inputs, convolution); fused::takes(values) && fused::can_pool(values))
-    return fused::biased_and_pooled(values, convolution->bias, slope);
+  if (fused::follows(inputs, convolution) && fused::can_pool(inputs))
+    return fused::biased_and_pooled(inputs, convolution, slope);
 #endif
   return torch::max_pool2d(convolved(inputs, convolution, slope), 2);
 }

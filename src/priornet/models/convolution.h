@@ -13,7 +13,7 @@ namespace priornet {
 /// max(x, slope x) of the convolution with its bias.
 torch::Tensor convolved(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope);
 
-/// The same, and of each 2x2 square the largest.
+/// The same of one without a stride, and of each 2x2 square the largest.
 torch::Tensor convolved_and_pooled(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope);
 
 /// max(x, slope x) of the batch norm of the convolution, which has no bias, plus `residual` where it is defined. A

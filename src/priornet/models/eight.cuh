@@ -2,11 +2,10 @@
 
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <priornet/core/errors.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
+#include <priornet/core/rows.cuh>
 
 // Eight neighbouring channels at a time, and sums of channels over rows. For the kernels beside it.
 
@@ -100,16 +99,11 @@ __device__ inline double finished_sum(const float* partial, int64_t blocks, int 
   return sum;
 }
 
-inline void check_started() {
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw Error(std::string("CUDA: a kernel did not start: ") + cudaGetErrorString(error));
-}
-
 /// Launches `kernel(work, arguments...)` on a block for every so many rows.
 template <class Kernel, class Work, class... Arguments>
 void launch_blocks(Kernel kernel, int64_t blocks, void* stream, const Work& work, Arguments... arguments) {
   kernel<<<static_cast<unsigned>(blocks), kThreads, 0, static_cast<cudaStream_t>(stream)>>>(work, arguments...);
-  check_started();
+  check_launch();
 }
 
 /// Launches a kernel that finishes sums, a thread column a channel.
@@ -117,7 +111,7 @@ template <class Kernel, class Work, class... Arguments>
 void launch_finish(Kernel kernel, int64_t channels, void* stream, const Work& work, Arguments... arguments) {
   const auto blocks = static_cast<unsigned>((channels + kFinishChannels - 1) / kFinishChannels);
   kernel<<<blocks, dim3(kFinishChannels, kFinishRows), 0, static_cast<cudaStream_t>(stream)>>>(work, arguments...);
-  check_started();
+  check_launch();
 }
 
 }  // namespace priornet::kernels

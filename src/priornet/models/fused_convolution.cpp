@@ -165,26 +165,38 @@ struct Normed : torch::autograd::Function<Normed> {
   }
 };
 
+bool is_on_gpu_as_float(const Tensor& tensor) {
+  return tensor.is_cuda() && tensor.dim() == 4 && tensor.numel() > 0 &&
+         (tensor.scalar_type() == torch::kFloat32 || tensor.scalar_type() == torch::kBFloat16);
+}
+
+bool can_have_channels(int64_t channels) { return channels % 8 == 0 && channels <= kernels::kMostChannels; }
+
+Tensor without_bias(const Tensor& inputs, torch::nn::Conv2d& convolution) {
+  const auto& weight = convolution->weight;
+  return torch::conv2d(inputs, weight, {}, convolution->options.stride(), {weight.size(2) / 2, weight.size(3) / 2})
+      .contiguous(kLayout);
+}
+
 }  // namespace
 
 bool takes(const Tensor& values) {
-  return values.defined() && values.is_cuda() && values.dim() == 4 && values.numel() > 0 &&
-         (values.scalar_type() == torch::kFloat32 || values.scalar_type() == torch::kBFloat16) &&
-         values.size(1) % 8 == 0 && values.size(1) <= kernels::kMostChannels && values.is_contiguous(kLayout);
+  return is_on_gpu_as_float(values) && can_have_channels(values.size(1)) && values.is_contiguous(kLayout);
 }
 
-bool can_pool(const Tensor& values) { return values.size(2) % 2 == 0 && values.size(3) % 2 == 0; }
-
-Tensor without_bias(const Tensor& inputs, torch::nn::Conv2d& convolution) {
-  if (!inputs.is_cuda()) return {};
-  const auto& weight = convolution->weight;
-  return torch::conv2d(inputs, weight, {}, convolution->options.stride(), {weight.size(2) / 2, weight.size(3) / 2});
+bool follows(const Tensor& inputs, const torch::nn::Conv2d& convolution) {
+  return is_on_gpu_as_float(inputs) && is_on_gpu_as_float(convolution->weight) &&
+         can_have_channels(convolution->weight.size(0));
 }
 
-Tensor biased(const Tensor& values, const Tensor& bias, double slope) { return Biased::apply(values, bias, slope); }
+bool can_pool(const Tensor& inputs) { return inputs.size(2) % 2 == 0 && inputs.size(3) % 2 == 0; }
 
-Tensor biased_and_pooled(const Tensor& values, const Tensor& bias, double slope) {
-  return Pooled::apply(values, bias, slope);
+Tensor biased(const Tensor& inputs, torch::nn::Conv2d& convolution, double slope) {
+  return Biased::apply(without_bias(inputs, convolution), convolution->bias, slope);
+}
+
+Tensor biased_and_pooled(const Tensor& inputs, torch::nn::Conv2d& convolution, double slope) {
+  return Pooled::apply(without_bias(inputs, convolution), convolution->bias, slope);
 }
 
 Tensor normed(const Tensor& values, torch::nn::BatchNorm2d& norm, double slope, const Tensor& residual) {

@@ -8,17 +8,20 @@
 
 namespace priornet::fused {
 
-/// Whether the kernels do values like these: float32 or bfloat16 on a GPU, channels-last, channels a multiple of 8.
-bool takes(const torch::Tensor& values);
+/// Whether the kernels follow this convolution: float32 or bfloat16 on a GPU, its channels a multiple of 8. It is
+/// padded by half its side.
+bool follows(const torch::Tensor& inputs, const torch::nn::Conv2d& convolution);
 
 /// Whether height and width are even.
-bool can_pool(const torch::Tensor& values);
+bool can_pool(const torch::Tensor& inputs);
 
-/// The convolution, padded by half its side, without its bias; undefined for inputs that are not on a GPU.
-torch::Tensor without_bias(const torch::Tensor& inputs, torch::nn::Conv2d& convolution);
+/// Of a convolution that they follow: with its bias, activated.
+torch::Tensor biased(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope);
+/// And pooled, where can_pool; without a stride.
+torch::Tensor biased_and_pooled(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope);
 
-torch::Tensor biased(const torch::Tensor& values, const torch::Tensor& bias, double slope);
-torch::Tensor biased_and_pooled(const torch::Tensor& values, const torch::Tensor& bias, double slope);
+/// Whether the kernels do values like these: float32 or bfloat16 on a GPU, channels-last, channels a multiple of 8.
+bool takes(const torch::Tensor& values);
 
 /// `norm` in training: its running statistics are brought up to date. `residual` may be undefined.
 torch::Tensor normed(const torch::Tensor& values, torch::nn::BatchNorm2d& norm, double slope,

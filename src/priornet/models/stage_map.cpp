@@ -1,3 +1,4 @@
+#include <priornet/models/activation.h>
 #include <priornet/models/convolution.h>
 #include <priornet/models/stage_map.h>
 
@@ -10,9 +11,7 @@ torch::Tensor stage_output(ImageMeanMap&, const torch::Tensor& x) { return x.mea
 torch::Tensor stage_output(DropoutMap& map, const torch::Tensor& x) { return map.layer->forward(x); }
 
 torch::Tensor stage_output(DenseMap& map, const torch::Tensor& x) {
-  const auto values = map.layer->forward(x);
-  if (map.slope == kNoActivation) return values;
-  return map.slope == 0.0 ? torch::relu(values) : torch::leaky_relu(values, map.slope);
+  return activated(map.layer->forward(x), map.slope);
 }
 
 torch::Tensor stage_output(ConvolutionMap& map, const torch::Tensor& x) {

@@ -55,7 +55,7 @@ TrainedRun load_one(const std::filesystem::path& folder, const torch::Device& de
   load_weights(file, *network);
   run.identity = fmt::format("step {} {}", facts.step, hash_of_weights(*network));
   network->to(device);
-  if (device.is_cuda() && model.input.size() == 3) to_channels_last(*network);  // as it was trained, and faster there
+  if (model.input.size() == 3) to_channels_last(*network);  // as it was trained, and faster
   network->eval();
   run.members = {network};
   run.preparation = read_preparation(folder);

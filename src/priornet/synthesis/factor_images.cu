@@ -1,8 +1,5 @@
-#include <cuda_runtime.h>
-#include <priornet/core/errors.h>
 #include <priornet/synthesis/factor_images.h>
-
-#include <string>
+#include <priornet/core/rows.cuh>
 
 namespace priornet {
 namespace {
@@ -26,8 +23,7 @@ void launch_factor_images(const FactorImages& images, const int64_t* step, void*
   const size_t room = 2 * static_cast<size_t>(images.latent_pairs()) * sizeof(float);
   factor_images_kernel<<<static_cast<unsigned>(images.count), kThreads, room, static_cast<cudaStream_t>(stream)>>>(
       images, step);
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw Error(std::string("CUDA: the kernel of factor analysis did not start: ") + cudaGetErrorString(error));
+  check_launch();
 }
 
 }  // namespace priornet

@@ -3,7 +3,10 @@
 #include <priornet/data/transforms/fitting.h>
 #include <priornet/synthesis/factor_analysis.h>
 
+#include <array>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 
 // Draws from a factor analysis whose variance is inflated, which lie around the data and beyond: what the paper trains
 // MNIST's Prior Network on as out-of-distribution data.
@@ -25,6 +28,8 @@ enum class Squash {
   kTanh,  ///< as the authors' code does. It also moves what lies inside: a background of -1 becomes -0.76
   kClip   ///< keeps what lies inside: a background stays black
 };
+constexpr std::array<std::pair<std::string_view, Squash>, 2> kSquashNames = {
+    {{"tanh", Squash::kTanh}, {"clip", Squash::kClip}}};
 torch::Tensor squash(const torch::Tensor& samples, Squash how);
 
 struct SampleImagesOptions {

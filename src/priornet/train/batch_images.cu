@@ -1,8 +1,5 @@
-#include <cuda_runtime.h>
-#include <priornet/core/errors.h>
 #include <priornet/train/batch_images.h>
-
-#include <string>
+#include <priornet/core/rows.cuh>
 
 namespace priornet {
 namespace {
@@ -22,11 +19,6 @@ __global__ void __launch_bounds__(kThreads) rows_of_batch_kernel(BatchRows rows)
   for (int64_t n = threadIdx.x; n < rows.part.count; n += kThreads) rows(n);
   __syncthreads();
   if (threadIdx.x == 0) ++*rows.step;
-}
-
-void check_launch() {
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw Error(std::string("CUDA: a batch's kernel did not start: ") + cudaGetErrorString(error));
 }
 
 }  // namespace

@@ -14,8 +14,6 @@ constexpr std::array<std::pair<std::string_view, OptimiserOptions::Kind>, 2> kOp
     {{"nadam", OptimiserOptions::Kind::kNAdam}, {"sgd", OptimiserOptions::Kind::kSgd}}};
 constexpr std::array<std::pair<std::string_view, Precision>, 2> kPrecisions = {
     {{"float32", Precision::kFloat32}, {"bfloat16", Precision::kBFloat16}}};
-constexpr std::array<std::pair<std::string_view, Squash>, 2> kSquashes = {
-    {{"tanh", Squash::kTanh}, {"clip", Squash::kClip}}};
 constexpr Range kProbability = {0.0, 1.0, false, true};
 
 void visit_data(TrainConfig& config, ConfigFields& fields) {
@@ -75,6 +73,8 @@ void visit_method(TrainConfig& config, ConfigFields& fields) {
   fields.number("divergence_weight", method.divergence_weight, at_least(0), "of the divergence in distribution");
   fields.number("outside_weight", method.outside_weight, at_least(0), "of the loss outside");
   fields.number("cross_entropy_weight", method.cross_entropy_weight, at_least(0), "beside the divergence");
+  fields.number("uniform_weight", method.uniform_weight, at_least(0),
+                "dpn: of the cross-entropy to equal probabilities, beside the divergence outside");
   fields.text("teacher", config.teacher, "of distil: the folder of the run that teaches");
   fields.whole("members", config.members, at_least(1), "networks, an ensemble if several");
 }
@@ -87,7 +87,7 @@ void visit_outside(OutsideOptions& outside, ConfigFields& fields) {
                 "factor analysis: variance is inflated by a draw from here ...");
   fields.number("scale_high", outside.scale_high, at_least(0), "... to here");
   fields.flag("scale_each_sample", outside.scale_each_sample, "a draw an image, not a batch");
-  fields.named("squash", outside.squash, kSquashes, "factor analysis: into the range of inputs");
+  fields.named("squash", outside.squash, kSquashNames, "factor analysis: into the range of inputs");
   fields.number("sigma", outside.sigma, above(0), "of Gaussian noise, in [-1, 1] units");
 }
 

@@ -1,9 +1,7 @@
-#include <cuda_runtime.h>
-#include <priornet/core/errors.h>
 #include <priornet/train/flat_update.h>
 
 #include <algorithm>
-#include <string>
+#include <priornet/core/rows.cuh>
 
 namespace priornet {
 namespace {
@@ -76,11 +74,6 @@ __global__ void __launch_bounds__(kThreads, kBlocksAMultiprocessor)
     first[i] = m;
     if (Rule::kMoments == 2) second[i] = v;
   }
-}
-
-void check_launch() {
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw Error(std::string("CUDA: an optimiser's kernel did not start: ") + cudaGetErrorString(error));
 }
 
 unsigned blocks_for(int64_t packs) {

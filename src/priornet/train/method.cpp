@@ -52,6 +52,35 @@ PriorNetworkLossOptions loss_options(const MethodOptions& options) {
   return loss;
 }
 
+// The rows outside, where a DPN is held to the uniform categorical there too; else none.
+torch::Tensor rows_held_to_uniform(const torch::Tensor& logits, const torch::Tensor& labels,
+                                   const MethodOptions& options) {
+  const auto inside = labels.size(0);
+  return logits.slice(0, options.uniform_weight > 0.0 ? inside : logits.size(0));
+}
+
+PriorNetworkLoss dpn_loss(const torch::Tensor& logits, const torch::Tensor& labels, const MethodOptions& options) {
+  auto loss = prior_network_loss(logits, labels, loss_options(options));
+  if (const auto outside = rows_held_to_uniform(logits, labels, options); outside.size(0) > 0)
+    loss.total = loss.total + options.uniform_weight * uniform_cross_entropy(outside);
+  return loss;
+}
+
+LossWithGradient dpn_gradient(const torch::Tensor& logits, const torch::Tensor& labels, const MethodOptions& options,
+                              double steepest) {
+  auto with = loss_options(options);
+  with.steepest = steepest;
+  auto result = prior_network_gradient(logits, labels, with);
+  const auto outside = rows_held_to_uniform(logits, labels, options);
+  if (outside.size(0) == 0) return result;
+  const auto log_probabilities = torch::log_softmax(outside, 1);
+  const auto share = options.uniform_weight / static_cast<double>(outside.size(0));
+  const auto uniform = 1.0 / static_cast<double>(outside.size(1));
+  rows_held_to_uniform(result.gradient, labels, options).add_(log_probabilities.exp().sub_(uniform), share);
+  result.loss.total = result.loss.total - options.uniform_weight * log_probabilities.mean();
+  return result;
+}
+
 LossWithGradient gradient_by_graph(const torch::Tensor& logits, const BatchTargets& targets,
                                    const MethodOptions& options, double steepest) {
   const auto leaf = logits.detach().requires_grad_();
@@ -84,7 +113,7 @@ PriorNetworkLoss method_loss(const torch::Tensor& logits, const BatchTargets& ta
     case Method::kDpnReverse:
       break;
   }
-  return prior_network_loss(logits, targets.labels, loss_options(options));
+  return dpn_loss(logits, targets.labels, options);
 }
 
 LossWithGradient method_gradient(const torch::Tensor& logits, const BatchTargets& targets, const MethodOptions& options,
@@ -97,11 +126,8 @@ LossWithGradient method_gradient(const torch::Tensor& logits, const BatchTargets
       return distillation_gradient(logits, targets.teacher,
                                    {options.alpha0, options.divergence_weight, options.outside_weight, steepest});
     case Method::kDpn:
-    case Method::kDpnReverse: {
-      auto loss = loss_options(options);
-      loss.steepest = steepest;
-      return prior_network_gradient(logits, targets.labels, loss);
-    }
+    case Method::kDpnReverse:
+      return dpn_gradient(logits, targets.labels, options, steepest);
     case Method::kOutlierExposure:
       break;
   }

@@ -82,8 +82,9 @@ TrainingBatch TrainingBatches::at(int64_t step) {
     const auto outside = sources_.outside->batch({step, options.outside_batch, part.first, part.count});
     batch.inputs = torch::cat({batch.inputs, prepared(outside, kOutsideDraws, step, options.outside_batch)});
   }
+  // contiguous() would leave one channel's strides, after which gradients no longer lie as the convolutions want them.
   if (options.channels_last && batch.inputs.dim() == 4)
-    batch.inputs = batch.inputs.contiguous(torch::MemoryFormat::ChannelsLast);
+    batch.inputs = batch.inputs.clone(torch::MemoryFormat::ChannelsLast);
   return batch;
 }
 
