@@ -35,7 +35,7 @@ struct MethodOptions {
   double divergence_weight = 1.0;     ///< of the divergence in distribution
   double outside_weight = 1.0;        ///< of the loss outside
   double cross_entropy_weight = 0.0;  ///< beside the divergence in distribution
-  double uniform_weight = 0.0;        ///< of the cross-entropy to the uniform categorical, beside the divergence outside
+  double uniform_weight = 0.0;  ///< of the cross-entropy to the uniform categorical, beside the divergence outside
 };
 
 /// Whether the method is trained on out-of-distribution inputs as well.
