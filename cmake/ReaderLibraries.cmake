@@ -22,3 +22,14 @@ function(priornet_find_plain name header library)
 endfunction()
 priornet_find_plain(webp webp/decode.h webp)
 priornet_find_plain(lmdb lmdb.h lmdb)
+
+# Of Boost the server needs headers, and OpenSSL.
+if(OpenSSL_FOUND AND NOT TARGET priornet_reader::beast)
+  find_path(PRIORNET_beast_INCLUDE boost/beast/http.hpp)
+  mark_as_advanced(PRIORNET_beast_INCLUDE)
+  if(PRIORNET_beast_INCLUDE)
+    add_library(priornet_reader::beast INTERFACE IMPORTED)
+    set_target_properties(priornet_reader::beast PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${PRIORNET_beast_INCLUDE}
+                          INTERFACE_LINK_LIBRARIES "OpenSSL::SSL;OpenSSL::Crypto")
+  endif()
+endif()

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import pathlib
 import struct
 import tarfile
@@ -156,3 +157,14 @@ def lmdb(records, large, page=512):
 
 
 seed("lsun", "tree", lmdb([(b"a", small), (b"b", webp)], drawing + bytes(600)))
+
+
+def tensors(header, content):
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + content
+
+
+seed("tensor_file", "two", tensors({"__metadata__": {"step": "1"},
+                                    "a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
+                                    "b": {"dtype": "U8", "shape": [3, 1], "data_offsets": [8, 11]}}, bytes(11)))
+seed("tensor_file", "none", tensors({}, b""))

@@ -1,15 +1,11 @@
-#include <bench/ceilings.h>
-#include <bench/gpu_training.h>
-#include <bench/reading.h>
-#include <bench/scoring.h>
-#include <bench/timing.h>
 #include <fmt/format.h>
 #include <priornet/core/errors.h>
+#include <priornet/deploy/serve/http_server.h>
 #include <priornet/dirichlet/instruction_set.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "bench_output.h"
 #include "command.h"
 #include "device_option.h"
 
@@ -22,113 +18,12 @@ struct BenchOptions {
   std::filesystem::path data;
   std::vector<std::string> only;
   std::filesystem::path trace;
+  std::filesystem::path model;
   bool json = false;
 
   bool asks_for(const std::string& name) const {
     return only.empty() || std::find(only.begin(), only.end(), name) != only.end();
   }
-};
-
-/// Prints what is measured as it comes, or keeps it for the end.
-class BenchOutput {
- public:
-  explicit BenchOutput(bool json) : json_(json) {}
-
-  void say(const std::string& line) const {
-    if (json_) return;
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
-  }
-
-  void add(const bench::Comparison& line) {
-    const auto or_dash = [](int64_t value) { return value == 0 ? std::string("-") : std::to_string(value); };
-    const auto rate = line.bytes_per_row * line.rows_per_second;
-    say(fmt::format("{:<22} {:<8} {:>5} {:>8} {:>13.4g} {:>13.4g} {:>7.1f}x{}", line.work, line.dtype,
-                    or_dash(line.classes), or_dash(line.threads), line.rows_per_second, line.plain_rows_per_second,
-                    line.ratio(), rate == 0 ? "" : fmt::format(" {:>7.1f}", rate / 1e9)));
-    all_["results"].push_back({{"work", line.work},
-                               {"dtype", line.dtype},
-                               {"classes", number_or_null(line.classes)},
-                               {"threads", number_or_null(line.threads)},
-                               {"rows_per_second", line.rows_per_second},
-                               {"plain_rows_per_second", line.plain_rows_per_second},
-                               {"bytes_per_second", rate == 0 ? nlohmann::json() : nlohmann::json(rate)},
-                               {"ratio", line.ratio()}});
-  }
-
-  void add(const bench::ReadingTimes& line) {
-    say(fmt::format("{:<26} {:>8.1f} {:>10.1f} {:>10.1f} {:>7.2f}x", line.work, static_cast<double>(line.bytes) / 1e6,
-                    1e3 * line.seconds, 1e3 * line.plain_seconds, line.ratio()));
-    all_["reading"].push_back({{"work", line.work},
-                               {"bytes", line.bytes},
-                               {"seconds", line.seconds},
-                               {"plain_seconds", line.plain_seconds},
-                               {"ratio", line.ratio()}});
-  }
-
-  void add(const bench::Ceilings& found) {
-    ceilings_ = found;
-    say(fmt::format("This machine at best: {:.0f} TFLOP/s (bfloat16 product of 8192 x 8192), {:.2f} TB/s (copy)",
-                    found.matmul_operations_per_second / 1e12, found.copy_bytes_per_second / 1e12));
-    all_["ceilings"] = {{"matmul_operations_per_second", found.matmul_operations_per_second},
-                        {"copy_bytes_per_second", found.copy_bytes_per_second}};
-  }
-
-  void add(const bench::TrainingTimes& line) {
-    const auto method = std::string(name_of_method(line.what.method));
-    const double share = line.operations_per_second() / ceilings_.matmul_operations_per_second;
-    say(fmt::format(
-        "{:<9} {:<4} {:>4} + {:<4} {:<7} {:>10.0f} {:>8.3f} {:>8.3f} {:>8.1f} {:>6.1f}% {:>12.0f} {:>6.1f}x",
-        line.what.network, method, line.what.inside, line.what.outside, line.what.factor_analysis ? "factors" : "set",
-        line.images_per_second(), 1e3 * line.seconds, 1e3 * line.host_seconds, line.operations_per_second() / 1e12,
-        100 * share, line.plain_images_per_second(), line.images_per_second() / line.plain_images_per_second()));
-    all_["training"].push_back({{"network", line.what.network},
-                                {"method", method},
-                                {"inside", line.what.inside},
-                                {"outside", line.what.outside},
-                                {"factor_analysis", line.what.factor_analysis},
-                                {"images_per_second", line.images_per_second()},
-                                {"plain_images_per_second", line.plain_images_per_second()},
-                                {"seconds_a_step", line.seconds},
-                                {"host_seconds_a_step", line.host_seconds},
-                                {"operations_per_second", line.operations_per_second()},
-                                {"share_of_matmul", share}});
-  }
-
-  void add(const bench::PartTimes& line) {
-    say(fmt::format("{:<34} {:>9.1f} us {:>9.1f} GB/s", line.part, 1e6 * line.seconds,
-                    line.bytes / line.seconds / 1e9));
-    all_["parts"].push_back(
-        {{"part", line.part}, {"seconds", line.seconds}, {"bytes_per_second", line.bytes / line.seconds}});
-  }
-
-  void add(const bench::ScoringCost& line) {
-    if (first_scoring_ == 0) first_scoring_ = line.images_per_second;
-    const double cost = first_scoring_ / line.images_per_second;
-    say(fmt::format("{:<28} {:>6} {:>12.0f} {:>7.1f}x", line.how, line.passes, line.images_per_second, cost));
-    all_["scoring"].push_back(
-        {{"how", line.how}, {"passes", line.passes}, {"images_per_second", line.images_per_second}, {"cost", cost}});
-  }
-
-  void finish() const {
-    if (json_) fmt::print("{}\n", all_.dump(2));
-  }
-
- private:
-  static nlohmann::json number_or_null(int64_t value) { return value == 0 ? nlohmann::json() : nlohmann::json(value); }
-
-  static std::string_view name_of_method(Method method) {
-    for (const auto& [name, value] : kMethodNames)
-      if (value == method) return name;
-    return "";
-  }
-
-  bool json_;
-  bench::Ceilings ceilings_;
-  double first_scoring_ = 0;  ///< images a second, of the way that others are compared with
-  nlohmann::json all_ = {{"instructions", name_of(best_instruction_set())},
-                         {"results", nlohmann::json::array()},
-                         {"reading", nlohmann::json::array()}};
 };
 
 void run_reading(const BenchOptions& options, BenchOutput& output) {
@@ -184,6 +79,17 @@ void run_kernels(const BenchOptions& options, BenchOutput& output) {
     if (options.asks_for(name)) run();
 }
 
+void run_serving(const BenchOptions& options, BenchOutput& output) {
+  if (!serving::has_http_server()) return;
+  output.say(
+      "Serving single images over HTTP, clients on the same machine. One by one: the same server with one forward pass "
+      "a "
+      "request. Then the batched server at half its requests a second.");
+  output.say(fmt::format("{:<9} {:>5} {:>6} {:>12} {:>12} {:>8} {:>10} {:>12} {:>10} {:>10}", "network", "batch",
+                         "conn.", "requests/s", "one by one", "ratio", "p99 ms", "half: req/s", "median ms", "p99 ms"));
+  output.add(bench::measure_serving(options.work.device, options.model, 3 * options.work.seconds));
+}
+
 void run(BenchOptions& options) {
   options.work.device = chosen_device(options.device);
   BenchOutput output(options.json);
@@ -195,6 +101,7 @@ void run(BenchOptions& options) {
     if (options.asks_for("training") && !options.work.device.is_cpu()) run_gpu_training(options, output);
     if (options.asks_for("scoring")) run_scoring(options, output);
     if (options.asks_for("reading")) run_reading(options, output);
+    if (options.asks_for("serve")) run_serving(options, output);
   }
   output.finish();
 }
@@ -216,8 +123,10 @@ void add_bench(CLI::App& tool) {
       ->envname("PRIORNET_DATA");
   command->add_option("--only", options->only, "Only some of it")
       ->delimiter(',')
-      ->check(CLI::IsMember({"measures", "losses", "images", "training", "scoring", "reading"}));
+      ->check(CLI::IsMember({"measures", "losses", "images", "training", "scoring", "reading", "serve"}));
   command->add_option("--trace", options->trace, "Only record a few training steps, for chrome://tracing");
+  command->add_option("--model", options->model, "The model file to serve; else a network with weights at random")
+      ->check(CLI::ExistingFile);
   command->add_flag("--json", options->json, "Print the results as JSON");
   command->footer("Example:\n  priornet bench --classes 10,1000\n  priornet bench --device cuda --only training");
   command->callback([options] { run(*options); });

@@ -9,11 +9,15 @@ namespace priornet::tool {
 
 void add_train(CLI::App& tool);
 void add_evaluate(CLI::App& tool);
+void add_calibrate(CLI::App& tool);
+void add_predict(CLI::App& tool);
 void add_measure(CLI::App& tool);
 void add_detect(CLI::App& tool);
 void add_reproduce(CLI::App& tool);
 void add_report(CLI::App& tool);
 void add_data(CLI::App& tool);
+void add_export(CLI::App& tool);
+void add_serve(CLI::App& tool);
 void add_bench(CLI::App& tool);
 
 }  // namespace priornet::tool

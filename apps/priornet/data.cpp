@@ -10,6 +10,7 @@ void add_data(CLI::App& tool) {
   add_data_get(*data);
   add_data_verify(*data);
   add_data_show(*data);
+  add_data_export(*data);
   add_data_compare(*data);
   add_data_synthesise(*data);
   data->footer(

@@ -10,6 +10,7 @@ void add_data_list(CLI::App& data);
 void add_data_get(CLI::App& data);
 void add_data_verify(CLI::App& data);
 void add_data_show(CLI::App& data);
+void add_data_export(CLI::App& data);
 void add_data_compare(CLI::App& data);
 void add_data_synthesise(CLI::App& data);
 

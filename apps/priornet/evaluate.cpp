@@ -92,7 +92,7 @@ EvaluationReport::Odin chosen_odin(const TrainedRun& run, const Sets& sets, cons
     inference.batch = set.size();
     inference.noise = options.scoring.noise;
     inference.seed = options.scoring.seed;
-    return network_inputs(set.inputs, 0, run.device(), inference);
+    return network_inputs(run.preparation.standardised(set.inputs), 0, run.device(), inference);
   };
   const auto choice = choose_odin(run.members, prepared(validation.inside), prepared(validation.outside),
                                   batch_on(run.device(), options.scoring), progress);
@@ -103,9 +103,7 @@ EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Set
                            Progress& progress) {
   EvaluationReport report;
   report.run = folder;
-  report.method = std::find_if(kMethodNames.begin(), kMethodNames.end(), [&](const auto& named) {
-                    return named.second == run.config.method.method;
-                  })->first;
+  report.method = method_name(run.config.method.method);
   report.members = static_cast<int64_t>(run.members.size());
   report.checkpoint = options.checkpoint;
   report.weights = run.identity;

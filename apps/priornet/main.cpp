@@ -56,6 +56,10 @@ int main(int argc, char** argv) {
   priornet::tool::add_report(tool);
   priornet::tool::add_train(tool);
   priornet::tool::add_evaluate(tool);
+  priornet::tool::add_calibrate(tool);
+  priornet::tool::add_predict(tool);
+  priornet::tool::add_export(tool);
+  priornet::tool::add_serve(tool);
   priornet::tool::add_measure(tool);
   priornet::tool::add_detect(tool);
   priornet::tool::add_data(tool);

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/seeds.h>
+#include <priornet/data/catalogue/load.h>
 #include <priornet/report/table.h>
 #include <priornet/runs/teacher.h>
 #include <priornet/train/ensemble.h>
+#include <priornet/train/own_data.h>
 #include <priornet/train/processes/local_launch.h>
 #include <priornet/train/processes/shared_run_folder.h>
 
@@ -25,6 +27,8 @@ namespace fs = std::filesystem;
 
 struct TrainOptions {
   std::string config;
+  std::string data;
+  std::string ood;
   std::vector<std::string> overrides;
   std::string out;
   std::string device = "auto";
@@ -64,7 +68,23 @@ std::string validation_line(const Validation& validation) {
 }
 
 fs::path run_folder(const TrainOptions& options) {
-  return options.out.empty() ? fs::path("runs") / fs::path(options.config).stem() : fs::path(options.out);
+  if (!options.out.empty()) return options.out;
+  if (!options.config.empty()) return fs::path("runs") / fs::path(options.config).stem();
+  auto set = parse_set_name(options.data).set;
+  while (set.ends_with('/')) set.pop_back();
+  const auto stem = fs::weakly_canonical(set).stem();
+  return fs::path("runs") / (stem.empty() ? fs::path("own") : stem);
+}
+
+// The file's, or one for a set that nobody wrote one for.
+TrainConfig config_of(const TrainOptions& options) {
+  if (options.data.empty()) return read_config(options.config, options.overrides);
+  TerminalProgress progress;
+  LoadOptions load;
+  load.progress = &progress;
+  auto config = config_for(options.data, load_set(options.data, load));
+  if (!options.ood.empty()) config.outside.source = options.ood;
+  return read_config(TomlText{"", to_toml(config)}, options.overrides);
 }
 
 EnsembleOptions ensemble_options(const TrainOptions& options) {
@@ -86,7 +106,7 @@ std::unique_ptr<ProcessGroup> join_processes(torch::Device& device) {
 }
 
 void run(const TrainOptions& options) {
-  const auto config = read_config(options.config, options.overrides);
+  const auto config = config_of(options);
   if (options.print_config) return print(to_toml(config));
   if (options.describe) return print(describe(config));
   if (options.processes > 1)
@@ -114,6 +134,7 @@ void run(const TrainOptions& options) {
   };
   try {
     auto sets = load_training_sets(config, progress);
+    if (speaks) write_preparation(folder, sets.preparation);
     add_teacher(sets, config, ensemble.trainer.device, progress);
     train_run(config, sets, folder, ensemble, progress);
   } catch (const TrainingStopped& stopped) {
@@ -133,10 +154,14 @@ void run(const TrainOptions& options) {
 
 void add_train(CLI::App& tool) {
   const auto options = std::make_shared<TrainOptions>();
-  auto* command = tool.add_subcommand("train", "Train a network as a TOML file describes it");
-  command->add_option("config", options->config, "The configuration; configs/ has examples")
-      ->required()
-      ->check(CLI::ExistingFile);
+  auto* command = tool.add_subcommand("train", "Train a network as a TOML file describes it, or on any set");
+  auto* config = command->add_option("config", options->config, "The configuration; configs/ has examples")
+                     ->check(CLI::ExistingFile);
+  auto* data = command->add_option("--data", options->data,
+                                   "No configuration: a set, with defaults that suit it. A folder with a folder a "
+                                   "class, a .csv with ,label=COLUMN, an .npz, a name of the catalogue");
+  data->excludes(config);
+  command->add_option("--ood", options->ood, "With --data: a set of images that are none of its classes")->needs(data);
   command->add_option("--set", options->overrides, "Change a value of it: key=value, as training.epochs=3")
       ->option_text("KEY=VALUE ...");
   command->add_option("--out", options->out, "Folder of the run; by default runs/ and the name of the configuration");
@@ -152,9 +177,14 @@ void add_train(CLI::App& tool) {
       "A run is a folder: config.toml, metrics.jsonl with a line an epoch, checkpoints/. Ctrl-C leaves a checkpoint\n"
       "from which --resume goes on as if nothing had happened.\n\n"
       "Examples:\n"
+      "  priornet train --data ./photos,size=64 --out runs/photos\n"
+      "  priornet train --data ./table.csv,label=kind --print-config\n"
       "  priornet train configs/mnist-dpn.toml --out runs/dpn\n"
       "  priornet train configs/mnist-dpn.toml --set training.epochs=3 model.keep_dense=0.9 --describe");
-  command->callback([options] { run(*options); });
+  command->callback([options] {
+    if (options->config.empty() && options->data.empty()) throw CLI::RequiredError("a configuration, or --data SET");
+    run(*options);
+  });
 }
 
 }  // namespace priornet::tool

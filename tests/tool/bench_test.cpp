@@ -39,9 +39,10 @@ TEST(Bench, TellsWhatUncertaintyCosts) {
 TEST(Bench, RefusesWhatItDoesNotMeasure) {
   const auto [status, out, err] = run_tool({"bench", "--only", "writing"});
   EXPECT_EQ(status, 2);
-  EXPECT_EQ(err,
-            "priornet: --only: writing not in {measures,losses,images,training,scoring,reading} (see priornet bench "
-            "--help)\n");
+  EXPECT_EQ(
+      err,
+      "priornet: --only: writing not in {measures,losses,images,training,scoring,reading,serve} (see priornet bench "
+      "--help)\n");
 }
 
 }  // namespace

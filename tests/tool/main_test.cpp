@@ -7,7 +7,7 @@ TEST(Tool, ListsItsSubcommands) {
   const auto [status, out, err] = run_tool({"--help"});
   EXPECT_EQ(status, 0);
   EXPECT_EQ(err, "");
-  for (const auto* command : {"measure", "detect", "reproduce"})
+  for (const auto* command : {"measure", "detect", "reproduce", "calibrate", "predict", "export", "serve"})
     EXPECT_NE(out.find(command), std::string::npos) << command;
 }
 
@@ -18,7 +18,7 @@ TEST(Tool, SaysItsVersion) {
 }
 
 TEST(Tool, GivesEverySubcommandADescriptionAndAnExample) {
-  for (const auto* command : {"measure", "detect", "reproduce"}) {
+  for (const auto* command : {"measure", "detect", "reproduce", "calibrate", "predict", "export", "serve"}) {
     const auto [status, out, err] = run_tool({command, "--help"});
     EXPECT_EQ(status, 0);
     EXPECT_FALSE(out.starts_with("Usage")) << "no description:\n" << out;

@@ -96,8 +96,7 @@ class SeedRun {
     result.plan = plan;
     result.training_seconds = seconds_of(plan, folder);
     result.report.run = folder.lexically_relative(options_.runs.parent_path()).generic_string();
-    for (const auto& [method, value] : kMethodNames)
-      if (value == plan.config.method.method) result.report.method = method;
+    result.report.method = method_name(plan.config.method.method);
     result.report.members = plan.config.members;
     result.report.checkpoint = "last";
     result.report.weights = run.identity;

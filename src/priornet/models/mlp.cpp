@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 #include <priornet/core/checks.h>
-#include <priornet/models/activation.h>
 #include <priornet/models/mlp.h>
-#include <torch/nn/modules/dropout.h>
-#include <torch/nn/modules/linear.h>
+#include <priornet/models/stage_map.h>
 
 #include <cmath>
 
@@ -15,7 +13,7 @@ MLPImpl::MLPImpl(const MLPOptions& options, const at::Generator& generator)
     check_range("MLP", "hidden", units >= 1, "at least 1 unit a layer", static_cast<double>(units));
   check_range("MLP", "keep", options.keep > 0.0 && options.keep <= 1.0, "in (0, 1]", options.keep);
   if (const auto scale = options.input_scale; scale != 1.0)
-    add_stage(fmt::format("times {:g}", scale), [scale](const auto& x) { return x * scale; });
+    add_stage(fmt::format("times {:g}", scale), {ScaleMap{scale}});
   auto sizes = options.hidden;
   sizes.push_back(options.classes);
   int64_t fan_in = options.inputs;
@@ -27,15 +25,10 @@ MLPImpl::MLPImpl(const MLPOptions& options, const at::Generator& generator)
     layer->bias.uniform_(-bound, bound, generator);
     const bool last = i + 1 == sizes.size();
     add_stage(fmt::format("{}, {}", last ? "logits" : "dense", sizes[i]),
-              [layer, last, slope = options.slope](const auto& x) mutable {
-                const auto values = layer->forward(x);
-                return last ? values : activated(values, slope);
-              },
-              {{fmt::format("layer{}", i), layer.ptr()}});
+              {DenseMap{layer, last ? kNoActivation : options.slope}}, {{fmt::format("layer{}", i), layer.ptr()}});
     if (!last && options.keep < 1.0) {
       torch::nn::Dropout dropout(1.0 - options.keep);
-      add_stage(fmt::format("keep {:g}", options.keep),
-                [dropout](const auto& x) mutable { return dropout->forward(x); },
+      add_stage(fmt::format("keep {:g}", options.keep), {DropoutMap{dropout}},
                 {{fmt::format("dropout{}", i), dropout.ptr()}});
     }
     fan_in = sizes[i];

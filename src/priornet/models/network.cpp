@@ -3,7 +3,7 @@
 #include <priornet/core/checks.h>
 #include <priornet/core/errors.h>
 #include <priornet/models/network.h>
-#include <torch/nn/modules/dropout.h>
+#include <priornet/models/stage_map.h>
 
 namespace priornet {
 
@@ -14,9 +14,11 @@ Network::Network(std::vector<int64_t> input_shape, int64_t classes)
     check_range("network", "every size of an input", size >= 1, "at least 1", static_cast<double>(size));
 }
 
-void Network::add_stage(std::string name, Map map, const Parts& parts, int64_t pooled) {
-  Stage stage{std::move(name), std::move(map)};
-  bool random = false;
+void Network::add_stage(std::string name, StageMap map, const Parts& parts) {
+  const auto* convolution = std::get_if<ConvolutionMap>(&map.what);
+  const int64_t pooled = convolution != nullptr && convolution->pooled ? 4 : 1;
+  if (!std::holds_alternative<DropoutMap>(map.what) && !has_dropout()) ++first_dropout_;
+  Stage stage{std::move(name), std::make_shared<StageMap>(std::move(map))};
   for (const auto& [key, part] : parts) {
     register_module(key, part);
     stage.parameters += parameter_count(*part);
@@ -24,9 +26,7 @@ void Network::add_stage(std::string name, Map map, const Parts& parts, int64_t p
       if (weights.dim() == 4) stage.convolution_weights += weights.numel() * pooled;
       if (weights.dim() == 2) stage.dense_weights += weights.numel();
     }
-    random = random || part->as<torch::nn::Dropout>() != nullptr;
   }
-  if (!random && !has_dropout()) ++first_dropout_;
   stages_.push_back(std::move(stage));
 }
 
@@ -44,7 +44,7 @@ torch::Tensor Network::from_dropout(const torch::Tensor& values) {
 }
 
 torch::Tensor Network::through(torch::Tensor values, size_t first, size_t end) const {
-  for (size_t i = first; i < end; ++i) values = stages_[i].map(values);
+  for (size_t i = first; i < end; ++i) values = (*stages_[i].map)(values);
   return values;
 }
 
@@ -58,13 +58,19 @@ std::vector<Network::Layer> Network::describe() {
   auto values = torch::zeros(shape, all.empty() ? torch::TensorOptions() : all[0].options().requires_grad(false));
   std::vector<Layer> layers;
   for (const auto& stage : stages_) {
-    values = stage.map(values);
+    values = (*stage.map)(values);
     const auto pixels = values.dim() == 4 ? values.size(2) * values.size(3) : 1;
     layers.push_back({stage.name, values.sizes().slice(1).vec(), stage.parameters,
                       stage.convolution_weights * pixels + stage.dense_weights});
   }
   train(training);
   return layers;
+}
+
+std::vector<std::shared_ptr<StageMap>> Network::maps() const {
+  std::vector<std::shared_ptr<StageMap>> maps;
+  for (const auto& stage : stages_) maps.push_back(stage.map);
+  return maps;
 }
 
 void to_channels_last(Network& network) {

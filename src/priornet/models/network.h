@@ -3,11 +3,13 @@
 #include <torch/nn/module.h>
 #include <torch/types.h>
 
-#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace priornet {
+
+struct StageMap;
 
 /// A classifier, inputs [N, ...] to logits [N, K], as a row of stages: each maps what the one before it gave.
 class Network : public torch::nn::Module {
@@ -32,22 +34,23 @@ class Network : public torch::nn::Module {
   /// A row a stage.
   std::vector<Layer> describe();
 
+  /// What the stages compute (stage_map.h), in their order.
+  std::vector<std::shared_ptr<StageMap>> maps() const;
+
  protected:
-  using Map = std::function<torch::Tensor(const torch::Tensor&)>;
   Network(std::vector<int64_t> input_shape, int64_t classes);
 
   using Parts = std::vector<std::pair<std::string, std::shared_ptr<torch::nn::Module>>>;
 
-  /// `parts` are the modules that `map` calls, registered here under their names; `pooled` is how many pixels of their
-  /// convolutions make one that it gives.
-  void add_stage(std::string name, Map map, const Parts& parts = {}, int64_t pooled = 1);
+  /// `parts` are the modules of `map`, registered here under their names.
+  void add_stage(std::string name, StageMap map, const Parts& parts = {});
 
  private:
   torch::Tensor through(torch::Tensor values, size_t first, size_t end) const;
 
   struct Stage {
     std::string name;
-    Map map;
+    std::shared_ptr<StageMap> map;
     int64_t parameters = 0;
     int64_t convolution_weights = 0;  ///< times how often each is used for a pixel that the stage gives
     int64_t dense_weights = 0;

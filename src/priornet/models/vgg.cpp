@@ -1,15 +1,10 @@
 #include <fmt/format.h>
 #include <priornet/core/checks.h>
 #include <priornet/core/errors.h>
-#include <priornet/models/activation.h>
-#include <priornet/models/convolution.h>
 #include <priornet/models/initialise.h>
+#include <priornet/models/stage_map.h>
 #include <priornet/models/vgg.h>
 #include <torch/nn/init.h>
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/conv.h>
-#include <torch/nn/modules/dropout.h>
-#include <torch/nn/modules/linear.h>
 
 #include <algorithm>
 
@@ -58,8 +53,7 @@ VGGImpl::VGGImpl(const VGGOptions& options, const at::Generator& generator) : Ne
   const auto add_dropout = [&](const std::string& after, double keep) {
     if (keep == 1.0) return;
     nn::Dropout dropout(1.0 - keep);
-    add_stage(fmt::format("keep {:g}", keep), [=](const auto& x) mutable { return dropout->forward(x); },
-              {{after + "_dropout", dropout.ptr()}});
+    add_stage(fmt::format("keep {:g}", keep), {DropoutMap{dropout}}, {{after + "_dropout", dropout.ptr()}});
   };
   int64_t convolutions = 0;
   int64_t dense = 0;
@@ -74,24 +68,15 @@ VGGImpl::VGGImpl(const VGGOptions& options, const at::Generator& generator) : Ne
       initialise_normal(convolution->weight, gain, generator);
       const bool last = i + 1 == block.size();
       const auto* pool = last ? ", max pool 2x2" : "";
-      const int64_t pooled = last ? 4 : 1;
       if (options.batch_norm) {
         nn::BatchNorm2d norm(next);
-        add_stage(
-            fmt::format("conv 3x3, batch norm, {}{}", next, pool),
-            [=](const auto& x) mutable {
-              const auto values = convolved_and_normed(x, convolution, norm, slope);
-              return last ? torch::max_pool2d(values, 2) : values;
-            },
-            {{key, convolution.ptr()}, {key + "_norm", norm.ptr()}}, pooled);
+        add_stage(fmt::format("conv 3x3, batch norm, {}{}", next, pool),
+                  {ConvolutionMap{convolution, norm, slope, last}},
+                  {{key, convolution.ptr()}, {key + "_norm", norm.ptr()}});
       } else {
         nn::init::zeros_(convolution->bias);
-        add_stage(
-            fmt::format("conv 3x3, {}{}", next, pool),
-            [=](const auto& x) mutable {
-              return last ? convolved_and_pooled(x, convolution, slope) : convolved(x, convolution, slope);
-            },
-            {{key, convolution.ptr()}}, pooled);
+        add_stage(fmt::format("conv 3x3, {}{}", next, pool), {ConvolutionMap{convolution, nullptr, slope, last}},
+                  {{key, convolution.ptr()}});
       }
       if (!last) add_dropout(key, options.keep_convolution);
       channels = next;
@@ -99,23 +84,21 @@ VGGImpl::VGGImpl(const VGGOptions& options, const at::Generator& generator) : Ne
     height /= 2;
     width /= 2;
   }
-  add_stage("flatten", [](const auto& x) { return x.flatten(1); });
+  add_stage("flatten", {FlattenMap{}});
   auto inputs = channels * height * width;
   for (const auto units : options.dense) {
     const auto key = fmt::format("dense{}", ++dense);
     nn::Linear layer(inputs, units);
     initialise_normal(layer->weight, gain, generator);
     nn::init::zeros_(layer->bias);
-    add_stage(fmt::format("dense, {}", units),
-              [=](const auto& x) mutable { return activated(layer->forward(x), slope); }, {{key, layer.ptr()}});
+    add_stage(fmt::format("dense, {}", units), {DenseMap{layer, slope}}, {{key, layer.ptr()}});
     add_dropout(key, options.keep_dense);
     inputs = units;
   }
   nn::Linear logits(inputs, options.classes);
   initialise_normal(logits->weight, kLastGain, generator);
   nn::init::zeros_(logits->bias);
-  add_stage(fmt::format("logits, {}", options.classes), [=](const auto& x) mutable { return logits->forward(x); },
-            {{"logits", logits.ptr()}});
+  add_stage(fmt::format("logits, {}", options.classes), {DenseMap{logits}}, {{"logits", logits.ptr()}});
 }
 
 }  // namespace priornet

@@ -12,9 +12,7 @@
 #include <algorithm>
 
 namespace priornet {
-namespace {
 
-// The labels as the run numbers its classes: two files of one problem need not list them in one order.
 torch::Tensor labels_for(const TrainedRun& run, const Dataset& set) {
   if (!set.has_labels()) throw DataError(fmt::format("{}: has no labels to be held against", set.name));
   const auto classes = run.members.at(0)->classes();
@@ -34,6 +32,8 @@ torch::Tensor labels_for(const TrainedRun& run, const Dataset& set) {
   }
   return of_run.index_select(0, labels);
 }
+
+namespace {
 
 void check_features(const Dataset& inside, const Dataset& outside) {
   if (inside.feature_names.empty() || outside.feature_names.empty() || inside.feature_names == outside.feature_names)

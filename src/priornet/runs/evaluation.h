@@ -71,6 +71,10 @@ struct Evaluation {
 Evaluation evaluate(TrainedRun& run, const Dataset& inside, const std::vector<Dataset>& outside,
                     const EvaluationOptions& options, Progress& progress);
 
+/// The labels of a set, int64 [N], as the run numbers its classes: two files of one problem need not list them in one
+/// order. DataError as evaluate() has it.
+torch::Tensor labels_for(const TrainedRun& run, const Dataset& set);
+
 /// What tells each outside set from the inside one best before any network. The sets are fitted to the run's network
 /// already, or hold what it takes.
 std::vector<StatisticAuroc> trivial_detection(const Dataset& inside, const std::vector<Dataset>& outside);

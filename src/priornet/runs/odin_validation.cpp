@@ -30,7 +30,7 @@ bool is_tested(const std::string& name, const std::vector<std::string>& tested) 
 }
 
 bool is_made_up(const std::string& source) {
-  return source == kFactorAnalysis || source == kGaussianNoise || source == kUniformNoise;
+  return source == kFactorAnalysis || source == kGaussianNoise || source == kUniformNoise || source == kMixture;
 }
 
 // Between the smallest and the largest value of each feature.

@@ -63,7 +63,7 @@ Dataset fit_to_run(const Dataset& set, const TrainedRun& run) {
 torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
   check(run, set, options);
   const torch::NoGradGuard no_gradient;
-  const auto inputs = fit_to_run(set, run).inputs;
+  const auto inputs = run.preparation.standardised(fit_to_run(set, run).inputs);
   const auto device = run.device();
   const auto size = batch_on(device, options);
   const InferenceOptions inference{size, options.bfloat16, options.noise,

@@ -25,9 +25,10 @@ torch::Tensor odin_column(TrainedRun& run, const Dataset& set, const ScoringOpti
   const InferenceOptions inference{size, false, options.noise, derive_seed(options.seed, set.name + ": noise")};
   const auto task = "ODIN of " + set.name;
   std::vector<torch::Tensor> parts;
+  const auto inputs = run.preparation.standardised(set.inputs);
   for (int64_t first = 0; first < set.size(); first += size) {
     progress.report(task, first, set.size());
-    parts.push_back(odin_score(run.members, network_inputs(set.inputs, first, run.device(), inference), *options.odin));
+    parts.push_back(odin_score(run.members, network_inputs(inputs, first, run.device(), inference), *options.odin));
   }
   progress.report(task, set.size(), set.size());
   return torch::cat(parts);

@@ -58,6 +58,7 @@ TrainedRun load_one(const std::filesystem::path& folder, const torch::Device& de
   if (model.input.size() == 3) to_channels_last(*network);  // as it was trained, and faster
   network->eval();
   run.members = {network};
+  run.preparation = read_preparation(folder);
   return run;
 }
 
@@ -73,6 +74,7 @@ TrainedRun load_run(const std::filesystem::path& folder, const torch::Device& de
   if (config.members == 1) return load_one(folder, device, which);
   TrainedRun ensemble;
   ensemble.config = config;
+  ensemble.preparation = read_preparation(folder);
   std::vector<std::string> identities;
   for (int64_t m = 1; m <= config.members; ++m) {
     const auto path = folder / fmt::format("member-{}", m);

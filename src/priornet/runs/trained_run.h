@@ -2,6 +2,7 @@
 
 #include <priornet/models/network.h>
 #include <priornet/train/config.h>
+#include <priornet/train/preparation.h>
 #include <priornet/train/run_folder.h>
 
 #include <filesystem>
@@ -16,7 +17,8 @@ struct TrainedRun {
   TrainConfig config;
   std::vector<std::shared_ptr<Network>> members;  ///< at least one; of one architecture, on one device
   std::vector<std::string> class_names;
-  std::string identity;  ///< which weights these are, for the cache of scores; empty if nobody knows
+  Preparation preparation;  ///< of the rows it learnt from: those it is asked about are standardised alike
+  std::string identity;     ///< which weights these are, for the cache of scores; empty if nobody knows
 
   torch::Device device() const;
   /// Whether the logits are those of Dirichlets, and not only of a softmax.

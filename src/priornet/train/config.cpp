@@ -21,6 +21,16 @@ void visit_data(TrainConfig& config, ConfigFields& fields) {
   fields.table("data", "what is learnt from");
   fields.text("train", config.train, "a set, as priornet data list has it, or a path");
   fields.text("validation", config.validation, "a set to watch; none if empty");
+  const Range share = {0, 1, true, false};
+  fields.maybe("validation_share", config.validation_share, [&](auto& value) {
+    fields.number("validation_share", value, share, "of its rows, kept back to be watched");
+  });
+  fields.maybe("calibration_share", config.calibration_share, [&](auto& value) {
+    fields.number("calibration_share", value, share, "of its rows, kept back for priornet calibrate");
+  });
+  fields.maybe("standardise", config.standardise, [&](auto& value) {
+    fields.flag("standardise", value, "rows of numbers: features to mean 0 and deviation 1");
+  });
   fields.number("noise", config.noise, at_least(0), "sigma of Gaussian noise on every input, in [-1, 1] units");
   fields.flag("flip", augmentation.flip, "half of the images, left to right");
   fields.whole("shift", augmentation.shift, at_least(0), "whole pixels, up to so many each way");
@@ -71,7 +81,7 @@ void visit_method(TrainConfig& config, ConfigFields& fields) {
 
 void visit_outside(OutsideOptions& outside, ConfigFields& fields) {
   fields.table("outside", "the out-of-distribution half of a batch");
-  fields.text("source", outside.source, "factor-analysis, gaussian-noise, uniform-noise, or a set");
+  fields.text("source", outside.source, "factor-analysis, gaussian-noise, uniform-noise, mixture, or a set");
   fields.whole("latent", outside.latent, at_least(1), "dimensions of factor analysis");
   fields.number("scale_low", outside.scale_low, at_least(0),
                 "factor analysis: variance is inflated by a draw from here ...");
@@ -142,6 +152,12 @@ TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& ov
           "outside.scale_low should be at most outside.scale_high");
   require(config.method.method != Method::kDistil || !config.teacher.empty(),
           "method.teacher should name the run that teaches, found nothing");
+  require(config.method.method != Method::kDistil || !config.standardise.value_or(false),
+          "method distil learns from rows as they are: data.standardise should be false");
+  require(config.validation.empty() || config.validation_share.value_or(0.0) == 0.0,
+          "data.validation and data.validation_share should not both be given");
+  require(config.validation_share.value_or(0.0) + config.calibration_share.value_or(0.0) < 1.0,
+          "data.validation_share and data.calibration_share should leave rows to learn from");
   return config;
 }
 

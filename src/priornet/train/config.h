@@ -10,6 +10,7 @@
 #include <priornet/train/schedule.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,10 +25,13 @@ enum class Precision {
 /// All that makes a run: the same configuration, device and thread count give the same network.
 struct TrainConfig {
   // [data]
-  std::string train;                 ///< a set by name (data/catalogue/set_name.h)
-  std::string validation;            ///< another, or none
-  double noise = 0.0;                ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
-  AugmentationOptions augmentation;  ///< of training images, also of those outside
+  std::string train;                        ///< a set by name (data/catalogue/set_name.h)
+  std::string validation;                   ///< another, or none
+  double noise = 0.0;                       ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
+  AugmentationOptions augmentation;         ///< of training images, also of those outside
+  std::optional<double> validation_share;   ///< of the rows of `train`, kept back to be watched
+  std::optional<double> calibration_share;  ///< of the rows of `train`, kept back for `priornet calibrate`
+  std::optional<bool> standardise;          ///< rows of numbers: each feature to mean 0 and deviation 1
 
   ModelOptions model;      // [model]; its input and classes are the training set's
   MethodOptions method;    // [method]

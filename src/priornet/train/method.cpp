@@ -2,6 +2,8 @@
 
 #include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
+
 namespace priornet {
 namespace {
 
@@ -89,6 +91,12 @@ LossWithGradient gradient_by_graph(const torch::Tensor& logits, const BatchTarge
 }
 
 }  // namespace
+
+std::string_view method_name(Method method) {
+  return std::find_if(kMethodNames.begin(), kMethodNames.end(),
+                      [&](const auto& named) { return named.second == method; })
+      ->first;
+}
 
 bool needs_outside(Method method) { return method != Method::kDnn; }
 

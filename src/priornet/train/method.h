@@ -25,6 +25,9 @@ constexpr std::array<std::pair<std::string_view, Method>, 5> kMethodNames = {
      {"outlier-exposure", Method::kOutlierExposure},
      {"distil", Method::kDistil}}};
 
+/// As configurations call it.
+std::string_view method_name(Method method);
+
 struct MethodOptions {
   Method method = Method::kDpn;
   double alpha0 = 1e3;                ///< precision of the target in distribution

@@ -6,7 +6,9 @@
 #include <priornet/synthesis/noise.h>
 #include <priornet/train/batch_order.h>
 #include <priornet/train/factor_source.h>
+#include <priornet/train/mixture_source.h>
 #include <priornet/train/outside.h>
+#include <priornet/train/row_source.h>
 
 namespace priornet {
 namespace {
@@ -76,13 +78,12 @@ std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t see
 }
 
 std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const OutsideContext& context) {
-  if (!context.train.has_images())
-    throw ConfigError(
-        fmt::format("outside.source {} is for images, which {} has none of", options.source, context.train.name));
+  if (!context.train.has_images()) return outside_rows(options, context);
   if (options.source == kFactorAnalysis)
     return std::make_unique<FactorSource>(fitted(options, context), options, image_shape(context.train), context.seed);
   if (options.source == kGaussianNoise || options.source == kUniformNoise)
     return std::make_unique<NoiseSource>(options, context);
+  if (options.source == kMixture) return outside_mixture(options, context);
   LoadOptions load;
   load.progress = &context.progress;
   const auto set = fit_to(load_set(options.source, load), image_shape(context.train));

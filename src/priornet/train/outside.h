@@ -16,6 +16,7 @@ namespace priornet {
 constexpr const char* kFactorAnalysis = "factor-analysis";
 constexpr const char* kGaussianNoise = "gaussian-noise";
 constexpr const char* kUniformNoise = "uniform-noise";
+constexpr const char* kMixture = "mixture";
 
 struct OutsideOptions {
   std::string source = kFactorAnalysis;  ///< one of the above, or the name of a set
@@ -35,8 +36,8 @@ struct OutsideBatch {
   int64_t count = 0;
 };
 
-/// Images uint8 [count, C, H, W] on the device it was made for: a function of seed and step alone, however a batch is
-/// shared out.
+/// Images uint8 [count, C, H, W], or rows float32 [count, D], on the device it was made for: a function of seed and
+/// step alone, however a batch is shared out.
 class OutsideSource {
  public:
   virtual ~OutsideSource() = default;
@@ -69,7 +70,7 @@ struct OutsideContext {
 /// From images uint8 [N, C, H, W] where they lie, in an order of their own, again and again.
 std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t seed);
 
-/// DataError where a set is not there, ConfigError where the training set holds no images.
+/// DataError where a set is not there, ConfigError for a set where the training set holds rows.
 std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const OutsideContext& context);
 
 }  // namespace priornet

@@ -3,6 +3,7 @@
 #include <priornet/core/progress.h>
 #include <priornet/data/dataset.h>
 #include <priornet/train/config.h>
+#include <priornet/train/preparation.h>
 
 #include <optional>
 
@@ -12,10 +13,12 @@ namespace priornet {
 struct TrainingSets {
   Dataset train;
   std::optional<Dataset> validation;
-  torch::Tensor teacher;  ///< probabilities [N, K] of the training inputs, of method distil
+  torch::Tensor teacher;         ///< probabilities [N, K] of the training inputs, of method distil
+  Preparation preparation = {};  ///< what was done to the set that data.train names
 };
 
-/// The sets that a configuration names, the second brought to the size of the first; no teacher.
+/// The sets that a configuration names, the second brought to the size of the first, with the rows kept back and the
+/// features standardised as it says; no teacher.
 /// DataError where one is not there, has no labels, or has classes that the training set does not have.
 TrainingSets load_training_sets(const TrainConfig& config, Progress& progress);
 

@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+#include <priornet/core/errors.h>
+#include <priornet/core/lower_case.h>
+#include <priornet/deploy/input_source.h>
+#include <priornet/deploy/open_model.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+
+#include "command.h"
+#include "device_option.h"
+#include "prediction_rows.h"
+#include "standard_output.h"
+#include "stop_signal.h"
+
+namespace priornet::tool {
+namespace {
+
+struct PredictOptions {
+  std::string model;
+  std::vector<std::string> inputs;
+  std::string format;
+  std::string out;
+  std::string device = "auto";
+  int64_t batch = 250;
+};
+
+// Where rows go: standard output, or a file.
+class RowSink {
+ public:
+  explicit RowSink(const std::string& path) {
+    if (path.empty()) return;
+    file_ = std::fopen(path.c_str(), "wb");
+    if (file_ == nullptr) throw DataError(path + ": cannot be written");
+    path_ = path;
+  }
+  ~RowSink() {
+    if (file_ != nullptr) std::fclose(file_);
+  }
+  RowSink(const RowSink&) = delete;
+  RowSink& operator=(const RowSink&) = delete;
+
+  void write(std::string_view text) {
+    if (file_ == nullptr) return print(text);
+    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0)
+      throw DataError(path_ + ": cannot be written");
+  }
+
+ private:
+  std::FILE* file_ = nullptr;
+  std::string path_;
+};
+
+std::string format_for(const PredictOptions& options) {
+  if (!options.format.empty()) return options.format;
+  const auto name = lower_case(options.out);
+  return name.ends_with(".csv") ? "csv" : name.ends_with(".jsonl") ? "jsonl" : "table";
+}
+
+std::unique_ptr<InputSource> source_of(const std::string& name, const Predictor& predictor) {
+  if (name == "-") return stream_inputs(std::cin, "standard input", predictor);
+  return open_inputs(name, predictor);
+}
+
+// Predicts what has gathered, in its order, and empties it.
+int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const PredictionRows& rows, RowSink& sink) {
+  std::vector<torch::Tensor> values;
+  for (const auto& input : waiting)
+    if (input.error.empty()) values.push_back(input.value);
+  Answers answers;
+  if (!values.empty()) answers = answers_of(predictor.predict(torch::stack(values)));
+  std::string text;
+  int64_t at = 0;
+  for (const auto& input : waiting) text += input.error.empty() ? rows.row(input, answers, at++) : rows.error(input);
+  sink.write(text);
+  const auto failed = static_cast<int64_t>(waiting.size()) - at;
+  waiting.clear();
+  return failed;
+}
+
+void run(const PredictOptions& options) {
+  Predictor predictor(open_model(options.model, chosen_device(options.device)));
+  const PredictionRows rows(predictor.model(), format_for(options));
+  RowSink sink(options.out);
+  sink.write(rows.header());
+  const StopSignal signal;
+  std::vector<Input> waiting;
+  int64_t count = 0;
+  int64_t failed = 0;
+  for (const auto& name : options.inputs) {
+    const auto source = source_of(name, predictor);
+    while (auto input = source->next()) {
+      if (signal.caught()) Stopped::end_process();
+      ++count;
+      waiting.push_back(std::move(*input));
+      if (static_cast<int64_t>(waiting.size()) == options.batch) failed += flush(waiting, predictor, rows, sink);
+    }
+  }
+  failed += flush(waiting, predictor, rows, sink);
+  if (failed > 0) throw DataError(fmt::format("{} of {} inputs could not be read", failed, count));
+}
+
+}  // namespace
+
+void add_predict(CLI::App& tool) {
+  auto* command = tool.add_subcommand("predict", "Class, probability, uncertainties and a verdict of each input");
+  const auto options = std::make_shared<PredictOptions>();
+  command->add_option("MODEL", options->model, "A model file; or a run's folder, which gives no verdicts")
+      ->required()
+      ->check(CLI::ExistingPath);
+  command
+      ->add_option("INPUT", options->inputs,
+                   "Images, folders of them, .csv, .npy; - is standard input (CSV, .npy or one image)")
+      ->required();
+  command->add_option("--format", options->format, "table, csv or jsonl; by default as --out ends, else a table")
+      ->check(CLI::IsMember({"table", "csv", "jsonl"}));
+  command->add_option("--out", options->out, "Write here, not to standard output");
+  command->add_option("--batch", options->batch, "Inputs at a time")
+      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
+      ->capture_default_str();
+  add_device_option(*command, options->device, "Where to compute");
+  command->footer(
+      "An input that cannot be read gives a row with its error; the others go on, and the exit status is 1\n"
+      "(docs/deploy.md).\n\n"
+      "Examples:\n"
+      "  priornet predict photos.priornet new/ one.jpg\n"
+      "  curl -s URL | priornet predict photos.priornet - --format jsonl");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace priornet::tool

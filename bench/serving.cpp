@@ -1,0 +1,103 @@
+#include "serving.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/core/seeds.h>
+#include <priornet/deploy/predictor.h>
+#include <priornet/deploy/serve/http_server.h>
+#include <priornet/deploy/serve/inference_server.h>
+#include <priornet/models/model.h>
+
+#include <memory>
+
+namespace priornet::bench {
+namespace {
+
+ModelFile untrained_model(const torch::Device& device) {
+  ModelFile model;
+  model.name = "vgg6";
+  model.run.config.model.name = "vgg6";
+  model.run.config.model.input = {1, 28, 28};
+  model.run.config.model.classes = 10;
+  model.run.config.method.method = Method::kDpn;
+  auto network = make_model(model.run.config.model, make_generator(1));
+  network->to(device);
+  network->eval();
+  model.run.members = {network};
+  for (int i = 0; i < 10; ++i) model.run.class_names.push_back(std::to_string(i));
+  model.preprocessing.shape = {1, 28, 28};
+  return model;
+}
+
+class BenchServer {
+ public:
+  BenchServer(const std::shared_ptr<Predictor>& predictor, int64_t batch, std::chrono::microseconds latency)
+      : server_({serving::served_model(predictor)}, options(batch, latency)),
+        http_(http(), [this](serving::Request request, serving::Responder respond) {
+          server_.handle(std::move(request), respond);
+        }) {}
+
+  int port() const { return http_.port(); }
+
+ private:
+  static serving::InferenceOptions options(int64_t batch, std::chrono::microseconds latency) {
+    serving::InferenceOptions result;
+    result.batch.batch = batch;
+    result.batch.latency = latency;
+    return result;
+  }
+  static serving::HttpOptions http() {
+    serving::HttpOptions result;
+    result.port = 0;
+    return result;
+  }
+
+  serving::InferenceServer server_;
+  serving::HttpServer http_;
+};
+
+// One image, in the binary form of the protocol, of which every output is wanted.
+std::string image_request(const serving::ModelDescription& model) {
+  std::string image(static_cast<size_t>(model.bytes_a_row()), '\0');
+  for (size_t i = 0; i < image.size(); ++i) image[i] = static_cast<char>(i * 7 % 251);
+  const auto head = fmt::format(
+      R"({{"inputs":[{{"name":"input","datatype":"{}","shape":[1,{}],"parameters":{{"binary_data_size":{}}}}}]}})",
+      model.takes_images() ? "UINT8" : "FP32", fmt::join(model.shape, ","), image.size());
+  return fmt::format(
+      "POST /v2/models/{}/infer HTTP/1.1\r\nHost: localhost\r\nInference-Header-Content-Length: {}\r\nContent-Length: "
+      "{}\r\n\r\n{}{}",
+      model.name, head.size(), head.size() + image.size(), head, image);
+}
+
+}  // namespace
+
+ServingTimes measure_serving(const torch::Device& device, const std::filesystem::path& model, double seconds) {
+  constexpr int64_t kBatch = 32;
+  auto file = model.empty() ? untrained_model(device) : read_model_file(model, device);
+  ServingTimes times;
+  times.network = file.run.config.model.name;
+  times.batch = kBatch;
+  const auto predictor = std::make_shared<Predictor>(std::move(file));
+  const BenchServer batched(predictor, kBatch, std::chrono::milliseconds(5));
+  const BenchServer plain(predictor, 1, std::chrono::microseconds(0));
+  LoadOptions load;
+  load.request = image_request(serving::served_model(predictor).description);
+  load.seconds = seconds;
+  times.connections = load.connections;
+  const auto better = [&](int port, LoadResult& best) {
+    load.port = port;
+    const auto found = run_load(load);
+    if (found.requests_per_second > best.requests_per_second) best = found;
+  };
+  for (int round = 0; round < 3; ++round) {
+    better(batched.port(), times.batched);
+    better(plain.port(), times.one_by_one);
+  }
+  load.port = batched.port();
+  load.rate = times.batched.requests_per_second / 2;
+  load.seconds = 3 * seconds;
+  times.at_half_load = run_load(load);
+  return times;
+}
+
+}  // namespace priornet::bench

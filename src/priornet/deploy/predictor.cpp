@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/core/errors.h>
+#include <priornet/data/images/decode.h>
+#include <priornet/data/transforms/fitting.h>
+#include <priornet/deploy/predictor.h>
+#include <priornet/runs/evaluating.h>
+#include <priornet/runs/scoring.h>
+#include <priornet/train/inference.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace priornet {
+namespace {
+
+constexpr uint64_t kDropoutSeed = 0;
+
+// Dropout draws from LibTorch's own generator, of which a process has one.
+std::mutex& dropout_generator() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+// [S, N, K]. Every input meets the same masks, whichever others are asked with it.
+torch::Tensor dropout_logits(Network& network, const torch::Tensor& inputs, int64_t samples) {
+  const Evaluating evaluating(network, true);
+  const auto fixed = network.before_dropout(inputs);
+  const std::lock_guard lock(dropout_generator());
+  std::vector<torch::Tensor> logits;
+  for (int64_t i = 0; i < fixed.size(0); ++i) {
+    auto shape = fixed.sizes().vec();
+    shape[0] = samples;
+    torch::manual_seed(kDropoutSeed);
+    logits.push_back(network.from_dropout(fixed.narrow(0, i, 1).expand(shape).contiguous()));
+  }
+  return torch::stack(logits, 1);
+}
+
+torch::Tensor member_logits(Network& network, const torch::Tensor& inputs, int64_t dropout_samples) {
+  if (dropout_samples > 0) return dropout_logits(network, inputs, dropout_samples);
+  const Evaluating evaluating(network);
+  return network.forward(inputs).unsqueeze(0);
+}
+
+// [M, N, K], or [N, K] of one network asked once.
+torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs) {
+  const auto device = model.run.device();
+  const auto batch = batch_on(device, {});
+  std::vector<torch::Tensor> parts;
+  for (int64_t first = 0; first < inputs.size(0); first += batch) {
+    InferenceOptions options;
+    options.batch = batch;
+    const auto prepared = network_inputs(inputs, first, device, options);
+    std::vector<torch::Tensor> members;
+    for (const auto& member : model.run.members)
+      members.push_back(member_logits(*member, prepared, model.dropout_samples).to(torch::kFloat32));
+    parts.push_back(torch::cat(members));
+  }
+  const auto logits = torch::cat(parts, 1);
+  return logits.size(0) == 1 && model.dropout_samples == 0 ? logits[0] : logits;
+}
+
+torch::Tensor standardised(const torch::Tensor& rows, const Preprocessing& preprocessing) {
+  if (!preprocessing.mean.defined()) return rows;
+  return (rows - preprocessing.mean) / preprocessing.deviation;
+}
+
+torch::Tensor mean_dirichlet(const torch::Tensor& logits) {
+  if (logits.dim() == 2) return logits;
+  return torch::logsumexp(logits, 0) - std::log(static_cast<double>(logits.size(0)));
+}
+
+void check_inputs(const torch::Tensor& inputs, const Preprocessing& preprocessing) {
+  const bool images = preprocessing.takes_images();
+  const auto wanted = images ? torch::kUInt8 : torch::kFloat32;
+  if (inputs.dim() < 1 || inputs.scalar_type() != wanted ||
+      inputs.sizes().slice(1) != torch::IntArrayRef(preprocessing.shape))
+    throw ArgumentError(fmt::format("predict: inputs should be {} [N, {}], found {} [{}]", torch::toString(wanted),
+                                    fmt::join(preprocessing.shape, ", "), torch::toString(inputs.scalar_type()),
+                                    fmt::join(inputs.sizes(), ", ")));
+  if (images || inputs.numel() == 0 || inputs.isfinite().all().item<bool>()) return;
+  const auto row = inputs.isfinite().all(1).logical_not().nonzero()[0].item<int64_t>();
+  throw ArgumentError(fmt::format("predict: inputs should be finite numbers, row {} (from 0) is not", row));
+}
+
+}  // namespace
+
+const torch::Tensor* Predictions::score(std::string_view measure) const {
+  const auto found =
+      std::find_if(scores.begin(), scores.end(), [&](const auto& column) { return column.name == measure; });
+  return found == scores.end() ? nullptr : &found->values;
+}
+
+Predictor::Predictor(ModelFile model) : model_(std::move(model)) { check_networks("Predictor", model_); }
+
+Predictions Predictor::predict(const torch::Tensor& inputs) {
+  check_inputs(inputs, model_.preprocessing);
+  const torch::NoGradGuard no_gradient;
+  const std::lock_guard lock(one_at_a_time_);
+  const auto classes = static_cast<int64_t>(model_.run.class_names.size());
+  const bool several = model_.asks_several();
+  Predictions result;
+  auto logits = several ? torch::empty({1, 0, classes}) : torch::empty({0, classes});
+  if (inputs.size(0) > 0) logits = logits_of(model_, standardised(inputs.to(torch::kCPU), model_.preprocessing));
+  logits = logits.to(torch::kCPU).to(torch::kFloat64);
+  if (!logits.isfinite().all().item<bool>())
+    throw DataError(fmt::format("{}: the network's logits of an input are not finite", model_.name));
+  const bool dirichlet = model_.run.gives_dirichlet();
+  result.scores = scores_of_logits(logits, dirichlet, 0).columns;
+  const auto temperature = model_.points ? model_.points->temperature : 1.0;
+  result.probabilities = torch::softmax(logits / temperature, -1);
+  if (several) result.probabilities = result.probabilities.mean(0);
+  std::tie(result.probability, result.prediction) = result.probabilities.max(1);
+  if (dirichlet) result.log_alpha = mean_dirichlet(logits);
+  result.logits = logits;
+  if (!model_.points) return result;
+  std::vector<torch::Tensor> watched;
+  for (const auto& watch : model_.points->watches) {
+    const auto* values = result.score(watch.measure);
+    if (values == nullptr)
+      throw DataError(fmt::format("{}: watches {}, which its network does not give", model_.name, watch.measure));
+    watched.push_back(*values);
+  }
+  result.decisions = decide(*model_.points, watched);
+  return result;
+}
+
+torch::Tensor Predictor::fitted(const torch::Tensor& image) const {
+  const auto& shape = model_.preprocessing.shape;
+  if (!model_.preprocessing.takes_images())
+    throw DataError(fmt::format("{}: takes rows of {} numbers, not images", model_.name, shape.at(0)));
+  if (image.dim() != 3 || image.scalar_type() != torch::kUInt8)
+    throw ArgumentError("fitted: an image should be uint8 [C, H, W]");
+  const auto found = image.sizes();
+  if (!model_.preprocessing.resize && (found[1] != shape[1] || found[2] != shape[2]))
+    throw DataError(fmt::format("is of {} x {} pixels; the model takes {} x {} and resizes nothing", found[1], found[2],
+                                shape[1], shape[2]));
+  return fit_to({"the image", image.unsqueeze(0), {}, {}, {}}, {shape[0], shape[1], shape[2]}).inputs[0];
+}
+
+torch::Tensor Predictor::decoded(std::string_view bytes, const std::string& name) const {
+  return fitted(decode_image(bytes, name, Channels::kAsStored));
+}
+
+}  // namespace priornet

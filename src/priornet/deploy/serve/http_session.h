@@ -1,0 +1,266 @@
+#pragma once
+
+#include <utility>  // Asio 1.74 forgets it
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+
+#include <priornet/core/lower_case.h>
+#include <priornet/deploy/serve/http_server.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+// One connection. Private to http_server.cpp.
+
+namespace priornet::serving {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using Strand = asio::strand<asio::io_context::executor_type>;
+using Socket = asio::basic_stream_socket<asio::ip::tcp, Strand>;
+using TlsStream = asio::ssl::stream<Socket>;
+using ErrorCode = boost::system::error_code;
+
+/// What connections share. Outlives them.
+struct Shared {
+  const HttpOptions& options;
+  const Handler& handler;
+  std::atomic<bool> stopping{false};
+  std::atomic<int64_t> bodies{0};  ///< bytes promised to requests
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+  /// On the connection's strand: how long an idle connection may stay from now on.
+  virtual void end_soon() = 0;
+};
+
+/// Reads requests and writes answers, one after the other, each step under a deadline. Stream: Socket or TlsStream.
+template <typename Stream>
+class StreamSession final : public Session, public std::enable_shared_from_this<StreamSession<Stream>> {
+ public:
+  /// `ended` is kept as long as the session lives. One that is `refused` is told so and closed.
+  StreamSession(Stream stream, Shared& shared, std::shared_ptr<void> ended, bool refused)
+      : ended_(std::move(ended)),
+        stream_(std::move(stream)),
+        shared_(shared),
+        deadline_(socket().get_executor()),
+        refused_(refused) {}
+  ~StreamSession() override { give_back(); }
+
+  void start() {
+    asio::post(socket().get_executor(), [self = this->shared_from_this()] { self->begin(); });
+  }
+
+  void end_soon() override {
+    asio::post(socket().get_executor(), [self = this->shared_from_this()] {
+      if (self->idle_) self->within(self->shared_.options.drain);
+    });
+  }
+
+ private:
+  static constexpr bool kTls = std::is_same_v<Stream, TlsStream>;
+  static constexpr size_t kHeaderLimit = 16 << 10;
+  static constexpr int64_t kLingerBytes = int64_t{64} << 20;
+
+  Socket& socket() {
+    if constexpr (kTls)
+      return stream_.next_layer();
+    else
+      return stream_;
+  }
+
+  void within(std::chrono::milliseconds time) {
+    timed_out_ = false;
+    deadline_.expires_after(time);
+    deadline_.async_wait([self = this->shared_from_this()](ErrorCode error) {
+      // A wait that was over when the next one was set still arrives here.
+      if (error || self->deadline_.expiry() > asio::steady_timer::clock_type::now()) return;
+      self->timed_out_ = true;
+      ErrorCode ignored;
+      self->socket().cancel(ignored);
+    });
+  }
+
+  void begin() {
+    ErrorCode ignored;
+    socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+    if constexpr (kTls) {
+      within(shared_.options.timeout);
+      stream_.async_handshake(TlsStream::server, [self = this->shared_from_this()](ErrorCode error) {
+        if (!error) self->greet();
+      });
+    } else {
+      greet();
+    }
+  }
+
+  void greet() {
+    if (refused_) return refuse(503, "there are more connections than the server takes");
+    next();
+  }
+
+  // Waits for the first byte of a request, for as long as a connection may be idle.
+  void next() {
+    parser_.emplace();
+    parser_->header_limit(kHeaderLimit);
+    parser_->body_limit(static_cast<uint64_t>(shared_.options.max_body));
+    if (buffer_.size() > 0) return read_header();
+    idle_ = true;
+    within(shared_.stopping ? shared_.options.drain : shared_.options.idle);
+    stream_.async_read_some(buffer_.prepare(4096), [self = this->shared_from_this()](ErrorCode error, size_t count) {
+      self->idle_ = false;
+      if (error) return self->close();
+      self->buffer_.commit(count);
+      self->read_header();
+    });
+  }
+
+  void read_header() {
+    within(shared_.options.timeout);
+    http::async_read_header(stream_, buffer_, *parser_,
+                            [self = this->shared_from_this()](ErrorCode error, size_t) { self->on_header(error); });
+  }
+
+  void on_header(ErrorCode error) {
+    if (error) return on_read_error(error);
+    const auto length = parser_->content_length();
+    promised_ = length ? static_cast<int64_t>(*length) : parser_->chunked() ? shared_.options.max_body : 0;
+    if (shared_.bodies.fetch_add(promised_) + promised_ > shared_.options.max_bodies)
+      return refuse(503, "too many bytes are on their way to the server");
+    if (!boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_body();
+    static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    asio::async_write(stream_, asio::buffer(kContinue), [self = this->shared_from_this()](ErrorCode failed, size_t) {
+      if (!failed) self->read_body();
+    });
+  }
+
+  void read_body() {
+    http::async_read(stream_, buffer_, *parser_, [self = this->shared_from_this()](ErrorCode error, size_t) {
+      if (error) return self->on_read_error(error);
+      self->handle();
+    });
+  }
+
+  void on_read_error(ErrorCode error) {
+    if (timed_out_) return refuse(408, "the request did not arrive whole in time");
+    if (error == http::error::body_limit)
+      return refuse(413, "the body should have at most " + std::to_string(shared_.options.max_body) + " bytes");
+    if (error == http::error::header_limit || error == http::error::buffer_overflow)
+      return refuse(431, "the headers should have at most " + std::to_string(kHeaderLimit) + " bytes");
+    if (error == http::error::end_of_stream || error == http::error::partial_message ||
+        error.category() != http::make_error_code(http::error::end_of_stream).category())
+      return close();  // the client is gone
+    refuse(400, "the request is not HTTP: " + error.message());
+  }
+
+  void handle() {
+    deadline_.cancel();
+    auto message = parser_->release();
+    keep_alive_ = message.keep_alive();
+    head_ = message.method() == http::verb::head;
+    version_ = message.version();
+    Request request;
+    request.method = head_ ? "GET" : std::string(message.method_string());
+    const auto target = message.target();
+    const bool good = read_target({target.data(), target.size()}, request);
+    for (const auto& field : message)
+      request.headers.emplace_back(lower_case(std::string(field.name_string())), std::string(field.value()));
+    request.body = std::move(message.body());
+    auto called = std::make_shared<std::atomic<bool>>(false);
+    const Responder respond = [self = this->shared_from_this(), called](Response response) {
+      if (called->exchange(true)) return;
+      auto later = [self, response = std::move(response)]() mutable { self->answer(std::move(response)); };
+      asio::post(self->socket().get_executor(), std::move(later));
+    };
+    if (!good) return respond(error_response(400, "the target of the request is malformed"));
+    try {
+      shared_.handler(std::move(request), respond);
+    } catch (const std::exception& error) {
+      respond(error_response(500, error.what()));
+    }
+  }
+
+  void refuse(int status, const std::string& reason) {
+    if (shared_.options.refused) shared_.options.refused(status);
+    keep_alive_ = false;
+    answer(error_response(status, reason));
+  }
+
+  void answer(Response response) {
+    give_back();
+    keep_alive_ = keep_alive_ && !shared_.stopping;
+    answer_.emplace(static_cast<http::status>(response.status), version_);
+    auto& message = *answer_;
+    message.set(http::field::content_type, response.content_type);
+    for (const auto& [name, value] : response.headers) message.set(name, value);
+    message.keep_alive(keep_alive_);
+    message.content_length(response.body.size());
+    if (!head_) message.body() = std::move(response.body);
+    within(shared_.options.timeout);
+    http::async_write(stream_, message, [self = this->shared_from_this()](ErrorCode error, size_t) {
+      self->answer_.reset();
+      if (error) return self->close();
+      if (self->keep_alive_) return self->next();
+      self->linger();
+    });
+  }
+
+  // Closing with unread bytes would take the answer away from a client that still sends.
+  void linger() {
+    ErrorCode ignored;
+    socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    within(std::min<std::chrono::milliseconds>(shared_.options.timeout, std::chrono::seconds(2)));
+    discard();
+  }
+
+  void discard() {
+    buffer_.clear();
+    socket().async_read_some(buffer_.prepare(64 << 10),
+                             [self = this->shared_from_this()](ErrorCode error, size_t count) {
+                               self->lingered_ += static_cast<int64_t>(count);
+                               if (error || self->lingered_ > kLingerBytes) return self->close();
+                               self->discard();
+                             });
+  }
+
+  void close() {
+    deadline_.cancel();
+    give_back();
+    ErrorCode ignored;
+    socket().close(ignored);
+  }
+
+  void give_back() {
+    shared_.bodies -= promised_;
+    promised_ = 0;
+  }
+
+  std::shared_ptr<void> ended_;  ///< first: destroyed last
+  Stream stream_;
+  Shared& shared_;
+  asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Strand> deadline_;
+  boost::beast::flat_buffer buffer_{kHeaderLimit + (size_t{128} << 10)};
+  std::optional<http::request_parser<http::string_body>> parser_;
+  std::optional<http::response<http::string_body>> answer_;
+  int64_t promised_ = 0;
+  int64_t lingered_ = 0;
+  unsigned version_ = 11;
+  bool idle_ = false;
+  bool timed_out_ = false;
+  bool keep_alive_ = false;
+  bool head_ = false;
+  const bool refused_;
+};
+
+}  // namespace priornet::serving

@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/core/errors.h>
+#include <priornet/deploy/serve/bounded_json.h>
+#include <priornet/deploy/serve/tensor_request.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+namespace priornet::serving {
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void bad_request(const std::string& reason) { throw ArgumentError(reason); }
+
+// A member of an object that should be of a kind; nullptr if it is not there.
+const json* member(const json& object, const char* name, json::value_t kind, const char* wanted) {
+  const auto found = object.find(name);
+  if (found == object.end()) return nullptr;
+  const bool number = kind == json::value_t::number_unsigned && found->is_number_unsigned();
+  if (!number && found->type() != kind) bad_request(fmt::format("{} should be {}", name, wanted));
+  return &*found;
+}
+
+const json& needed(const json* found, const char* name) {
+  if (found == nullptr) bad_request(fmt::format("{} is missing", name));
+  return *found;
+}
+
+std::string shape_text(const std::vector<int64_t>& shape) { return fmt::format("[N, {}]", fmt::join(shape, ", ")); }
+
+// The number of rows of a shape that fits the model.
+int64_t rows_of(const json& shape, const ModelDescription& model, int64_t most_rows) {
+  const auto refuse = [&] {
+    bad_request(fmt::format("the shape of the input should be {}, found {}", shape_text(model.shape), shape.dump()));
+  };
+  if (shape.size() != model.shape.size() + 1) refuse();
+  for (const auto& dimension : shape)
+    if (!dimension.is_number_unsigned()) refuse();
+  for (size_t i = 0; i < model.shape.size(); ++i)
+    if (shape[i + 1].get<uint64_t>() != static_cast<uint64_t>(model.shape[i])) refuse();
+  const auto rows = shape[0].get<uint64_t>();
+  if (rows == 0) refuse();
+  if (rows > static_cast<uint64_t>(most_rows))
+    bad_request(fmt::format("a request should hold at most {} inputs, found {}", most_rows, rows));
+  return static_cast<int64_t>(rows);
+}
+
+[[noreturn]] void out_of_range(const char* wanted, float found, size_t at) {
+  bad_request(fmt::format("the data should be {}, found {} at index {}", wanted, found, at));
+}
+
+// float32 values as the bytes the model takes.
+std::string model_bytes(const float* values, size_t count, bool whole_bytes, const ModelDescription& model) {
+  if (!model.takes_images()) {
+    for (size_t i = 0; i < count; ++i)
+      if (!std::isfinite(values[i])) out_of_range("finite numbers", values[i], i);
+    return {reinterpret_cast<const char*>(values), count * sizeof(float)};
+  }
+  std::string bytes(count, '\0');
+  for (size_t i = 0; i < count; ++i) {
+    const auto value = values[i];
+    if (whole_bytes && !(value >= 0 && value <= 255 && value == std::floor(value)))
+      out_of_range("whole numbers in [0, 255]", value, i);
+    if (!whole_bytes && !(value >= 0 && value <= 1)) out_of_range("in [0, 1], as FP32 pixels are", value, i);
+    bytes[i] = static_cast<char>(static_cast<unsigned char>(whole_bytes ? value : std::lround(value * 255)));
+  }
+  return bytes;
+}
+
+std::string from_json_data(const std::vector<float>& values, bool uint8, const ModelDescription& model) {
+  if (uint8 && !model.takes_images())
+    for (size_t i = 0; i < values.size(); ++i)
+      if (!(values[i] >= 0 && values[i] <= 255 && values[i] == std::floor(values[i])))
+        out_of_range("whole numbers in [0, 255]", values[i], i);
+  return model_bytes(values.data(), values.size(), uint8, model);
+}
+
+std::string from_binary_data(std::string_view bytes, bool uint8, const ModelDescription& model) {
+  if (uint8 && model.takes_images()) return std::string(bytes);
+  std::vector<float> values(uint8 ? bytes.size() : bytes.size() / sizeof(float));
+  if (uint8)
+    std::transform(bytes.begin(), bytes.end(), values.begin(),
+                   [](char byte) { return static_cast<unsigned char>(byte); });
+  else
+    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  return model_bytes(values.data(), values.size(), uint8, model);
+}
+
+void read_input(const BoundedJson& header, std::string_view binary, const ModelDescription& model, int64_t most_rows,
+                TensorRequest& request) {
+  const auto& inputs = needed(member(header.document, "inputs", json::value_t::array, "an array"), "inputs");
+  if (inputs.size() != 1 || !inputs[0].is_object())
+    bad_request(fmt::format("inputs should hold one tensor, found {}", inputs.size()));
+  const auto& input = inputs[0];
+  const auto& type =
+      needed(member(input, "datatype", json::value_t::string, "a string"), "datatype").get_ref<const std::string&>();
+  const bool uint8 = type == "UINT8";
+  if (!uint8 && type != "FP32")
+    bad_request(fmt::format("datatype should be UINT8 or FP32, found {}", type.substr(0, 32)));
+  request.rows = rows_of(needed(member(input, "shape", json::value_t::array, "an array"), "shape"), model, most_rows);
+  const auto wanted = static_cast<size_t>(request.rows * model.values_a_row());
+
+  const auto* parameters = member(input, "parameters", json::value_t::object, "an object");
+  const auto* size = parameters == nullptr
+                         ? nullptr
+                         : member(*parameters, "binary_data_size", json::value_t::number_unsigned, "a whole number");
+  if (size != nullptr) {
+    const auto bytes = wanted * (uint8 ? 1 : sizeof(float));
+    if (size->get<uint64_t>() != bytes || binary.size() != bytes)
+      bad_request(
+          fmt::format("the input should come in {} bytes of binary data, found {} of which binary_data_size says {}",
+                      bytes, binary.size(), size->get<uint64_t>()));
+    request.inputs = from_binary_data(binary, uint8, model);
+    return;
+  }
+  if (!binary.empty()) bad_request(fmt::format("{} bytes of binary data, and no binary_data_size", binary.size()));
+  if (!input.contains("data")) bad_request("data is missing");
+  if (header.numbers.size() != 1 || !input["data"].is_number_unsigned())
+    bad_request("data should be one array of numbers");
+  const auto& values = header.numbers.front();
+  if (values.size() != wanted)
+    bad_request(fmt::format("data should hold {} numbers, as the shape says, found {}", wanted, values.size()));
+  request.inputs = from_json_data(values, uint8, model);
+}
+
+bool flag(const json* parameters, const char* name, bool otherwise) {
+  const auto* found =
+      parameters == nullptr ? nullptr : member(*parameters, name, json::value_t::boolean, "true or false");
+  return found == nullptr ? otherwise : found->get<bool>();
+}
+
+void read_outputs(const json& document, const ModelDescription& model, TensorRequest& request) {
+  const bool binary =
+      flag(member(document, "parameters", json::value_t::object, "an object"), "binary_data_output", false);
+  const auto known = outputs_of(model);
+  const auto* outputs = member(document, "outputs", json::value_t::array, "an array");
+  if (outputs == nullptr || outputs->empty()) {
+    for (const auto& output : known) request.outputs.push_back({output.name, binary});
+    return;
+  }
+  for (const auto& output : *outputs) {
+    if (!output.is_object()) bad_request("outputs should hold objects");
+    const auto& name = needed(member(output, "name", json::value_t::string, "a string"), "the name of an output")
+                           .get_ref<const std::string&>();
+    if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.name == name; })) {
+      std::vector<std::string> names;
+      for (const auto& one : known) names.push_back(one.name);
+      bad_request(fmt::format("there is no output '{}': there are {}", name.substr(0, 64), fmt::join(names, ", ")));
+    }
+    if (std::any_of(request.outputs.begin(), request.outputs.end(), [&](const auto& one) { return one.name == name; }))
+      bad_request(fmt::format("the output '{}' is asked for twice", name));
+    request.outputs.push_back(
+        {name, flag(member(output, "parameters", json::value_t::object, "an object"), "binary_data", binary)});
+  }
+}
+
+size_t json_length(std::string_view body, std::string_view header_length) {
+  if (header_length.empty()) return body.size();
+  size_t length = 0;
+  const auto* end = header_length.data() + header_length.size();
+  const auto [stop, error] = std::from_chars(header_length.data(), end, length);
+  if (error != std::errc() || stop != end || length > body.size())
+    bad_request(fmt::format("Inference-Header-Content-Length should be at most the body's {} bytes, found '{}'",
+                            body.size(), header_length.substr(0, 32)));
+  return length;
+}
+
+}  // namespace
+
+TensorRequest read_tensor_request(const ModelDescription& model, std::string_view body, std::string_view header_length,
+                                  int64_t most_rows) {
+  const auto length = json_length(body, header_length);
+  const auto header = read_bounded_json(body.substr(0, length));
+  if (!header.document.is_object()) bad_request("the body should be a JSON object");
+  TensorRequest request;
+  if (const auto* id = member(header.document, "id", json::value_t::string, "a string"))
+    request.id = id->get<std::string>();
+  read_outputs(header.document, model, request);
+  read_input(header, body.substr(length), model, most_rows, request);
+  return request;
+}
+
+std::string read_feature_row(const ModelDescription& model, std::string_view body) {
+  if (model.takes_images()) bad_request(fmt::format("the model {} takes an image, not features", model.name));
+  const auto header = read_bounded_json(body);
+  if (!header.document.is_object() || !header.document.contains("features")) bad_request("features are missing");
+  const auto& features = header.document["features"];
+  const auto width = static_cast<size_t>(model.values_a_row());
+  if (!features.is_structured() || features.size() != width)
+    bad_request(fmt::format("features should hold {} numbers, found {}", width, features.size()));
+  std::vector<float> values;
+  const auto add = [&](const json& value) {
+    if (!value.is_number()) bad_request("features should hold numbers");
+    values.push_back(value.get<float>());
+  };
+  if (features.is_array()) {
+    for (const auto& value : features) add(value);
+  } else {
+    for (const auto& name : model.feature_names) {
+      if (!features.contains(name)) bad_request(fmt::format("the feature '{}' is missing", name));
+      add(features[name]);
+    }
+    if (values.size() != width) bad_request("the model knows no names of features: they should be an array");
+  }
+  return model_bytes(values.data(), values.size(), false, model);
+}
+
+}  // namespace priornet::serving

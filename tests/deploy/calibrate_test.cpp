@@ -1,0 +1,88 @@
+#include <priornet/core/errors.h>
+#include <priornet/core/seeds.h>
+#include <priornet/deploy/calibrate.h>
+#include <testing/small_models.h>
+#include <testing/throws.h>
+
+#include <cmath>
+
+namespace priornet {
+namespace {
+
+Predictions made_up(int64_t count, uint64_t seed) {
+  auto generator = make_generator(seed);
+  Predictions said;
+  said.prediction = torch::zeros({count}, torch::kInt64);
+  said.logits = 3 * torch::randn({count, 4}, generator, torch::kFloat64);
+  for (const char* name : {"differential_entropy", "expected_entropy"})
+    said.scores.push_back({name, torch::randn({count}, generator, torch::kFloat64)});
+  return said;
+}
+
+// Labels drawn from softmax(logits / 2): the likelihood is largest near T = 2.
+TEST(Calibrate, FindsTheTemperatureThatLabelsWereDrawnAt) {
+  const auto said = made_up(20000, 1);
+  const auto labels = torch::multinomial(torch::softmax(said.logits / 2, 1), 1, true, make_generator(2)).squeeze(1);
+  EXPECT_NEAR(fit_temperature(said.logits, labels), 2.0, 0.08);
+  const auto twice = torch::stack({said.logits, said.logits});
+  EXPECT_NEAR(fit_temperature(twice, labels), fit_temperature(said.logits, labels), 1e-3);
+}
+
+TEST(Calibrate, SplitsEveryInputIntoOneOfTwoHalves) {
+  const auto halves = calibration_halves(11, 3);
+  EXPECT_EQ(halves.reference.size(0), 5);
+  EXPECT_EQ(halves.combined.size(0), 6);
+  const auto all = std::get<0>(torch::cat({halves.reference, halves.combined}).sort());
+  EXPECT_TRUE(all.equal(torch::arange(11)));
+  EXPECT_TRUE(calibration_halves(11, 3).reference.equal(halves.reference));
+  EXPECT_FALSE(calibration_halves(11, 4).reference.equal(halves.reference));
+}
+
+TEST(Calibrate, RejectsTheChosenShareOfTheOtherHalfAndNoMoreOfNewInputs) {
+  const auto watched = watched_measures(true, false);
+  const auto said = made_up(4000, 5);
+  const auto points = calibrate(said, {}, watched, {0.1, 0});
+  EXPECT_EQ(points.temperature, 1.0);
+  EXPECT_EQ(points.calibration_size, 4000);
+  ASSERT_EQ(points.watches.size(), 2u);
+  EXPECT_EQ(points.watches[0].measure, "differential_entropy");
+  const auto fresh = made_up(20000, 6);
+  int64_t rejected = 0;
+  for (const auto& decision : decide(points, {fresh.scores[0].values, fresh.scores[1].values}))
+    rejected += decision.verdict != Verdict::kAccept ? 1 : 0;
+  // The share given 2000 values has a standard deviation of sqrt(0.1 * 0.9 / 2000) = 0.0067 around 0.1.
+  EXPECT_NEAR(static_cast<double>(rejected) / 20000, 0.1, 0.02);
+}
+
+TEST(Calibrate, KnowsHowManyInputsItTakes) {
+  EXPECT_EQ(least_calibration_size(0.05), 37);  // 19 in the half that is larger: p = 1 / 20
+  const auto watched = watched_measures(true, false);
+  EXPECT_TRUE(std::isfinite(rejection_level(calibrate(made_up(37, 1), {}, watched, {0.05, 0}))));
+  EXPECT_TRUE(std::isinf(rejection_level(calibrate(made_up(36, 1), {}, watched, {0.05, 0}))));
+}
+
+TEST(Calibrate, WatchesOnlyWhatTheNetworkGives) {
+  for (const auto method : {Method::kDpn, Method::kDnn})
+    for (const int64_t samples : {0, 3}) {
+      auto model = small_model(method);
+      model.points.reset();
+      model.dropout_samples = samples;
+      const auto said = Predictor(model).predict(small_images(60, 3).inputs);
+      const auto watched = watched_measures(gives_dirichlet(method), samples > 0);
+      EXPECT_EQ(watched.size(), samples > 0 ? 3u : 2u);
+      EXPECT_NO_THROW(calibrate(said, small_images(60, 3).labels, watched, {}));
+    }
+}
+
+TEST(Calibrate, RefusesWhatCannotBe) {
+  const auto said = made_up(10, 1);
+  EXPECT_THROWS(ArgumentError, calibrate(said, {}, {{Verdict::kUndecided, "epkl"}}, {}),
+                "calibrate: the network gives no epkl");
+  EXPECT_THROWS(ArgumentError, calibrate(said, {}, watched_measures(true, false), {1.5, 0}),
+                "calibrate: false_alarm should be between 0 and 1, found 1.5");
+  EXPECT_THROWS(ArgumentError, calibrate(made_up(1, 1), {}, watched_measures(true, false), {}),
+                "calibrate: should be given at least 2 inputs, found 1");
+}
+
+}  // namespace
+}  // namespace priornet

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+#include <priornet/data/arrays/npy.h>
+#include <priornet/data/catalogue/load.h>
+#include <priornet/deploy/export/export_model.h>
+#include <priornet/runs/scoring.h>
+#include <testing/export_cases.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+// export_samples FOLDER (COUNT | MODEL SET): writes exported models with inputs and the library's answers, for
+// tests/onnx to compare: FOLDER/CASE/{model.onnx, model.pt, inputs.npy, case.json} and FOLDER/CASE/expected/OUTPUT.npy.
+// Made-up models on COUNT inputs, at least 1000, or that of a model file on a set's images.
+
+namespace {
+
+using namespace priornet;
+
+void write_case(const std::filesystem::path& folder, const ExportCase& sample) {
+  std::filesystem::create_directories(folder / "expected");
+  const auto signature = export_onnx(sample.model, folder / "model.onnx");
+  export_torchscript(sample.model, folder / "model.pt");
+  write_npy(folder / "inputs.npy", sample.inputs);
+  const auto said = Predictor(sample.model).predict(sample.inputs);
+  const auto expected = [&](const std::string& name, const torch::Tensor& values) {
+    write_npy(folder / "expected" / (name + ".npy"), values.to(torch::kFloat64));
+  };
+  expected("prediction", said.prediction);
+  expected("probability", said.probability);
+  expected("probabilities", said.probabilities);
+  for (const auto& [name, values] : said.scores) expected(name, values);
+  if (said.log_alpha.defined() && sample.model.run.members.size() == 1 && sample.model.dropout_samples == 0)
+    expected("logits", said.log_alpha);
+  nlohmann::json about = {{"input", signature.input.name}, {"random", sample.model.dropout_samples > 0}};
+  if (sample.model.points) {
+    std::vector<double> p_values, verdicts;
+    for (const auto& decision : said.decisions) {
+      p_values.push_back(decision.p_value);
+      verdicts.push_back(static_cast<double>(decision.verdict));
+    }
+    expected("p_value", torch::tensor(p_values, torch::kFloat64));
+    expected("verdict", torch::tensor(verdicts, torch::kFloat64));
+    about["false_alarm"] = sample.model.points->false_alarm;
+    about["step"] = 1.0 / static_cast<double>(sample.model.points->combined.size(0) + 1);
+  }
+  std::ofstream(folder / "case.json") << about.dump(2) << "\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3 && argc != 4) {
+    fmt::print(stderr, "export_samples FOLDER (COUNT | MODEL SET)\n");
+    return 2;
+  }
+  const std::filesystem::path folder = argv[1];
+  if (argc == 3) {
+    for (const auto& sample : export_cases(std::stoll(argv[2]))) {
+      write_case(folder / sample.name, sample);
+      if (sample.name != "vgg") continue;
+      auto dropout = sample;
+      dropout.model.points.reset();
+      dropout.model.dropout_samples = 16;
+      dropout.inputs = sample.inputs.slice(0, 0, 1000).contiguous();
+      write_case(folder / "vgg-dropout", dropout);
+    }
+    return 0;
+  }
+  auto model = read_model_file(argv[2]);
+  const auto inputs = fit_to_run(load_set(argv[3]), model.run).inputs;
+  const auto name = model.name;
+  write_case(folder / name, {name, std::move(model), inputs});
+}

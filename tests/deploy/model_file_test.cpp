@@ -1,0 +1,220 @@
+#include <fmt/format.h>
+#include <priornet/core/errors.h>
+#include <priornet/data/arrays/tensor_file.h>
+#include <priornet/deploy/model_file.h>
+#include <priornet/train/inference.h>
+#include <testing/small_models.h>
+#include <testing/throws.h>
+
+#include <functional>
+#include <random>
+
+namespace priornet {
+namespace {
+
+TEST(ModelFile, GivesBackWhatWasWritten) {
+  const TemporaryFolder folder;
+  const auto written = small_model();
+  write_model_file(folder / "m.priornet", written);
+  const auto read = read_model_file(folder / "m.priornet");
+  EXPECT_EQ(read.name, "small");
+  EXPECT_EQ(read.run.class_names, written.run.class_names);
+  EXPECT_EQ(read.run.identity, written.run.identity);
+  EXPECT_EQ(to_toml(read.run.config), to_toml(written.run.config));
+  EXPECT_EQ(read.preprocessing.shape, written.preprocessing.shape);
+  EXPECT_EQ(read.provenance, written.provenance);
+  const auto inputs = small_images(20, 3).inputs;
+  EXPECT_TRUE(infer(*read.run.members[0], inputs).equal(infer(*written.run.members[0], inputs)));
+  ASSERT_TRUE(read.points);
+  EXPECT_EQ(read.points->watches.size(), 2u);
+  EXPECT_EQ(read.points->watches[0].measure, "differential_entropy");
+  EXPECT_EQ(read.points->watches[0].threshold, written.points->watches[0].threshold);
+  EXPECT_TRUE(read.points->watches[1].reference.equal(written.points->watches[1].reference));
+  EXPECT_TRUE(read.points->combined.equal(written.points->combined));
+  EXPECT_EQ(read.points->temperature, 1.5);
+  EXPECT_EQ(read.points->calibration_set, "small:calibration");
+}
+
+TEST(ModelFile, HoldsEnsemblesForRowsOfNumbers) {
+  const TemporaryFolder folder;
+  auto written = small_table_model();
+  written.dropout_samples = 4;
+  write_model_file(folder / "m", written);
+  const auto read = read_model_file(folder / "m");
+  ASSERT_EQ(read.run.members.size(), 2u);
+  const auto rows = torch::randn({5, 3});
+  for (size_t m = 0; m < 2; ++m)
+    EXPECT_TRUE(infer(*read.run.members[m], rows).equal(infer(*written.run.members[m], rows)));
+  EXPECT_TRUE(read.preprocessing.mean.equal(written.preprocessing.mean));
+  EXPECT_TRUE(read.preprocessing.deviation.equal(written.preprocessing.deviation));
+  EXPECT_EQ(read.preprocessing.feature_names, written.preprocessing.feature_names);
+  EXPECT_EQ(read.dropout_samples, 4);
+  EXPECT_FALSE(read.points);
+}
+
+TEST(ModelFile, NoticesDamageAndTruncation) {
+  const TemporaryFolder folder;
+  write_model_file(folder / "good", small_table_model());
+  const auto bytes = bytes_of(folder / "good");
+  for (size_t at = 0; at < bytes.size(); at += 31) {
+    auto damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x04);
+    EXPECT_THROW(read_model_file(folder.file("damaged", damaged)), DataError) << "byte " << at;
+    EXPECT_THROW(read_model_file(folder.file("cut", bytes.substr(0, at))), DataError) << at << " bytes";
+  }
+}
+
+// The same file with other text or tensors, its hashes made anew.
+class ChangedModel {
+ public:
+  explicit ChangedModel(const ModelFile& model) {
+    write_model_file(folder_ / "good", model);
+    file_ = read_tensor_file(folder_ / "good");
+    json_ = nlohmann::json::parse(file_.metadata.at("model"));
+  }
+
+  nlohmann::json& json() { return json_; }
+  TensorFile& file() { return file_; }
+
+  /// What reading it says, behind the file's name.
+  std::string refusal() {
+    file_.metadata["model"] = json_.dump();
+    write_tensor_file(folder_ / "changed", file_.tensors, file_.metadata);
+    try {
+      read_model_file(folder_ / "changed");
+      return "nothing";
+    } catch (const DataError& error) {
+      const std::string message = error.what();
+      const auto name = (folder_ / "changed").string() + ": ";
+      return message.starts_with(name) ? message.substr(name.size()) : "another file: " + message;
+    }
+  }
+
+ private:
+  TemporaryFolder folder_;
+  TensorFile file_;
+  nlohmann::json json_;
+};
+
+TEST(ModelFile, RefusesANewerVersionAndOtherFiles) {
+  ChangedModel newer(small_table_model());
+  EXPECT_EQ(newer.refusal(), "nothing");
+  newer.file().metadata["priornet_model"] = "2";
+  EXPECT_EQ(newer.refusal(), "is a model file of version 2; this program reads up to 1: it takes a newer priornet");
+  newer.file().metadata["priornet_model"] = "two";
+  EXPECT_EQ(newer.refusal(), "its version should be a number, found two");
+  newer.file().metadata.erase("priornet_model");
+  EXPECT_EQ(newer.refusal(), "is no model file of priornet: it does not say that it is one");
+}
+
+TEST(ModelFile, RefusesWeightsOfAnotherNetwork) {
+  ChangedModel missing(small_table_model());
+  auto& tensors = missing.file().tensors;
+  const auto last = std::find_if(tensors.begin(), tensors.end(),
+                                 [](const auto& t) { return t.name == "member-2.network.layer1.bias"; });
+  const auto kept = *last;
+  tensors.erase(last);
+  EXPECT_EQ(missing.refusal(), "holds no tensor network.layer1.bias");
+  tensors.push_back({kept.name, torch::zeros({3})});
+  EXPECT_EQ(missing.refusal(), "is of another network: network.layer1.bias has shape [3], here it is [2]");
+  tensors.back() = kept;
+  tensors.push_back({"member-2.network.layer9.bias", torch::zeros({3})});
+  EXPECT_EQ(missing.refusal(), "is of another network: it has 5 tensors of weights, here they are 4");
+  tensors.back().name = "surplus";
+  EXPECT_EQ(missing.refusal(), "holds a tensor surplus that its description does not name");
+}
+
+TEST(ModelFile, TakesNoMemoryForWhatIsMerelyClaimed) {
+  const auto refusal = [](const std::function<void(nlohmann::json&)>& change) {
+    ChangedModel model(small_table_model());
+    change(model.json());
+    return model.refusal();
+  };
+  const auto with_dense = [](nlohmann::json& json, const std::string& dense) {
+    auto config = json["config"].get<std::string>();
+    config.replace(config.find("dense = [8]"), 11, "dense = " + dense);
+    json["config"] = config;
+  };
+  const std::string too_many = "describes a network that has more weights than the 50 of member-1";
+  EXPECT_EQ(refusal([&](auto& json) { with_dense(json, "[1000000000, 1000000000]"); }), too_many);
+  EXPECT_EQ(refusal([&](auto& json) { with_dense(json, "[9223372036854775807]"); }), too_many);
+  EXPECT_EQ(refusal([&](auto& json) { with_dense(json, "[-1]"); }), too_many);
+  EXPECT_EQ(refusal([](auto& json) {
+              json["preprocessing"]["shape"] = {1000000};
+              json["preprocessing"]["feature_names"] = nlohmann::json::array();
+              json["preprocessing"]["standardise"] = false;
+            }),
+            too_many);
+  EXPECT_EQ(refusal([](auto& json) {
+              json["preprocessing"]["shape"] = {16384, 16384, 16384};
+            }),
+            "describes inputs of an absurd size");
+  EXPECT_EQ(refusal([](auto& json) { json["members"] = 1'000'000'000; }),
+            "should have 1 to 1000 members, has 1000000000");
+  EXPECT_EQ(refusal([](auto& json) { json["members"] = 3; }),
+            "describes a network that has more weights than the 0 of member-3");
+  EXPECT_EQ(refusal([](auto& json) { json["dropout_samples"] = -1; }),
+            "its dropout_samples should be between 0 and 10000, found -1");
+  EXPECT_EQ(refusal([](auto& json) { json.erase("classes"); }),
+            "is no model file: its description is not as it should be");
+  EXPECT_EQ(refusal([](auto& json) { json["config"] = "nonsense = 1"; }),
+            "describes no network: its configuration: line 1: there is no key nonsense");
+}
+
+// Whatever its description says, with hashes that are right: a model, or a DataError.
+TEST(ModelFile, TakesOrRefusesAnyDescription) {
+  auto model = small_table_model();
+  model.points = small_points({{Verdict::kUndecided, "mutual_information"}});
+  const TemporaryFolder folder;
+  write_model_file(folder / "good", model);
+  auto file = read_tensor_file(folder / "good");
+  const auto text = file.metadata.at("model");
+  std::mt19937 random(1);
+  int refused = 0;
+  for (int i = 0; i < 100; ++i) {
+    auto changed = text;
+    for (auto changes = 1 + random() % 3; changes > 0; --changes) {
+      const auto at = random() % changed.size();
+      constexpr std::string_view kLikely = "0123456789-[]{},:\"e.\\n";
+      if (random() % 2 == 0)
+        changed[at] = kLikely[random() % kLikely.size()];
+      else
+        changed.erase(at, 1 + random() % 8);
+    }
+    file.metadata["model"] = changed;
+    write_tensor_file(folder / "changed", file.tensors, file.metadata);
+    try {
+      read_model_file(folder / "changed");
+    } catch (const DataError&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 30);
+}
+
+TEST(ModelFile, RefusesOperatingPointsThatMakeNoSense) {
+  const auto refusal = [](const std::function<void(ChangedModel&)>& change) {
+    auto model = small_table_model();
+    model.points = small_points({{Verdict::kUndecided, "mutual_information"}});
+    ChangedModel changed(model);
+    change(changed);
+    return changed.refusal();
+  };
+  EXPECT_EQ(refusal([](auto& model) { model.json()["points"]["watches"][0]["cause"] = "boredom"; }),
+            "watches for boredom, which is no known cause");
+  EXPECT_EQ(refusal([](auto& model) { model.json()["points"]["false_alarm"] = 1.5; }),
+            "operating points: false_alarm should be between 0 and 1, found 1.5");
+  EXPECT_EQ(refusal([](auto& model) {
+              for (auto& tensor : model.file().tensors)
+                if (tensor.name == "combined") tensor.values = tensor.values.flip(0);
+            }),
+            "operating points: combined should be ascending");
+  EXPECT_EQ(refusal([](auto& model) {
+              for (auto& tensor : model.file().tensors)
+                if (tensor.name == "preprocessing.deviation") tensor.values = torch::zeros({3});
+            }),
+            "its deviations should be above 0");
+}
+
+}  // namespace
+}  // namespace priornet

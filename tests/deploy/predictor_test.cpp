@@ -1,0 +1,135 @@
+#include <priornet/core/errors.h>
+#include <priornet/deploy/predictor.h>
+#include <priornet/runs/scoring.h>
+#include <testing/small_models.h>
+#include <testing/tensors.h>
+#include <testing/throws.h>
+
+#include <thread>
+
+namespace priornet {
+namespace {
+
+TEST(Predictor, SaysWhatScoringSays) {
+  auto model = small_model();
+  model.points->temperature = 1.0;
+  const auto set = small_images(30, 3);
+  NoProgress progress;
+  const auto scored = score(model.run, set, {}, progress);
+  Predictor predictor(std::move(model));
+  const auto said = predictor.predict(set.inputs);
+  ASSERT_EQ(said.scores.size(), scored.columns.size());
+  for (size_t c = 0; c < scored.columns.size(); ++c) {
+    EXPECT_EQ(said.scores[c].name, scored.columns[c].name);
+    EXPECT_TRUE(torch::allclose(said.scores[c].values, scored.columns[c].values)) << scored.columns[c].name;
+  }
+  EXPECT_TRUE(torch::allclose(said.probabilities, scored.probabilities));
+  EXPECT_TRUE(said.prediction.equal(scored.probabilities.argmax(1)));
+  EXPECT_TRUE(torch::allclose(torch::softmax(said.log_alpha, 1), said.probabilities));
+  EXPECT_EQ(said.decisions.size(), 30u);
+}
+
+TEST(Predictor, MakesProbabilitiesMilderByTheTemperature) {
+  auto model = small_model();
+  const auto inputs = small_images(30, 3).inputs;
+  auto cool = model;
+  cool.points->temperature = 1.0;
+  model.points->temperature = 3.0;
+  const auto mild = Predictor(model).predict(inputs);
+  const auto plain = Predictor(cool).predict(inputs);
+  EXPECT_TRUE(mild.prediction.equal(plain.prediction));
+  EXPECT_TRUE(mild.probability.lt(plain.probability).all().item<bool>());
+  EXPECT_TRUE(torch::allclose(mild.probabilities, torch::softmax(plain.log_alpha / 3, 1)));
+}
+
+TEST(Predictor, AnswersForAnInputWhateverTheOthersAre) {
+  auto model = small_model();
+  const auto inputs = small_images(12, 3).inputs;
+  for (const int64_t samples : {0, 5}) {
+    model.dropout_samples = samples;
+    model.points = small_points({{Verdict::kUndecided, samples == 0 ? "entropy" : "mutual_information"}});
+    Predictor predictor(model);
+    const auto together = predictor.predict(inputs);
+    const auto alone = predictor.predict(inputs.narrow(0, 7, 1));
+    EXPECT_TRUE(torch::allclose(alone.probabilities[0], together.probabilities[7]));
+    for (size_t c = 0; c < alone.scores.size(); ++c)
+      EXPECT_TRUE(torch::allclose(alone.scores[c].values[0], together.scores[c].values[7], 1e-4, 1e-6))
+          << alone.scores[c].name << " " << samples;
+    EXPECT_TRUE(predictor.predict(inputs).probabilities.equal(together.probabilities));
+  }
+}
+
+TEST(Predictor, StandardisesRowsAndAsksEveryMember) {
+  const auto model = small_table_model();
+  const auto rows = torch::randn({6, 3});
+  const auto said = Predictor(model).predict(rows);
+  const auto prepared = (rows - model.preprocessing.mean) / model.preprocessing.deviation;
+  torch::Tensor mean;
+  for (const auto& member : model.run.members) {
+    const auto probabilities = torch::softmax(member->forward(prepared).to(torch::kFloat64), 1);
+    mean = mean.defined() ? mean + probabilities / 2 : probabilities / 2;
+  }
+  EXPECT_TRUE(torch::allclose(said.probabilities, mean));
+  EXPECT_TRUE(said.decisions.empty());
+  EXPECT_EQ(Predictor(model).predict(torch::empty({0, 3})).size(), 0);
+}
+
+TEST(Predictor, LeavesLogAlphaToDirichlets) {
+  EXPECT_FALSE(Predictor(small_table_model(Method::kDnn)).predict(torch::randn({2, 3})).log_alpha.defined());
+}
+
+TEST(Predictor, IsAskedByManyThreads) {
+  auto model = small_model();
+  model.dropout_samples = 3;
+  model.points.reset();
+  Predictor predictor(model);
+  auto again = small_model();  // networks of its own
+  again.dropout_samples = 3;
+  again.points.reset();
+  Predictor other(again);
+  const auto inputs = small_images(10, 3).inputs;
+  const auto expected = predictor.predict(inputs).probabilities;
+  std::vector<std::thread> threads;
+  std::vector<bool> same(4);
+  std::mutex mutex;
+  for (size_t t = 0; t < same.size(); ++t)
+    threads.emplace_back([&, t] {
+      const bool equal = (t % 2 == 0 ? predictor : other).predict(inputs).probabilities.equal(expected);
+      const std::lock_guard lock(mutex);
+      same[t] = equal;
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(same, std::vector<bool>(4, true));
+}
+
+TEST(Predictor, FitsImagesOnlyWhereItMay) {
+  auto model = small_model();
+  const auto photo = torch::randint(0, 255, {3, 20, 16}).to(torch::kUInt8);
+  EXPECT_EQ(Predictor(model).fitted(photo).sizes(), torch::IntArrayRef({1, 8, 8}));
+  model.preprocessing.resize = false;
+  const Predictor strict(model);
+  EXPECT_THROWS(DataError, strict.fitted(photo), "is of 20 x 16 pixels; the model takes 8 x 8 and resizes nothing");
+  EXPECT_EQ(strict.fitted(photo.narrow(1, 0, 8).narrow(2, 0, 8)).sizes(), torch::IntArrayRef({1, 8, 8}));
+  EXPECT_THROWS(DataError, Predictor(small_table_model()).fitted(photo), "rows: takes rows of 3 numbers, not images");
+}
+
+TEST(Predictor, RefusesInputsOfAnotherShapeOrNotFinite) {
+  Predictor images(small_model());
+  EXPECT_THROWS(ArgumentError, images.predict(torch::zeros({2, 1, 8, 9}, torch::kUInt8)),
+                "predict: inputs should be Byte [N, 1, 8, 8], found Byte [2, 1, 8, 9]");
+  Predictor rows(small_table_model());
+  EXPECT_THROWS(ArgumentError, rows.predict(torch::full({2, 3}, NAN)),
+                "predict: inputs should be finite numbers, row 0 (from 0) is not");
+  EXPECT_THROWS(ArgumentError, rows.predict(torch::tensor(1.0F)),
+                "predict: inputs should be Float [N, 3], found Float []");
+}
+
+TEST(Predictor, RefusesModelsThatCannotAnswer) {
+  auto model = small_table_model();
+  model.points = small_points({{Verdict::kUnfamiliar, "boredom"}});
+  EXPECT_THROWS(DataError, Predictor(model).predict(torch::zeros({1, 3})),
+                "rows: watches boredom, which its network does not give");
+}
+
+}  // namespace
+}  // namespace priornet

@@ -1,0 +1,175 @@
+#include <priornet/core/errors.h>
+#include <testing/running_server.h>
+#include <testing/throws.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace priornet {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string error_text(const HttpReply& reply) {
+  return reply.body.empty() ? "no answer" : nlohmann::json::parse(reply.body).at("error").get<std::string>();
+}
+
+const std::string kImage = "abcd";
+
+TEST(HttpServer, KeepsConnectionsOpen) {
+  const RunningServer server;
+  HttpClient client(server.port());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(client.ask("POST", "/predict", kImage).status, 200);
+  client.send(HttpClient::request("GET", "/v2", "") + HttpClient::request("GET", "/v2/models", ""));
+  EXPECT_EQ(client.reply().status, 200);
+  EXPECT_NE(client.reply().body.find("made-up"), std::string::npos) << "requests that came together";
+}
+
+TEST(HttpServer, RefusesWhatIsNoHttp) {
+  const RunningServer server;
+  HttpClient client(server.port());
+  client.send("hello there\r\n\r\n");
+  const auto reply = client.reply();
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_TRUE(error_text(reply).starts_with("the request is not HTTP")) << reply.body;
+}
+
+TEST(HttpServer, RefusesLargeBodiesBeforeTheyCome) {
+  serving::HttpOptions http;
+  http.max_body = 1000;
+  const RunningServer server({}, http);
+  HttpClient client(server.port());
+  client.send("POST /predict HTTP/1.1\r\nContent-Length: 1001\r\n\r\n");
+  const auto reply = client.reply();
+  EXPECT_EQ(reply.status, 413);
+  EXPECT_EQ(error_text(reply), "the body should have at most 1000 bytes");
+  HttpClient chunked(server.port());
+  chunked.send("POST /predict HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" + std::string(0x800, 'x') +
+               "\r\n0\r\n\r\n");
+  EXPECT_EQ(chunked.reply().status, 413);
+  HttpClient huge(server.port());
+  huge.send("POST /predict HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n");
+  EXPECT_EQ(huge.reply().status, 400);
+}
+
+TEST(HttpServer, AnswersThoughTheClientStillSends) {
+  serving::HttpOptions http;
+  http.max_body = 1000;
+  const RunningServer server({}, http);
+  HttpClient client(server.port());
+  client.send(HttpClient::request("POST", "/predict", std::string(1 << 20, 'x')));
+  EXPECT_EQ(client.reply().status, 413);
+}
+
+TEST(HttpServer, RefusesLargeHeaders) {
+  const RunningServer server;
+  HttpClient client(server.port());
+  client.send("GET / HTTP/1.1\r\nX: " + std::string(20000, 'x'));
+  EXPECT_EQ(client.reply().status, 431);
+}
+
+TEST(HttpServer, DoesNotWaitForSlowClients) {
+  serving::HttpOptions http;
+  http.timeout = 200ms;
+  http.idle = 100ms;
+  const RunningServer server({}, http);
+  HttpClient slow(server.port());
+  std::atomic<bool> over{false};
+  std::thread drip([&] {  // each byte in time, the whole not
+    slow.send("POST /predict HTTP/1.1\r\nContent-Length: 1000\r\n\r\n");
+    while (!over && slow.send("x")) std::this_thread::sleep_for(20ms);
+  });
+  const auto reply = slow.reply();
+  over = true;
+  drip.join();
+  EXPECT_EQ(reply.status, 408);
+  EXPECT_EQ(error_text(reply), "the request did not arrive whole in time");
+  HttpClient idle(server.port());
+  EXPECT_EQ(idle.reply().status, 0) << "closed without a word";
+}
+
+TEST(HttpServer, LimitsConnections) {
+  serving::HttpOptions http;
+  http.max_connections = 2;
+  const RunningServer server({}, http);
+  HttpClient first(server.port());
+  HttpClient second(server.port());
+  EXPECT_EQ(first.ask("GET", "/v2").status, 200);
+  EXPECT_EQ(second.ask("GET", "/v2").status, 200);
+  HttpClient third(server.port());
+  third.send(HttpClient::request("GET", "/v2", ""));
+  const auto reply = third.reply();
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_EQ(reply.headers.at("Retry-After"), "1");
+  EXPECT_EQ(first.ask("GET", "/v2").status, 200);
+}
+
+TEST(HttpServer, LimitsTheBytesOnTheirWay) {
+  serving::HttpOptions http;
+  http.max_body = 1000;
+  http.max_bodies = 1500;
+  const RunningServer server({}, http);
+  HttpClient first(server.port());
+  first.send("POST /predict HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n");
+  EXPECT_EQ(first.reply().status, 100);
+  HttpClient second(server.port());
+  second.send("POST /predict HTTP/1.1\r\nContent-Length: 1000\r\n\r\n");
+  EXPECT_EQ(second.reply().status, 503);
+  first.send(std::string(1000, 'x'));
+  EXPECT_EQ(first.reply().status, 400);
+  EXPECT_EQ(server.ask("POST", "/predict", std::string(1000, 'x')).status, 400) << "room again, and no image";
+}
+
+TEST(HttpServer, SaysWhereItCannotListen) {
+  const RunningServer server;
+  serving::HttpOptions http;
+  http.port = static_cast<uint16_t>(server.port());
+  EXPECT_THROWS(Error, serving::HttpServer(http, {}),
+                ("127.0.0.1:" + std::to_string(server.port()) + ": cannot listen: Address already in use").c_str());
+  http.host = "example";
+  EXPECT_THROWS(Error, serving::HttpServer(http, {}), "the host should be an IP address or localhost, found example");
+}
+
+// A model that takes its time, asked by clients that never pause: whoever's request was taken gets an answer.
+TEST(HttpServer, DropsNoRequestItTookWhenItEnds) {
+  auto model = made_up_model();
+  model.answer = [answer = model.answer](const std::string& inputs, int64_t rows) {
+    std::this_thread::sleep_for(5ms);
+    return answer(inputs, rows);
+  };
+  RunningServer server({model}, {}, {});
+  std::atomic<int> answered{0};
+  std::atomic<int> dropped{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 16; ++i)
+    clients.emplace_back([&] {
+      HttpClient client(server.port());
+      while (true) {
+        const auto reply = client.ask("POST", "/predict", kImage);
+        if (reply.status != 200) {
+          ++dropped;
+          return;
+        }
+        ++answered;
+        if (reply.headers.contains("Connection")) return;  // close: the server is ending
+      }
+    });
+  std::this_thread::sleep_for(200ms);
+  server.stop();
+  for (auto& client : clients) client.join();
+  EXPECT_EQ(dropped, 0);
+  EXPECT_GT(answered, 100);
+  EXPECT_THROW(HttpClient(server.port()), std::runtime_error) << "nobody listens";
+}
+
+TEST(HttpServer, SaysThatItIsNotReadyWhileItEnds) {
+  RunningServer server;
+  HttpClient client(server.port());
+  EXPECT_EQ(client.ask("GET", "/v2/health/ready").status, 200);
+  server.server().shut_down();
+  EXPECT_EQ(client.ask("GET", "/v2/health/ready").status, 503);
+}
+
+}  // namespace
+}  // namespace priornet

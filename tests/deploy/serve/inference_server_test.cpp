@@ -1,0 +1,143 @@
+#include <priornet/core/errors.h>
+#include <priornet/deploy/serve/bearer_token.h>
+#include <testing/running_server.h>
+#include <testing/temporary_folder.h>
+#include <testing/throws.h>
+
+#include <nlohmann/json.hpp>
+
+namespace priornet {
+namespace {
+
+using nlohmann::json;
+
+std::string infer_body(int first, const std::string& rest = "") {
+  return R"({"inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,2,2],"data":[)" + std::to_string(first) +
+         ",9,0,0]}]" + rest + "}";
+}
+
+std::string error_of(const HttpReply& reply) { return json::parse(reply.body).at("error"); }
+
+TEST(InferenceServer, SpeaksTheOpenInferenceProtocol) {
+  const RunningServer server;
+  EXPECT_EQ(json::parse(server.ask("GET", "/v2").body)["extensions"], json({"binary_tensor_data"}));
+  EXPECT_EQ(server.ask("GET", "/v2/health/live").status, 200);
+  EXPECT_EQ(server.ask("GET", "/v2/health/ready").status, 200);
+  EXPECT_EQ(json::parse(server.ask("GET", "/v2/models").body)["models"], json({"made-up", "table"}));
+  const auto metadata = json::parse(server.ask("GET", "/v2/models/made-up").body);
+  EXPECT_EQ(metadata["inputs"][0], json::parse(R"({"name":"input","datatype":"UINT8","shape":[-1,1,2,2]})"));
+  EXPECT_EQ(metadata["parameters"]["class_names"], json({"ant", "bee", "cat"}));
+  EXPECT_EQ(metadata["parameters"]["watches"][1]["cause"], "unfamiliar");
+  EXPECT_EQ(json::parse(server.ask("GET", "/v2/models/made-up/versions/1/ready").body)["ready"], true);
+  const auto answer = json::parse(server.ask("POST", "/v2/models/made-up/infer", infer_body(4)).body);
+  EXPECT_EQ(answer["model_name"], "made-up");
+  EXPECT_EQ(answer["outputs"][0]["data"], json({1}));
+  EXPECT_EQ(answer["outputs"][3]["name"], "alphas");
+  EXPECT_EQ(answer["outputs"][7]["data"], json({"accept"}));
+}
+
+TEST(InferenceServer, AnswersPeopleInWords) {
+  const RunningServer server;
+  const auto image = json::parse(server.ask("POST", "/predict", std::string("\2\11\377\0", 4)).body);
+  EXPECT_EQ(image["prediction"], "cat");
+  EXPECT_EQ(image["verdict"], "unfamiliar");
+  EXPECT_EQ(
+      image["words"],
+      "Unfamiliar: it is not like what the model learned from. Its mutual information is 0.637, above the limit of "
+      "0.25.");
+  const auto form = std::string("--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"i\"\r\n\r\n\1\11") +
+                    '\xa0' + std::string("\0\r\n--b--\r\n", 10);
+  const auto ambiguous = json::parse(
+      server.ask("POST", "/predict?model=made-up", form, "Content-Type: multipart/form-data; boundary=b\r\n").body);
+  EXPECT_EQ(ambiguous["verdict"], "ambiguous") << ambiguous;
+  EXPECT_TRUE(ambiguous["words"].get<std::string>().starts_with("Ambiguous: it could be bee or ant.")) << ambiguous;
+  const auto row =
+      json::parse(server.ask("POST", "/predict?model=table", R"({"features":{"height":3,"width":-1}})").body);
+  EXPECT_EQ(row["prediction"], "above");
+  EXPECT_EQ(json::parse(server.ask("POST", "/predict?model=table", R"({"features":[-3,1]})").body)["prediction"],
+            "below");
+}
+
+TEST(InferenceServer, RefusesWithAReason) {
+  const RunningServer server;
+  const auto expect = [&](int status, const std::string& reason, const HttpReply& reply) {
+    EXPECT_EQ(reply.status, status);
+    EXPECT_EQ(error_of(reply), reason);
+  };
+  expect(404, "there is nothing at /etc/passwd", server.ask("GET", "/etc/passwd"));
+  expect(404, "there is nothing at /page/../main.js", server.ask("GET", "/page/%2e%2e/main.js"));
+  expect(404, "there is no model 'made-upp': did you mean made-up?", server.ask("GET", "/v2/models/made-upp"));
+  expect(404, "the model made-up has the version 1 only, found 2", server.ask("GET", "/v2/models/made-up/versions/2"));
+  expect(405, "/predict takes POST, found GET", server.ask("GET", "/predict"));
+  expect(400, "the image: should have 4 bytes", server.ask("POST", "/predict", "12345"));
+  expect(400, "the body is empty", server.ask("POST", "/predict"));
+  expect(400, "the body should be JSON, which it is not at byte 1",
+         server.ask("POST", "/v2/models/made-up/infer", "x"));
+  expect(400, "the feature 'width' is missing",
+         server.ask("POST", "/predict?model=table", R"({"features":{"height":3,"w":-1}})"));
+  expect(400, "the target of the request is malformed", server.ask("GET", "/%zz"));
+  expect(500, "the model failed: a row that no model takes", server.ask("POST", "/predict", "abc\xff"));
+  EXPECT_EQ(server.ask("POST", "/predict", "abcd").status, 200) << "still alive";
+}
+
+TEST(InferenceServer, RefusesModelsItCannotName) {
+  using serving::InferenceServer;
+  EXPECT_THROWS(ArgumentError, InferenceServer({}, {}), "a server should have a model");
+  EXPECT_THROWS(ArgumentError, InferenceServer({made_up_model(), made_up_model()}, {}),
+                "two models are called made-up");
+  EXPECT_THROWS(ArgumentError, InferenceServer({made_up_model("a/b")}, {}),
+                "a model's name should not be empty and have no slash, found 'a/b'");
+}
+
+TEST(InferenceServer, WantsItsToken) {
+  serving::InferenceOptions options;
+  options.token = "s3cret";
+  const RunningServer server(options);
+  const auto refused = server.ask("POST", "/v2/models/made-up/infer", infer_body(4));
+  EXPECT_EQ(refused.status, 401);
+  EXPECT_EQ(refused.headers.at("WWW-Authenticate"), "Bearer");
+  EXPECT_EQ(server.ask("GET", "/metrics").status, 401);
+  EXPECT_EQ(server.ask("GET", "/v2/models", "", "Authorization: Bearer s3cre\r\n").status, 401);
+  EXPECT_EQ(server.ask("GET", "/v2/models", "", "Authorization: Bearer s3crets3cret\r\n").status, 401);
+  EXPECT_EQ(server.ask("GET", "/v2/models", "", "Authorization: bearer s3cret\r\n").status, 200);
+  EXPECT_EQ(server.ask("GET", "/").status, 200) << "the page asks for it";
+  EXPECT_EQ(server.ask("GET", "/v2/health/live").status, 200);
+}
+
+TEST(InferenceServer, ReadsTokensFromFiles) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(serving::read_token(folder.file("t", "abc\r\nrest")), "abc");
+  const auto empty = folder.file("e", "\n");
+  EXPECT_THROWS(DataError, serving::read_token(empty),
+                (empty.string() + ": should hold a token in its first line, which is empty").c_str());
+}
+
+TEST(InferenceServer, CountsForPrometheus) {
+  const RunningServer server;
+  server.ask("POST", "/predict", std::string("\2\11\377\0", 4));
+  server.ask("GET", "/nothing/with/a/name/of/its/own");
+  const auto metrics = server.ask("GET", "/metrics").body;
+  const auto has = [&](const char* line) {
+    EXPECT_NE(metrics.find(line), std::string::npos) << line << "\n" << metrics;
+  };
+  has("priornet_requests_total{path=\"/predict\",status=\"200\"} 1\n");
+  has("priornet_requests_total{path=\"other\",status=\"404\"} 1\n");
+  has("priornet_verdicts_total{model=\"made-up\",verdict=\"unfamiliar\"} 1\n");
+  has("priornet_batch_size_bucket{model=\"made-up\",le=\"1\"} 1\n");
+  has("priornet_request_seconds_count{path=\"/predict\"} 1\n");
+  has("priornet_queue_inputs{model=\"table\"} 0\n");
+  has("process_resident_memory_bytes ");
+}
+
+TEST(InferenceServer, ShowsItsPageAndNothingElse) {
+  const RunningServer server;
+  const auto page = server.ask("GET", "/");
+  EXPECT_EQ(page.headers.at("Content-Type"), "text/html; charset=utf-8");
+  EXPECT_NE(page.headers.at("Content-Security-Policy").find("default-src 'none'"), std::string::npos);
+  EXPECT_EQ(server.ask("GET", "/page/main.js").headers.at("Content-Type"), "text/javascript; charset=utf-8");
+  EXPECT_EQ(server.ask("GET", "/page/style.css").status, 200);
+  EXPECT_EQ(server.ask("HEAD", "/page/style.css", "", "Connection: close\r\n").status, 0) << "a length, and no body";
+}
+
+}  // namespace
+}  // namespace priornet

@@ -1,0 +1,137 @@
+#include <priornet/core/errors.h>
+#include <priornet/deploy/serve/bounded_json.h>
+#include <priornet/deploy/serve/multipart.h>
+#include <priornet/deploy/serve/tensor_request.h>
+#include <priornet/deploy/serve/tensor_response.h>
+#include <testing/made_up_model.h>
+#include <testing/throws.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace priornet::serving {
+namespace {
+
+const ModelDescription& images() {
+  static const auto model = made_up_model();
+  return model.description;
+}
+
+TensorRequest read(const std::string& body, const std::string& length = "", const ModelDescription& model = images()) {
+  return read_tensor_request(model, body, length, 16);
+}
+
+std::string input(const std::string& rest) { return R"({"inputs":[{"name":"x",)" + rest + "}]}"; }
+
+TEST(TensorRequest, TakesFlatAndNestedNumbers) {
+  const std::string bytes = {'\1', '\2', '\3', '\4'};
+  EXPECT_EQ(read(input(R"("datatype":"UINT8","shape":[1,1,2,2],"data":[1,2,3,4])")).inputs, bytes);
+  EXPECT_EQ(read(input(R"("datatype":"UINT8","shape":[1,1,2,2],"data":[[[[1,2],[3,4]]]])")).inputs, bytes);
+  const auto floats = read(input(R"("datatype":"FP32","shape":[1,1,2,2],"data":[0,1,0.5,0.2])"));
+  EXPECT_EQ(floats.inputs, (std::string{'\0', '\377', '\200', '\63'})) << "fractions of full brightness";
+  EXPECT_EQ(floats.rows, 1);
+  EXPECT_EQ(floats.outputs.size(), 8U) << "all of them";
+}
+
+TEST(TensorRequest, TakesBinaryData) {
+  const std::string head = input(R"("datatype":"UINT8","shape":[2,1,2,2],"parameters":{"binary_data_size":8})");
+  EXPECT_EQ(read(head + "abcdefgh", std::to_string(head.size())).inputs, "abcdefgh");
+  const std::string floats = input(R"("datatype":"FP32","shape":[1,2],"parameters":{"binary_data_size":8})");
+  const float row[2] = {-1.5F, 2.0F};
+  const std::string bytes(reinterpret_cast<const char*>(row), sizeof row);
+  EXPECT_EQ(read(floats + bytes, std::to_string(floats.size()), made_up_table_model().description).inputs, bytes);
+}
+
+TEST(TensorRequest, SelectsOutputs) {
+  const auto request = read(R"({"id":"7","inputs":[{"name":"x","datatype":"UINT8","shape":[1,1,2,2],"data":[0,0,0,0]}],
+    "outputs":[{"name":"verdict"},{"name":"p_value","parameters":{"binary_data":true}}]})");
+  ASSERT_EQ(request.outputs.size(), 2U);
+  EXPECT_EQ(request.id, "7");
+  EXPECT_FALSE(request.outputs[0].binary);
+  EXPECT_TRUE(request.outputs[1].binary);
+}
+
+void expect_refused(const std::string& body, const char* reason, const std::string& length = "") {
+  EXPECT_THROWS(ArgumentError, read(body, length), reason);
+}
+
+TEST(TensorRequest, SaysWhatIsWrong) {
+  expect_refused("{\"inputs\":", "the body should be JSON, which it is not at byte 11");
+  expect_refused("[]", "the body should be a JSON object");
+  expect_refused("{}", "inputs is missing");
+  expect_refused(R"({"inputs":{}})", "inputs should be an array");
+  expect_refused(R"({"inputs":[]})", "inputs should hold one tensor, found 0");
+  expect_refused(input(R"("shape":[1,1,2,2],"data":[])"), "datatype is missing");
+  expect_refused(input(R"("datatype":"FP16","shape":[1,1,2,2],"data":[])"),
+                 "datatype should be UINT8 or FP32, found FP16");
+  expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,3],"data":[])"),
+                 "the shape of the input should be [N, 1, 2, 2], found [1,1,2,3]");
+  expect_refused(input(R"("datatype":"UINT8","shape":[-1,1,2,2],"data":[])"),
+                 "the shape of the input should be [N, 1, 2, 2], found [-1,1,2,2]");
+  expect_refused(input(R"("datatype":"UINT8","shape":[18446744073709551615,1,2,2],"data":[])"),
+                 "a request should hold at most 16 inputs, found 18446744073709551615");
+  expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,2],"data":[1,2,3])"),
+                 "data should hold 4 numbers, as the shape says, found 3");
+  expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,2],"data":[1,2,3,256])"),
+                 "the data should be whole numbers in [0, 255], found 256 at index 3");
+  expect_refused(input(R"("datatype":"FP32","shape":[1,1,2,2],"data":[0,0,0,17])"),
+                 "the data should be in [0, 1], as FP32 pixels are, found 17 at index 3");
+  expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,2],"data":["a",2,3,4])"), "data should hold numbers only");
+  expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,2],"data":7)"), "data should be one array of numbers");
+  expect_refused(
+      R"({"inputs":[{"datatype":"UINT8","shape":[1,1,2,2],"data":[0,0,0,0]}],"outputs":[{"name":"logits"}]})",
+      "there is no output 'logits': there are prediction, probability, probabilities, alphas, entropy, "
+      "mutual_information, p_value, verdict");
+  expect_refused("{}", "Inference-Header-Content-Length should be at most the body's 2 bytes, found '3'", "3");
+  const auto head = input(R"("datatype":"UINT8","shape":[2,1,2,2],"parameters":{"binary_data_size":8})");
+  expect_refused(head + "abc",
+                 "the input should come in 8 bytes of binary data, found 3 of which binary_data_size says 8",
+                 std::to_string(head.size()));
+}
+
+TEST(BoundedJson, StaysSmallWhateverComes) {
+  EXPECT_THROWS(ArgumentError, read_bounded_json(std::string(1 << 20, '[')),
+                "the JSON should be nested at most 16 levels deep");
+  std::string many = "[0";
+  for (int i = 0; i < 5000; ++i) many += ",0";
+  EXPECT_THROWS(ArgumentError, read_bounded_json(many + "]"),
+                "the JSON should hold at most 4096 values beside its data");
+  EXPECT_EQ(read_bounded_json("{\"data\":" + many + "]}").numbers.front().size(), 5001U);
+}
+
+TEST(TensorResponse, WritesJsonAndBytes) {
+  const auto model = made_up_model();
+  const auto answers = model.answer(std::string("\1\11\0\0\2\11\377\0", 8), 2);
+  TensorRequest request;
+  request.id = "a\"b";
+  request.outputs = {{"prediction", false}, {"probability", true}, {"verdict", true}};
+  const auto response = tensor_response(model.description, request, answers);
+  ASSERT_EQ(response.headers.size(), 1U);
+  EXPECT_EQ(response.headers[0].first, "Inference-Header-Content-Length");
+  const auto length = std::stoul(response.headers[0].second);
+  const auto head = nlohmann::json::parse(response.body.substr(0, length));
+  EXPECT_EQ(head["id"], "a\"b");
+  EXPECT_EQ(head["outputs"][0],
+            nlohmann::json::parse(R"({"name":"prediction","datatype":"INT64","shape":[2],"data":[1,2]})"));
+  EXPECT_EQ(head["outputs"][1]["parameters"]["binary_data_size"], 16);
+  double probability = 0;
+  std::memcpy(&probability, response.body.data() + length, sizeof probability);
+  EXPECT_EQ(probability, 10.0 / 12.0);
+  EXPECT_EQ(response.body.substr(length + 16), std::string("\6\0\0\0accept\12\0\0\0unfamiliar", 24));
+}
+
+TEST(Multipart, FindsTheFile) {
+  const std::string type = "multipart/form-data; boundary=xx";
+  const std::string form =
+      "--xx\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--xx\r\nContent-Disposition: "
+      "form-data; name=\"f\"; filename=\"x.png\"\r\n\r\n\x89PNG\r\n--x\r\n--xx--\r\n";
+  EXPECT_EQ(file_of_form(type, form), "\x89PNG\r\n--x");
+  EXPECT_THROWS(ArgumentError, file_of_form("multipart/form-data", form),
+                "the form has no boundary in its Content-Type");
+  EXPECT_THROWS(ArgumentError, file_of_form(type, form.substr(0, 60)), "the form breaks off inside a part");
+  EXPECT_THROWS(ArgumentError, file_of_form(type, "--xx--"), "the form has no part");
+  EXPECT_EQ(file_of_form(type, "--xx\r\n\r\n\r\n--xx--"), "");
+}
+
+}  // namespace
+}  // namespace priornet::serving

@@ -1,0 +1,100 @@
+// compare.mjs FOLDER: runs every exported model below FOLDER (of tests/deploy/export_samples) in onnxruntime and holds what it
+// answers against what the library answered. Exit status 1 if they differ.
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import ort from 'onnxruntime-node';
+import { readNpy } from './npy.mjs';
+
+const batch = 999; // leaves a smaller one over
+const tolerance = 1e-5;
+// What counts as 0 when differences are relative: logits are sums of numbers of that size.
+const nothing = (output) => (output === 'logits' ? 1 : 1e-9);
+
+async function answersOf(session, about, inputs) {
+  const [count, ...shape] = inputs.shape;
+  const size = shape.reduce((a, b) => a * b, 1);
+  const type = inputs.data instanceof Uint8Array ? 'uint8' : 'float32';
+  const answers = {};
+  for (let first = 0; first < count; first += batch) {
+    const end = Math.min(first + batch, count);
+    const rows = inputs.data.slice(first * size, end * size);
+    const results = await session.run({ [about.input]: new ort.Tensor(type, rows, [end - first, ...shape]) });
+    for (const [name, tensor] of Object.entries(results)) (answers[name] ??= []).push(...Array.from(tensor.data, Number));
+  }
+  return answers;
+}
+
+function worstOf(found, wanted, least) {
+  if (found.length !== wanted.length) return Infinity;
+  let worst = 0;
+  for (let i = 0; i < found.length; ++i) {
+    const difference = Math.abs(found[i] - wanted[i]) / Math.max(Math.abs(wanted[i]), least);
+    if (!(difference <= worst)) worst = Number.isNaN(difference) ? Infinity : difference;
+  }
+  return worst;
+}
+
+// Rows whose verdict differs though their p-value is not at the threshold, and those where it is.
+function verdictsOf(answers, expected, about) {
+  let wrong = 0, near = 0;
+  expected.verdict.forEach((verdict, i) => {
+    if (answers.verdict[i] === verdict) return;
+    if (Math.abs(expected.p_value[i] - about.false_alarm) <= 3 * about.step) ++near;
+    else ++wrong;
+  });
+  return { wrong, near };
+}
+
+// Of a model with dropout at work: that it is, anew in each run, and that measures come out alike on average.
+function differencesOfRandom(answers, again, expected) {
+  const differences = [];
+  if (answers.logits.every((value, i) => value === again.logits[i])) differences.push('two runs drop the same values');
+  const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+  for (const output of ['entropy', 'differential_entropy', 'mutual_information']) {
+    const [found, wanted] = [mean(answers[output]), mean(expected[output])];
+    if (!(Math.abs(found - wanted) <= 0.1 * Math.abs(wanted))) differences.push(`mean ${output} is ${found}, wanted ${wanted}`);
+  }
+  return differences;
+}
+
+let failures = 0;
+const folder = process.argv[2];
+for (const name of readdirSync(folder).sort()) {
+  if (!existsSync(join(folder, name, 'case.json'))) continue;
+  const about = JSON.parse(readFileSync(join(folder, name, 'case.json')));
+  const expected = {};
+  for (const file of readdirSync(join(folder, name, 'expected')))
+    expected[file.replace('.npy', '')] = readNpy(join(folder, name, 'expected', file)).data;
+  const inputs = readNpy(join(folder, name, 'inputs.npy'));
+  const session = await ort.InferenceSession.create(join(folder, name, 'model.onnx'), { logSeverityLevel: 3 });
+  const answers = await answersOf(session, about, inputs);
+  let line = `${name}: ${inputs.shape[0]} inputs`;
+  if (about.random) {
+    const differences = differencesOfRandom(answers, await answersOf(session, about, inputs), expected);
+    for (const difference of differences) console.error(`${name}: ${difference}`);
+    failures += differences.length;
+    console.log(`${line}, dropout at work`);
+    continue;
+  }
+  for (const [output, wanted] of Object.entries(expected)) {
+    if (output === 'verdict' || output === 'p_value' || output === 'prediction') continue;
+    const worst = answers[output] ? worstOf(answers[output], wanted, nothing(output)) : Infinity;
+    line += `, ${output} ${worst.toExponential(1)}`;
+    if (worst > tolerance) {
+      console.error(`${name}: ${output} differs by ${worst}, allowed ${tolerance}`);
+      ++failures;
+    }
+  }
+  const mistaken = expected.prediction.filter((value, i) => value !== answers.prediction[i]).length;
+  if (mistaken > 0) {
+    console.error(`${name}: ${mistaken} predictions differ`);
+    ++failures;
+  }
+  if (expected.verdict) {
+    const { wrong, near } = verdictsOf(answers, expected, about);
+    line += `, verdicts ${wrong} differ (and ${near} at the threshold)`;
+    if (wrong > 0) ++failures;
+  }
+  console.log(line);
+}
+if (failures > 0) process.exit(1);

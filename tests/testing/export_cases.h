@@ -1,0 +1,156 @@
+#pragma once
+
+#include <priornet/core/seeds.h>
+#include <priornet/deploy/predictor.h>
+#include <priornet/models/model.h>
+
+// Models of every kind with inputs, to be exported and held against the library's own answers. Weights are random: what
+// counts is that each operator and each branch of the measures is there.
+
+namespace priornet {
+
+struct ExportCase {
+  std::string name;
+  ModelFile model;
+  torch::Tensor inputs;
+};
+
+/// Operating points from what the model says of its first inputs, half for the reference, half for the rest.
+inline OperatingPoints points_from(const ModelFile& model, const torch::Tensor& inputs,
+                                   const std::vector<std::pair<Verdict, std::string>>& watched) {
+  Predictor predictor(model);
+  const auto reference = predictor.predict(inputs.slice(0, 0, 300));
+  const auto others = predictor.predict(inputs.slice(0, 300, 600));
+  OperatingPoints points;
+  points.false_alarm = 0.2;
+  points.temperature = 1.7;
+  std::vector<torch::Tensor> rarities;
+  for (const auto& [cause, measure] : watched) {
+    points.watches.push_back({cause, measure, std::get<0>(reference.score(measure)->sort()).contiguous(), 0});
+    rarities.push_back(rarity(points.watches.back(), *others.score(measure)));
+  }
+  points.combined = std::get<0>(std::get<0>(torch::stack(rarities).max(0)).sort()).contiguous();
+  set_thresholds(points);
+  return points;
+}
+
+inline ModelFile random_model(Method method, ModelOptions options, int64_t members) {
+  ModelFile model;
+  model.name = options.name;
+  model.run.config.method.method = method;
+  model.run.config.members = members;
+  model.run.config.model = options;
+  for (int64_t c = 0; c < options.classes; ++c) model.run.class_names.push_back("class " + std::to_string(c));
+  const torch::NoGradGuard no_gradient;
+  for (int64_t m = 0; m < members; ++m) {
+    auto generator = make_generator(static_cast<uint64_t>(m) + 1);
+    auto network = make_model(options, generator);
+    for (const auto& item : network->named_buffers())
+      if (item.key().find("running_mean") != std::string::npos)
+        item.value().uniform_(-0.3, 0.3, generator);
+      else if (item.key().find("running_var") != std::string::npos)
+        item.value().uniform_(1.0, 3.0, generator);
+    for (const auto& item : network->named_parameters())
+      if (item.value().dim() == 1) item.value().add_(torch::randn(item.value().sizes(), generator).mul_(0.1));
+    network->eval();
+    model.run.members.push_back(std::move(network));
+  }
+  model.preprocessing.shape = options.input;
+  model.provenance = {{"seed", "1"}};
+  return model;
+}
+
+/// A model whose inputs are its logits; members differ a little.
+inline ModelFile logits_model(Method method, int64_t members) {
+  ModelOptions options;
+  options.name = "mlp";
+  options.input = {10};
+  options.classes = 10;
+  options.dense = std::vector<int64_t>{};
+  auto model = random_model(method, options, members);
+  const torch::NoGradGuard no_gradient;
+  for (int64_t m = 0; m < members; ++m) {
+    auto parameters = model.run.members[static_cast<size_t>(m)]->parameters();
+    parameters[0].copy_(torch::eye(10) + 0.05 * static_cast<double>(m) * parameters[0]);
+    parameters[1].mul_(members == 1 ? 0.0 : 1.0);
+  }
+  return model;
+}
+
+/// Logits of every kind in [-80, 80]: wide and narrow, flat, with one class far ahead.
+inline torch::Tensor hostile_logits(int64_t count) {
+  auto generator = make_generator(7);
+  const auto wide = torch::rand({count, 10}, generator) * 160 - 80;
+  const auto scales = torch::tensor({0.01F, 0.3F, 3.0F, 12.0F, 30.0F});
+  const auto pick = torch::randint(0, 5, {count}, generator, torch::kInt64);
+  const auto offset = torch::rand({count, 1}, generator) * 100 - 50;
+  auto rows = torch::randn({count, 10}, generator) * scales.index_select(0, pick).unsqueeze(1) + offset;
+  const auto kind = torch::arange(count).remainder(4).unsqueeze(1);
+  rows = torch::where(kind.eq(0), wide, rows);
+  // Flat ones come late, where no operating point is made from them: they are equal but for rounding.
+  const auto late = torch::arange(count).unsqueeze(1).ge(600);
+  rows = torch::where(kind.eq(1).logical_and(late), offset.expand({count, 10}), rows);
+  const auto ahead = torch::zeros({count, 10}).scatter_(1, pick.unsqueeze(1), 30.0);
+  return torch::where(kind.eq(2), rows + ahead, rows).clamp(-80, 80).contiguous();
+}
+
+inline std::vector<ExportCase> export_cases(int64_t count) {
+  auto generator = make_generator(11);
+  std::vector<ExportCase> cases;
+  const auto add = [&](std::string name, ModelFile model, const torch::Tensor& inputs,
+                       const std::vector<std::pair<Verdict, std::string>>& watched) {
+    model.name = name;
+    if (!watched.empty()) model.points = points_from(model, inputs, watched);
+    cases.push_back({std::move(name), std::move(model), inputs});
+  };
+  const auto images = [&](int64_t channels) {
+    return torch::randint(0, 256, {count, channels, 9, 9}, generator, torch::kInt64).to(torch::kUInt8);
+  };
+  using Watched = std::vector<std::pair<Verdict, std::string>>;
+  const Watched dirichlet = {{Verdict::kUnfamiliar, "differential_entropy"}, {Verdict::kAmbiguous, "expected_entropy"}};
+  const Watched softmax = {{Verdict::kUnfamiliar, "energy"}, {Verdict::kAmbiguous, "entropy"}};
+  Watched dirichlets = dirichlet;
+  dirichlets.emplace_back(Verdict::kUndecided, "mutual_information_y_theta");
+  Watched softmaxes = softmax;
+  softmaxes.emplace_back(Verdict::kUndecided, "mutual_information");
+
+  add("logits", logits_model(Method::kDpn, 1), hostile_logits(count), dirichlet);
+  add("logits-softmax", logits_model(Method::kDnn, 1), hostile_logits(count), softmax);
+  add("logits-members", logits_model(Method::kDpn, 3), hostile_logits(count), dirichlets);
+  add("logits-softmax-members", logits_model(Method::kDnn, 3), hostile_logits(count), softmaxes);
+
+  ModelOptions vgg;
+  vgg.name = "vgg6";
+  vgg.input = {1, 9, 9};
+  vgg.classes = 5;
+  vgg.blocks = {{4, 4}, {8}};
+  vgg.dense = {16};
+  vgg.slope = 0.2;
+  vgg.keep_convolution = 0.9;
+  vgg.keep_dense = 0.5;
+  add("vgg", random_model(Method::kDpn, vgg, 1), images(1), dirichlet);
+  vgg.batch_norm = true;
+  vgg.slope = 0.0;
+  add("vgg-norm", random_model(Method::kDnn, vgg, 1), images(1), softmax);
+  ModelOptions resnet;
+  resnet.name = "resnet18";
+  resnet.input = {3, 9, 9};
+  resnet.classes = 4;
+  resnet.channels = {4, 8};
+  resnet.keep_dense = 0.5;
+  add("resnet", random_model(Method::kDpn, resnet, 2), images(3), dirichlets);
+
+  ModelOptions mlp;
+  mlp.name = "mlp";
+  mlp.input = {3};
+  mlp.classes = 3;
+  mlp.dense = std::vector<int64_t>{12, 7};
+  auto table = random_model(Method::kDpn, mlp, 1);
+  table.preprocessing.mean = torch::tensor({1.0F, -2.0F, 30.0F});
+  table.preprocessing.deviation = torch::tensor({1.0F, 0.5F, 20.0F});
+  table.preprocessing.feature_names = {"a", "b", "c"};
+  add("table", std::move(table), torch::randn({count, 3}, generator) * 9, {});
+  return cases;
+}
+
+}  // namespace priornet

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <testing/http_client.h>
+
+#include <chrono>
+#include <random>
+#include <string>
+#include <thread>
+
+namespace priornet {
+
+/// Requests that no client should send, made from `valid`, a whole request that is answered with 200. Each does its
+/// worst on a connection of its own and takes what comes.
+class HostileClient {
+ public:
+  HostileClient(int port, std::string valid, uint64_t seed) : port_(port), valid_(std::move(valid)), random_(seed) {}
+
+  void ask() {
+    try {
+      HttpClient client(port_);
+      if (send_something(client)) client.reply();
+    } catch (const std::runtime_error&) {  // refused: that is an answer too
+    }
+  }
+
+ private:
+  size_t below(size_t end) { return std::uniform_int_distribution<size_t>(0, end - 1)(random_); }
+
+  std::string noise(size_t size) {
+    std::string bytes(size, '\0');
+    for (auto& byte : bytes) byte = static_cast<char>(below(256));
+    return bytes;
+  }
+
+  static std::string posted(const std::string& body, const std::string& headers = "") {
+    return HttpClient::request("POST", "/v2/models/made-up/infer", body, headers);
+  }
+
+  // False where no answer is waited for.
+  bool send_something(HttpClient& client) {
+    switch (below(14)) {
+      case 0: {  // bytes changed anywhere
+        auto request = valid_;
+        for (size_t i = 0; i <= below(8); ++i) request[below(request.size())] = static_cast<char>(below(256));
+        client.send(request);
+        return false;  // its length may have grown: no waiting
+      }
+      case 1: {  // bytes changed in the body
+        auto request = valid_;
+        const auto body = request.find("\r\n\r\n") + 4;
+        for (size_t i = 0; i <= below(8); ++i)
+          request[body + below(request.size() - body)] = static_cast<char>(below(256));
+        return client.send(request);
+      }
+      case 2:  // breaks off
+        client.send(valid_.substr(0, below(valid_.size())));
+        return false;
+      case 3:
+        return client.send(noise(1 + below(3000)) + "\r\n\r\n");
+      case 4:
+        return client.send(posted(noise(1 + below(3000))));
+      case 5:  // larger than is allowed
+        return client.send("POST /predict HTTP/1.1\r\nContent-Length: " +
+                           std::to_string((17ULL << 20) + below(1ULL << 40)) + "\r\n\r\nx");
+      case 6:  // a length that never comes
+        client.send("POST /predict HTTP/1.1\r\nContent-Length: 16000000\r\n\r\n" + noise(100));
+        return false;
+      case 7:
+        return client.send(posted(std::string(1 + below(100'000), below(2) == 0 ? '[' : '{')));
+      case 8:  // a shape of which nothing is there
+        return client.send(posted(R"({"inputs":[{"name":"x","datatype":"UINT8","shape":[)" +
+                                  std::to_string(below(size_t{1} << 62)) + R"(,1,28,28],"data":[1]}]})"));
+      case 9: {  // lengths of binary data that lie
+        const std::string body =
+            R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,1,28,28],"parameters":{"binary_data_size":)" +
+            std::to_string(below(size_t{1} << 40)) + "}}]}" + noise(below(4000));
+        return client.send(posted(body, "Inference-Header-Content-Length: " + std::to_string(below(5000)) + "\r\n"));
+      }
+      case 10:  // chunks that are none
+        client.send("POST /predict HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + std::to_string(below(1'000'000)) +
+                    "\r\n" + noise(below(2000)));
+        return false;
+      case 11:  // headers without end
+        return client.send("GET / HTTP/1.1\r\n" + std::string(below(40'000), 'a') + ": b\r\n\r\n");
+      case 12:  // slow
+        for (size_t i = 0; i < 5; ++i) {
+          if (!client.send(valid_.substr(i * 10, 10))) break;
+          std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        return false;
+      default:  // images that are none
+        return client.send(HttpClient::request("POST", "/predict", "\x89PNG\r\n\x1a\n" + noise(below(4000))));
+    }
+  }
+
+  int port_;
+  std::string valid_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace priornet

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <priornet/deploy/model_file.h>
+#include <priornet/models/model.h>
+#include <testing/trained_small_run.h>
+
+namespace priornet {
+
+/// Reference and combined values that make sense of any measure.
+inline OperatingPoints small_points(const std::vector<std::pair<Verdict, std::string>>& watched) {
+  OperatingPoints points;
+  for (const auto& [cause, measure] : watched)
+    points.watches.push_back({cause, measure, torch::linspace(-40, 0.5, 50, torch::kFloat64), 0});
+  points.combined = torch::linspace(0, 1, 40, torch::kFloat64);
+  points.temperature = 1.5;
+  points.calibration_set = "small:calibration";
+  points.calibration_size = 90;
+  set_thresholds(points);
+  return points;
+}
+
+/// A trained network for small_images.
+inline ModelFile small_model(Method method = Method::kDpn) {
+  ModelFile model;
+  model.name = "small";
+  model.run = load_small_run(method);
+  model.preprocessing.shape = {1, 8, 8};
+  model.points = small_points({{Verdict::kUnfamiliar, gives_dirichlet(method) ? "differential_entropy" : "energy"},
+                               {Verdict::kAmbiguous, "entropy"}});
+  model.provenance = {{"priornet", "0"}, {"seed", "1"}};
+  return model;
+}
+
+/// An ensemble of two untrained networks for rows of three numbers.
+inline ModelFile small_table_model(Method method = Method::kDpn) {
+  ModelFile model;
+  model.name = "rows";
+  model.run.config.train = "./rows.csv";
+  model.run.config.method.method = method;
+  model.run.config.model.name = "mlp";
+  model.run.config.model.dense = {{8}};
+  model.run.config.model.keep_dense = 0.5;
+  model.run.config.members = 2;
+  model.run.class_names = {"no", "yes"};
+  model.run.identity = "made up";
+  auto options = model.run.config.model;
+  options.input = {3};
+  options.classes = 2;
+  for (const uint64_t seed : {1, 2}) model.run.members.push_back(make_model(options, make_generator(seed)));
+  for (const auto& member : model.run.members) member->eval();
+  model.preprocessing.shape = {3};
+  model.preprocessing.mean = torch::tensor({1.0F, 2.0F, 3.0F});
+  model.preprocessing.deviation = torch::tensor({1.0F, 0.5F, 2.0F});
+  model.preprocessing.feature_names = {"a", "b", "c"};
+  return model;
+}
+
+}  // namespace priornet

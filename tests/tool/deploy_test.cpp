@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+#include <priornet/data/images/encode_png.h>
+#include <testing/small_images.h>
+#include <testing/tool.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+// The commands of docs/deploy.md, on a folder of images and a table that are made up.
+
+namespace priornet {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder a class of small_images.
+struct PhotoFiles : InputFiles {
+  explicit PhotoFiles(int64_t count) { write("photos", small_images(count, 1)); }
+
+  void write(const std::string& name, const Dataset& set) const {
+    for (int64_t i = 0; i < set.size(); ++i) {
+      const auto folder = *this / name / set.class_names[static_cast<size_t>(set.labels[i].item<int64_t>())];
+      fs::create_directories(folder);
+      std::ofstream(folder / fmt::format("{}.png", i), std::ios::binary) << encode_png(set.inputs[i]);
+    }
+  }
+  std::string at(const std::string& name) const { return (*this / name).string(); }
+};
+
+std::vector<nlohmann::json> lines_of(const std::string& text) {
+  std::istringstream lines(text);
+  std::vector<nlohmann::json> result;
+  for (std::string line; std::getline(lines, line);) result.push_back(nlohmann::json::parse(line));
+  return result;
+}
+
+TEST(Deploy, WalksFromAFolderOfImagesToVerdicts) {
+  const PhotoFiles files(600);
+  files.write("test", small_images(200, 7));
+  const auto run = files.at("run");
+  const auto model = files.at("photos.priornet");
+  const auto trained = run_tool({"train", "--data", files.at("photos"), "--out", run, "--set", "training.epochs=12"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_EQ(run_tool({"evaluate", run, "--data", files.at("test")}).status, 0);
+
+  const auto calibrated = run_tool({"calibrate", run, "--out", model, "--check", files.at("test"), "--json"});
+  ASSERT_EQ(calibrated.status, 0) << calibrated.err;
+  const auto report = nlohmann::json::parse(calibrated.out);
+  EXPECT_EQ(report["calibration_size"], 60);
+  EXPECT_EQ(report["watches"][0]["cause"], "unfamiliar");
+  EXPECT_LE(report["sets"][0]["rejected"], 1);  // of 30, at a rate of 1 / 20
+  EXPECT_EQ(report["sets"][1]["size"], 200);
+  EXPECT_LT(report["sets"][1]["rejected"], 40);
+
+  files.file("broken.png", "no image");
+  const auto said = run_tool({"predict", model, files.at("test"), files.at("broken.png"), "--format", "jsonl"});
+  EXPECT_EQ(said.status, 1);
+  EXPECT_EQ(said.err, "priornet: 1 of 201 inputs could not be read\n");
+  const auto rows = lines_of(said.out);
+  ASSERT_EQ(rows.size(), 201u);
+  EXPECT_EQ(rows[200]["error"], "should be a PNG, JPEG or WebP image, begins with the bytes 6e 6f 20 69 6d 61 67 65");
+  int64_t right = 0;
+  for (size_t i = 0; i < 200; ++i) {
+    const auto name = rows[i]["input"].get<std::string>();
+    right += name.find("/" + rows[i]["prediction"].get<std::string>() + "/") != std::string::npos ? 1 : 0;
+    EXPECT_EQ(rows[i]["verdict"] == "accept", rows[i]["p_value"] > 0.05);
+  }
+  EXPECT_GT(right, 180);
+  const auto table = run_tool({"predict", model, files.at("test/left")});
+  EXPECT_EQ(table.status, 0) << table.err;
+  EXPECT_NE(table.out.find("distributional"), std::string::npos);
+}
+
+TEST(Deploy, WalksFromATableToVerdicts) {
+  const InputFiles files;
+  auto generator = make_generator(1);
+  const auto draws = torch::randn({600, 2}, generator);
+  std::string text = "width,kind,length\n";
+  for (int64_t i = 0; i < 600; ++i) {
+    const double side = i % 2 == 0 ? 1 : -1;
+    text += fmt::format("{:.4f},{},{:.4f}\n", 1000 + 50 * side + 10 * draws[i][0].item<double>(),
+                        i % 2 == 0 ? "oak" : "elm", 0.01 * draws[i][1].item<double>());
+  }
+  const auto data = files.text("trees.csv", text) + ",label=kind";
+  const auto run = (files / "run").string();
+  const auto model = (files / "trees.priornet").string();
+  const auto trained = run_tool({"train", "--data", data, "--out", run, "--set", "training.epochs=40"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const auto evaluated = run_tool({"evaluate", run, "--data", data, "--json"});
+  ASSERT_EQ(evaluated.status, 0) << evaluated.err;
+  EXPECT_LT(nlohmann::json::parse(evaluated.out)["in_distribution"]["error"], 0.02);
+  ASSERT_EQ(run_tool({"calibrate", run, "--out", model}).status, 0);
+  const auto input = files.text("new.csv", "length,width\n0,1050\n0,950\n0.5,1050\n0,oops\n");
+  const auto said = run_tool({"predict", model, input, "--format", "jsonl"});
+  EXPECT_EQ(said.status, 1);
+  const auto rows = lines_of(said.out);
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0]["prediction"], "oak");
+  EXPECT_EQ(rows[1]["prediction"], "elm");
+  EXPECT_EQ(rows[2]["verdict"], "unfamiliar") << rows[2];
+  EXPECT_EQ(rows[3]["error"], "column 2: \"oops\" is no finite number");
+  EXPECT_EQ(rows[3]["row"], 3);
+
+  const auto csv = run_tool({"predict", run, input, "--format", "csv"});
+  EXPECT_TRUE(csv.out.starts_with("input,row,prediction,probability,max_prob,entropy,")) << csv.out;
+  EXPECT_EQ(csv.out.find("verdict"), std::string::npos);
+}
+
+TEST(Deploy, PrintsTheDefaultsAsAConfiguration) {
+  const PhotoFiles files(60);
+  const auto printed = run_tool({"train", "--data", files.at("photos"), "--print-config"});
+  ASSERT_EQ(printed.status, 0) << printed.err;
+  EXPECT_NE(printed.out.find("calibration_share = 0.1"), std::string::npos) << printed.out;
+  const auto again = run_tool({"train", files.text("own.toml", printed.out), "--print-config"});
+  EXPECT_EQ(again.out, printed.out) << again.err;
+  EXPECT_EQ(run_tool({"train"}).status, 2);
+}
+
+TEST(Deploy, SaysWhatCalibrationLacks) {
+  const PhotoFiles files(100);
+  const auto run = files.at("run");
+  ASSERT_EQ(run_tool({"train", "--data", files.at("photos"), "--out", run, "--set", "training.epochs=1",
+                      "data.calibration_share=0"})
+                .status,
+            0);
+  expect_failure(run_tool({"calibrate", run}),
+                 run + ": kept no rows back for calibration: --data should name a set that it did not learn from");
+  const auto few = run_tool({"calibrate", run, "--data", files.at("photos") + ",subset=30", "--out", files.at("m")});
+  EXPECT_EQ(few.status, 0) << few.err;
+  EXPECT_NE(few.err.find("30 inputs are too few for a rate of 0.05: nothing will be rejected; it takes 37"),
+            std::string::npos)
+      << few.err;
+  const auto same = run_tool({"calibrate", run, "--data", files.at("photos"), "--out", files.at("m")});
+  EXPECT_NE(same.err.find("is what the run learnt from"), std::string::npos) << same.err;
+}
+
+TEST(Deploy, RefusesDamagedModels) {
+  const InputFiles files;
+  const auto model = files.text("m.priornet", "nothing of the kind");
+  const auto said = run_tool({"predict", model, "x.png"});
+  EXPECT_EQ(said.status, 1);
+  EXPECT_NE(said.err.find("m.priornet: is no tensor file, or truncated"), std::string::npos) << said.err;
+}
+
+TEST(Deploy, ExportsASetAsAFolderAClass) {
+  const PhotoFiles files(30);
+  const auto out = files.at("exported");
+  const auto exported = run_tool({"data", "export", files.at("photos") + ",first=12", out});
+  ASSERT_EQ(exported.status, 0) << exported.err;
+  EXPECT_EQ(exported.out, "12 images in " + out + ", a set by its path\n");
+  EXPECT_EQ(run_tool({"data", "show", out, "--out", files.at("s.png")}).status, 0);
+  EXPECT_EQ(run_tool({"data", "export", files.at("photos"), out}).err,
+            "priornet: " + out + ": is there already, and not empty\n");
+}
+
+}  // namespace
+}  // namespace priornet

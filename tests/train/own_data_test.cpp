@@ -1,0 +1,100 @@
+#include <priornet/core/errors.h>
+#include <priornet/train/own_data.h>
+#include <priornet/train/training_sets.h>
+#include <testing/small_images.h>
+#include <testing/temporary_folder.h>
+#include <testing/throws.h>
+
+namespace priornet {
+namespace {
+
+std::string table_text(int64_t rows) {
+  std::string text = "height,kind,weight\n";
+  for (int64_t i = 0; i < rows; ++i)
+    text += std::to_string(100 + i % 7) + (i % 2 == 0 ? ",cat," : ",dog,") + std::to_string(i) + "\n";
+  return text;
+}
+
+TEST(OwnData, ChoosesByTheKindOfData) {
+  const auto images = config_for("./small", small_images(200, 1));
+  EXPECT_EQ(images.model.name, "vgg6");
+  EXPECT_EQ(images.outside.source, kMixture);
+  EXPECT_LE(images.batch, 160);
+  Dataset rows{"t", torch::randn({100, 4}), torch::arange(100).remainder(2), {"a", "b"}, {}};
+  const auto table = config_for("./t.csv,label=kind", rows);
+  EXPECT_EQ(table.model.name, "mlp");
+  EXPECT_TRUE(table.standardise.value());
+  EXPECT_EQ(table.outside.latent, 4);
+  EXPECT_EQ(to_toml(read_config(TomlText{"", to_toml(table)})), to_toml(table));
+  rows.class_names = {"a"};
+  EXPECT_THROWS(DataError, config_for("./t", rows), "./t: should have at least 2 classes, has 1");
+  EXPECT_THROWS(DataError, config_for("./t", small_images(10, 1)), "./t: should have at least 20 rows, has 10");
+  rows.labels = torch::Tensor();
+  EXPECT_THROWS(DataError, config_for("./t", rows),
+                "./t: has no labels to learn from: a folder a class, or a CSV with ,label=COLUMN");
+}
+
+TEST(OwnData, KeepsRowsBackAndStandardisesByTheRest) {
+  const TemporaryFolder folder;
+  TrainConfig config;
+  config.train = folder.file("t.csv", table_text(50)).string() + ",label=kind";
+  config.validation_share = 0.1;
+  config.calibration_share = 0.2;
+  config.standardise = true;
+  NoProgress progress;
+  const auto sets = load_training_sets(config, progress);
+  EXPECT_EQ(sets.train.size(), 35);
+  EXPECT_EQ(sets.validation->size(), 5);
+  EXPECT_EQ(sets.preparation.calibration_rows.size(0), 10);
+  EXPECT_EQ(sets.preparation.feature_names, (std::vector<std::string>{"height", "weight"}));
+  EXPECT_TRUE(torch::allclose(sets.train.inputs.mean(0), torch::zeros({2}), 0, 1e-5));
+  EXPECT_TRUE(torch::allclose(sets.train.inputs.std(0, false), torch::ones({2}), 1e-4));
+  // Weights are the row numbers: no row is in two parts.
+  const auto weight = sets.train.inputs.select(1, 1) * sets.preparation.deviation[1] + sets.preparation.mean[1];
+  const auto learnt = weight.round().to(torch::kInt64);
+  for (const auto& kept : {sets.preparation.calibration_rows, sets.preparation.validation_rows})
+    for (int64_t i = 0; i < kept.size(0); ++i) EXPECT_FALSE((learnt == kept[i]).any().item<bool>());
+  EXPECT_TRUE(
+      load_training_sets(config, progress).preparation.calibration_rows.equal(sets.preparation.calibration_rows));
+
+  write_preparation(folder / "", sets.preparation);
+  const auto read = read_preparation(folder / "");
+  EXPECT_TRUE(read.mean.equal(sets.preparation.mean));
+  EXPECT_TRUE(read.calibration_rows.equal(sets.preparation.calibration_rows));
+  EXPECT_EQ(read.feature_names, sets.preparation.feature_names);
+}
+
+TEST(OwnData, DrawsRowsAroundTheDataAndBeyond) {
+  Dataset rows{"t", torch::randn({500, 3}) * torch::tensor({1.0F, 5.0F, 0.1F}), {}, {}, {}};
+  NoProgress progress;
+  for (const auto* name : {kFactorAnalysis, kGaussianNoise, kUniformNoise}) {
+    OutsideOptions options;
+    options.source = name;
+    options.latent = 2;
+    options.scale_low = 9;
+    options.scale_high = 9;
+    options.sigma = 3;
+    const auto source = make_outside(options, {rows, torch::kCPU, 1, progress, {}});
+    const auto batch = source->batch({0, 400, 0, 400});
+    EXPECT_EQ(batch.sizes(), torch::IntArrayRef({400, 3})) << name;
+    const auto wider = batch.std(0) / rows.inputs.std(0);
+    EXPECT_TRUE(wider.gt(1.5).all().item<bool>()) << name << wider;
+    EXPECT_TRUE(source->batch({0, 400, 100, 50}).equal(batch.narrow(0, 100, 50))) << name;
+    EXPECT_FALSE(source->batch({1, 400, 0, 400}).equal(batch)) << name;
+  }
+}
+
+TEST(OwnData, MixesOutsideImages) {
+  const auto images = small_images(60, 1);
+  NoProgress progress;
+  OutsideOptions options;
+  options.source = kMixture;
+  options.latent = 5;
+  const auto source = make_outside(options, {images, torch::kCPU, 1, progress, {}});
+  const auto batch = source->batch({3, 20, 0, 20});
+  EXPECT_EQ(batch.sizes(), torch::IntArrayRef({20, 1, 8, 8}));
+  EXPECT_TRUE(source->batch({3, 20, 5, 10}).equal(batch.narrow(0, 5, 10)));
+}
+
+}  // namespace
+}  // namespace priornet

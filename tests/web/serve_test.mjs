@@ -1,0 +1,126 @@
+// node serve_test.mjs ADDRESS [FOLDER]: uses the server's page as a visitor would: draws by pointer and by keyboard, tries
+// every example, wide and narrow, light and dark. Says what is wrong, a line each, and exits 1. With FOLDER it leaves
+// pictures there.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Browser } from "./browser.mjs";
+
+const [, , address, folder] = process.argv;
+const problems = [];
+const expect = (condition, problem) => condition || problems.push(problem);
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+if (folder) mkdirSync(folder, { recursive: true });
+
+const picture = async (page, name) => folder && writeFileSync(join(folder, `${name}.png`), await page.screenshot());
+const text = (page, id) => page.evaluate(`document.getElementById("${id}").textContent`);
+const gauges = (page) => page.evaluate(`[...document.querySelectorAll(".gauge")].map((gauge) => gauge.querySelector(".fill").style.width).join()`);
+
+// Until the page shows another answer than before, or a second is over.
+async function answered(page, before) {
+  for (let i = 0; i < 100; ++i) {
+    const now = await text(page, "words");
+    if (now !== before && /Answered/.test(await text(page, "time"))) return now;
+    await pause(20);
+  }
+  return text(page, "words");
+}
+
+async function drawStroke(page, points) {
+  const box = await page.evaluate(`{ const pad = document.getElementById("pad"); pad.scrollIntoView({ block: "center", behavior: "instant" });
+    const { left, top, width, height } = pad.getBoundingClientRect(); ({ left, top, width, height }) }`);
+  const mouse = (type, [x, y], buttons) => page.send("Input.dispatchMouseEvent",
+    { type, x: box.left + x * box.width, y: box.top + y * box.height, button: "left", buttons, clickCount: 1, pointerType: "mouse" });
+  await mouse("mousePressed", points[0], 1);
+  for (const point of points.slice(1)) await mouse("mouseMoved", point, 1);
+  await mouse("mouseReleased", points.at(-1), 0);
+}
+
+const seven = [[0.3, 0.22], [0.4, 0.22], [0.5, 0.22], [0.6, 0.22], [0.7, 0.22], [0.65, 0.35], [0.58, 0.5], [0.5, 0.66], [0.44, 0.8]];
+
+async function checkDrawing(page, name) {
+  const before = await text(page, "words");
+  await drawStroke(page, seven);
+  await answered(page, before);
+  const first = await gauges(page);
+  expect((await text(page, "class")).length > 0, `${name}: a drawing gets no class, but '${await text(page, "words")}'`);
+  await picture(page, `${name}-drawn`);
+  await drawStroke(page, [[0.2, 0.7], [0.4, 0.55], [0.6, 0.75], [0.8, 0.5]]);
+  await pause(300);
+  expect((await gauges(page)) !== first, `${name}: the gauges do not move as more is drawn`);
+}
+
+async function checkKeyboard(page, name) {
+  await page.evaluate(`document.getElementById("clear").click(); document.getElementById("pad").focus()`);
+  const key = async (code, text_ = undefined) => {
+    await page.send("Input.dispatchKeyEvent", { type: "keyDown", key: code, text: text_ });
+    await page.send("Input.dispatchKeyEvent", { type: "keyUp", key: code });
+  };
+  const inked = `{ const canvas = document.getElementById("seen");
+    canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.filter((value, i) => i % 4 === 0 && value > 100).length }`;
+  expect((await page.evaluate(inked)) === 0, `${name}: a cleared pad is not empty`);
+  await key(" ", " ");
+  for (let i = 0; i < 6; ++i) await key("ArrowDown");
+  await key(" ", " ");
+  await pause(300);
+  expect((await page.evaluate(inked)) > 5, `${name}: the keyboard draws nothing`);
+  await key("Backspace");
+  expect((await page.evaluate(inked)) === 0, `${name}: Backspace does not take the stroke back`);
+}
+
+async function checkExamples(page, name) {
+  const count = await page.evaluate(`document.querySelectorAll("#examples button").length`);
+  expect(count >= 2, `${name}: ${count} examples`);
+  const seen = new Set();
+  for (let i = 0; i < count; ++i) {
+    const before = await text(page, "words");
+    const label = await page.evaluate(`{ const button = document.querySelectorAll("#examples button")[${i}]; button.click(); button.textContent }`);
+    await answered(page, before);
+    const verdict = await page.evaluate(`document.getElementById("verdict").dataset.verdict`);
+    seen.add(await gauges(page));
+    if (folder) console.log(`${label}: ${await text(page, "class")}, ${verdict}. ${await text(page, "words")}`);
+    await picture(page, `${name}-${label.replaceAll(/[^a-z0-9]+/gi, "-")}`);
+  }
+  expect(seen.size > 1, `${name}: the examples all look alike to the model`);
+}
+
+async function checkViews(page, name) {
+  for (const view of ["probabilities", "simplex", "alphas"]) {
+    await page.evaluate(`document.querySelector('[data-view="${view}"]').click()`);
+    await page.settle();
+    if (view === "simplex") await picture(page, `${name}-simplex`);
+  }
+  expect((await page.evaluate(`document.querySelectorAll("#bars .bar").length`)) >= 2, `${name}: no bars`);
+}
+
+async function checkLayout(page, name) {
+  const [content, window] = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]");
+  expect(content <= window, `${name}: the page is ${content} pixels wide, the window ${window}`);
+  const nameless = await page.evaluate(`[...document.querySelectorAll("select, button, input")].filter((control) =>
+    control.checkVisibility() && !(control.labels?.length || control.textContent || control.getAttribute("aria-label"))).length`);
+  expect(nameless === 0, `${name}: ${nameless} controls without a name`);
+}
+
+const browser = new Browser(process.env.CHROMIUM ?? "chromium");
+try {
+  const colours = {};
+  for (const [width, scheme] of [[1200, "light"], [390, "dark"]]) {
+    const page = await browser.open();
+    const name = `${width}-${scheme}`;
+    await page.show(address, { width, scheme });
+    await pause(200);
+    colours[scheme] = await page.evaluate("getComputedStyle(document.body).backgroundColor");
+    await picture(page, `${name}-start`);
+    await checkDrawing(page, name);
+    await checkKeyboard(page, name);
+    await checkExamples(page, name);
+    await checkViews(page, name);
+    await checkLayout(page, name);
+    for (const complaint of page.complaints)
+      if (!complaint.startsWith(`request: ${address}`)) problems.push(`${name}: ${complaint}`);
+  }
+  expect(colours.light !== colours.dark, "light and dark look the same");
+} finally {
+  await browser.close();
+}
+for (const problem of problems) console.log(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;

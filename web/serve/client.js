@@ -1,0 +1,55 @@
+// Talks to the server that the page came from.
+let token = sessionStorage.getItem("token") ?? "";
+
+export class Refused extends Error {
+  constructor(status, reason) {
+    super(reason);
+    this.status = status;
+  }
+}
+
+export function useToken(text) {
+  token = text;
+  sessionStorage.setItem("token", text);
+}
+
+async function ask(path, options = {}) {
+  const headers = { ...options.headers, ...(token ? { Authorization: `Bearer ${token}` } : {}) };
+  const answer = await fetch(path, { ...options, headers }).catch(() => {
+    throw new Refused(0, "The server cannot be reached.");
+  });
+  const json = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Refused(answer.status, json.error ?? `The server answered ${answer.status}.`);
+  return json;
+}
+
+export const models = async () => (await ask("/v2/models")).models;
+export const metadata = (name) => ask(`/v2/models/${encodeURIComponent(name)}`);
+export const predict = (name, body) =>
+  ask(`/predict?model=${encodeURIComponent(name)}`, {
+    method: "POST",
+    body,
+    headers: { "Content-Type": body instanceof Blob ? body.type || "application/octet-stream" : "application/json" },
+  });
+
+// Runs the latest of many wishes: one at a time, and not before `pause` ms of quiet.
+export function latest(run, pause) {
+  let timer, wish, busy = false;
+  const go = async () => {
+    if (busy || !wish) return;
+    busy = true;
+    const now = wish;
+    wish = undefined;
+    try {
+      await run(...now);
+    } finally {
+      busy = false;
+      if (wish) go();
+    }
+  };
+  return (...wanted) => {
+    wish = wanted;
+    clearTimeout(timer);
+    timer = setTimeout(go, pause);
+  };
+}

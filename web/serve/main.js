@@ -1,0 +1,199 @@
+import { latest, metadata, models, predict, Refused, useToken } from "./client.js";
+import { imageExamples, knowsDigits, patternImage, tableExamples } from "./examples.js";
+import { Pad } from "./pad.js";
+import { Simplex } from "./simplex.js";
+import { modelImage } from "./strokes.js";
+import { View } from "./view.js";
+
+const byId = (id) => document.getElementById(id);
+let model, shape, view, simplex, pad, file;
+
+function complain(error) {
+  byId("verdict").dataset.verdict = "none";
+  byId("verdict-name").textContent = "No answer";
+  byId("class").textContent = "";
+  byId("words").textContent = error.message;
+}
+
+// Asks for a token once, where the server wants one.
+async function withToken(work) {
+  while (true) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== 401) throw error;
+      const dialog = byId("token-dialog");
+      dialog.showModal();
+      await new Promise((done) => dialog.addEventListener("close", done, { once: true }));
+      useToken(byId("token").value);
+    }
+  }
+}
+
+const ask = latest(async (body) => {
+  const asked = model;
+  const start = performance.now();
+  try {
+    const answer = await withToken(() => predict(asked, body instanceof Function ? body() : body));
+    if (asked !== model) return;
+    view.show(answer, performance.now() - start);
+    if (answer.alphas) simplex.show(answer.alphas);
+  } catch (error) {
+    complain(error);
+  }
+}, 50);
+
+// toBlob would wait until the browser is idle, for up to a second.
+function asPng(canvas) {
+  const bytes = Uint8Array.from(atob(canvas.toDataURL("image/png").split(",")[1]), (character) => character.charCodeAt(0));
+  return new Blob([bytes], { type: "image/png" });
+}
+
+function inverted(canvas) {
+  const context = canvas.getContext("2d");
+  context.globalCompositeOperation = "difference";
+  context.fillStyle = "#fff";
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.globalCompositeOperation = "source-over";
+  return canvas;
+}
+
+function copied(image) {
+  const scale = Math.min(1, 1024 / Math.max(image.width, image.height));
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.max(1, Math.round(image.width * scale));
+  canvas.height = Math.max(1, Math.round(image.height * scale));
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  return canvas;
+}
+
+function preview(image) {
+  const canvas = byId("seen");
+  [, canvas.height, canvas.width] = shape;
+  canvas.getContext("2d", { willReadFrequently: true }).drawImage(image, 0, 0, canvas.width, canvas.height);
+}
+
+function inputChanged() {
+  if (pad.image) {
+    const canvas = byId("invert").checked ? inverted(copied(pad.image)) : pad.image;
+    preview(canvas);
+    // The file itself where it may be: the server resizes it as it did in training.
+    ask(file && !byId("invert").checked ? file : () => asPng(copied(canvas)));
+    return;
+  }
+  const canvas = modelImage(pad.strokes, shape, byId("centre").checked);
+  if (byId("invert").checked) inverted(canvas);
+  preview(canvas);
+  if (pad.strokes.length > 0) ask(() => asPng(canvas));
+}
+
+async function takeFile(chosen) {
+  try {
+    const image = await createImageBitmap(chosen);
+    file = chosen;
+    pad.show(image);
+    inputChanged();
+  } catch {
+    complain(new Error(`${chosen.name} is no image that this browser reads.`));
+  }
+}
+
+function fillTable(row) {
+  [...byId("table-input").querySelectorAll("input")].forEach((input, i) => (input.value = Number(row[i].toPrecision(6))));
+  tableChanged();
+}
+
+function tableChanged() {
+  const features = [...byId("table-input").querySelectorAll("input")].map((input) => input.valueAsNumber);
+  if (features.some(Number.isNaN)) return complain(new Error("Every field should hold a number."));
+  ask(JSON.stringify({ features }));
+}
+
+function use({ strokes, pattern, row }) {
+  if (row) return fillTable(row);
+  file = undefined;
+  if (strokes) pad.set(strokes);
+  else pad.show(patternImage(pattern, shape));
+  inputChanged();
+}
+
+function showExamples(groups) {
+  byId("examples").replaceChildren(
+    ...groups.flatMap(([name, examples]) => {
+      const heading = document.createElement("h2");
+      heading.textContent = name;
+      const row = document.createElement("div");
+      row.className = "row";
+      for (const [label, example] of examples) {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.textContent = label;
+        button.addEventListener("click", () => use(example));
+        row.append(button);
+      }
+      return [heading, row];
+    }));
+}
+
+function showTable({ feature_names: names }) {
+  byId("table-input").replaceChildren(
+    ...Array.from({ length: shape[0] }, (_, i) => {
+      const label = document.createElement("label");
+      const input = document.createElement("input");
+      Object.assign(input, { type: "number", step: "any", value: "0" });
+      label.append(names?.[i] ?? `feature ${i + 1}`, input);
+      return label;
+    }));
+}
+
+function switchTo(shown) {
+  view.view = shown;
+  for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", button.dataset.view === shown);
+  byId("simplex").hidden = shown !== "simplex";
+  byId("bars").hidden = shown === "simplex";
+  if (shown !== "simplex") return view.showBars();
+  simplex.draw();
+  byId("shape-hint").textContent = "Where the Dirichlet expects the probabilities of these three classes: a sharp spot in a corner is certain, one in the middle ambiguous, a wide haze unfamiliar.";
+}
+
+async function start(name) {
+  model = name;
+  const { inputs, parameters } = await withToken(() => metadata(name));
+  shape = inputs[0].shape.slice(1);
+  const images = shape.length === 3;
+  view = new View(parameters);
+  simplex = new Simplex(byId("triangle"), byId("corners"), parameters.class_names);
+  for (const button of document.querySelectorAll("[data-view]")) button.hidden = button.dataset.view !== "probabilities" && !parameters.dirichlet;
+  document.querySelector('[data-view="simplex"]').hidden ||= parameters.class_names.length < 3;
+  switchTo(view.view);
+  byId("image-input").hidden = !images;
+  byId("table-input").hidden = images;
+  if (images) {
+    byId("centre").checked = knowsDigits(parameters.class_names);
+    showExamples(imageExamples(parameters.class_names));
+    inputChanged();
+  } else {
+    showTable(parameters);
+    showExamples(tableExamples(parameters));
+    if (parameters.feature_means?.length) fillTable(parameters.feature_means);
+  }
+}
+
+async function open() {
+  pad = new Pad(byId("pad"), () => ((file = undefined), inputChanged()), takeFile);
+  byId("clear").addEventListener("click", () => (pad.set([]), inputChanged()));
+  byId("undo").addEventListener("click", () => pad.undo());
+  byId("file").addEventListener("change", ({ target }) => target.files.length > 0 && takeFile(target.files[0]));
+  for (const id of ["centre", "invert"]) byId(id).addEventListener("change", inputChanged);
+  byId("table-input").addEventListener("input", tableChanged);
+  byId("table-input").addEventListener("submit", (event) => event.preventDefault());
+  for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => switchTo(button.dataset.view));
+  const names = await withToken(models);
+  const select = byId("model");
+  for (const name of names) select.add(new Option(name, name));
+  byId("model-choice").hidden = names.length < 2;
+  select.addEventListener("change", () => start(select.value).catch(complain));
+  await start(names[0]);
+}
+
+open().catch(complain);

@@ -1,0 +1,87 @@
+// Shows an answer: verdict, gauges, bars, all measures.
+import { gaugesOf, position, title } from "./measures.js";
+
+const byId = (id) => document.getElementById(id);
+const short = (value) => (value === null || value === undefined ? "–" : Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }));
+const names = { accept: "Accept", ambiguous: "Ambiguous", unfamiliar: "Unfamiliar", undecided: "Undecided" };
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+export class View {
+  // Built once for a model; an answer only moves what is there.
+  constructor(parameters) {
+    this.parameters = parameters;
+    this.classes = parameters.class_names.length;
+    this.measures = parameters.measures;
+    this.view = parameters.dirichlet ? "alphas" : "probabilities";
+    this.gauges = gaugesOf(parameters).map((gauge) => {
+      const value = element("span", {}, "–");
+      const fill = element("div", { class: "fill" });
+      const track = element("div", { class: "track" }, fill);
+      if (gauge.limit !== undefined) {
+        const mark = element("div", { class: "limit", title: `limit ${short(gauge.limit)}` });
+        mark.style.left = `${100 * position(gauge.measure, gauge.limit, this.classes)}%`;
+        track.append(mark);
+      }
+      const box = element("div", { class: "gauge", "data-measure": gauge.measure }, element("b", {}, gauge.name, value), track,
+        element("p", {}, `${title(gauge.measure)} in nats: ${gauge.meaning}`));
+      return { ...gauge, box, value, fill };
+    });
+    byId("gauges").replaceChildren(...this.gauges.map((gauge) => gauge.box));
+    this.bars = parameters.class_names.map((name) => {
+      const fill = element("div", { class: "fill" });
+      const value = element("span", { class: "value" });
+      const row = element("div", { class: "bar" }, element("span", { class: "name", title: name }, name), element("div", { class: "track" }, fill), value);
+      return { row, fill, value, name };
+    });
+    byId("bars").replaceChildren();
+    byId("all").querySelector("tbody").replaceChildren();
+  }
+
+  show(answer, milliseconds) {
+    this.answer = answer;
+    const verdict = byId("verdict");
+    verdict.dataset.verdict = byId("gauges").dataset.verdict = answer.verdict ?? "none";
+    byId("verdict-name").textContent = names[answer.verdict] ?? "No verdict";
+    byId("class").replaceChildren(answer.prediction, " ", element("small", {}, `${(100 * answer.probability).toFixed(answer.probability > 0.9995 ? 0 : 1)} %`));
+    byId("words").textContent = answer.words.replace(/^(Ambiguous|Unfamiliar|Undecided): ./, (start) => start.at(-1).toUpperCase());
+    byId("time").textContent = `Answered in ${Math.round(milliseconds)} ms${answer.p_value === undefined ? "" : `; p-value ${short(answer.p_value)}`}.`;
+    for (const { measure, limit, box, value, fill } of this.gauges) {
+      const found = answer[measure];
+      value.textContent = short(found);
+      fill.style.width = `${100 * position(measure, found, this.classes)}%`;
+      box.classList.toggle("over", limit !== undefined && found > limit);
+    }
+    byId("all").querySelector("tbody").replaceChildren(
+      ...this.measures.map((name) => element("tr", {}, element("td", {}, title(name)), element("td", {}, short(answer[name])))));
+    this.showBars();
+  }
+
+  // At most twelve classes: the likeliest, in their own order.
+  showBars() {
+    if (!this.answer) return;
+    const values = (this.view === "alphas" && this.answer.alphas) || this.answer.probabilities;
+    const logarithmic = values === this.answer.alphas;
+    const order = values.map((_, i) => i).sort((a, b) => values[b] - values[a]);
+    const shown = new Set(order.slice(0, 12));
+    const largest = Math.max(...values);
+    const low = 0.1, high = Math.max(1000, largest);
+    const width = (value) => (logarithmic ? Math.max(0, Math.log(value / low) / Math.log(high / low)) : value);
+    const rows = this.bars.filter((_, i) => shown.has(i));
+    const box = byId("bars");
+    if (box.childElementCount !== rows.length || rows.some(({ row }, i) => box.children[i] !== row)) box.replaceChildren(...rows.map(({ row }) => row));
+    this.bars.forEach(({ row, fill, value }, i) => {
+      fill.style.width = `${100 * width(values[i])}%`;
+      value.textContent = logarithmic ? short(values[i]) : `${(100 * values[i]).toFixed(1)} %`;
+      row.classList.toggle("top", i === order[0]);
+    });
+    byId("shape-hint").textContent = logarithmic
+      ? "The Dirichlet's concentrations, on a logarithmic scale: long bars mean much evidence, one long bar a clear class; all short, nothing known."
+      : "Calibrated probabilities of the classes.";
+  }
+}
