@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-// The server as the process that users run.
+// The server as the process that users run. PRIORNET_KEEP_MODEL names a file for its model, for the test of the page.
 
 namespace priornet {
 namespace {
@@ -39,6 +39,7 @@ class Serve : public ::testing::Test {
   void start(const std::vector<std::string>& options) {
     const auto model = (files_ / "made-up.priornet").string();
     write_model_file(model, made_up_digits());
+    if (const auto* kept = std::getenv("PRIORNET_KEEP_MODEL")) write_model_file(kept, made_up_digits());
     std::vector<std::string> command = {PRIORNET_TOOL_PATH, "--threads",          "1", "serve", model,
                                         "--port",           std::to_string(port_)};
     command.insert(command.end(), options.begin(), options.end());
