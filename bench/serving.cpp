@@ -13,19 +13,39 @@
 namespace priornet::bench {
 namespace {
 
-ModelFile untrained_model(const torch::Device& device) {
+// What is served where no model file is named: from next to no work a pass to more than the cores can hide.
+struct ServedNetwork {
+  std::string label;
+  ModelOptions options;
+};
+
+std::vector<ServedNetwork> served_networks() {
+  std::vector<ServedNetwork> networks(3);
+  networks[0] = {"mlp", {}};
+  networks[0].options.name = "mlp";
+  networks[0].options.input = {784};
+  networks[0].options.dense = std::vector<int64_t>{256, 256};
+  networks[1] = {"small vgg6", {}};
+  networks[1].options.blocks = std::vector<std::vector<int64_t>>{{8, 8}, {16, 16}};
+  networks[2] = {"vgg6", {}};
+  for (auto& network : networks) {
+    network.options.classes = 10;
+    if (network.options.name == "vgg6") network.options.input = {1, 28, 28};
+  }
+  return networks;
+}
+
+ModelFile untrained_model(const ServedNetwork& served, const torch::Device& device) {
   ModelFile model;
-  model.name = "vgg6";
-  model.run.config.model.name = "vgg6";
-  model.run.config.model.input = {1, 28, 28};
-  model.run.config.model.classes = 10;
+  model.name = served.options.name;
+  model.run.config.model = served.options;
   model.run.config.method.method = Method::kDpn;
   auto network = make_model(model.run.config.model, make_generator(1));
   network->to(device);
   network->eval();
   model.run.members = {network};
   for (int i = 0; i < 10; ++i) model.run.class_names.push_back(std::to_string(i));
-  model.preprocessing.shape = {1, 28, 28};
+  model.preprocessing.shape = served.options.input;
   return model;
 }
 
@@ -56,10 +76,10 @@ class BenchServer {
   serving::HttpServer http_;
 };
 
-// One image, in the binary form of the protocol, of which every output is wanted.
+// One input, in the binary form of the protocol, of which every output is wanted.
 std::string image_request(const serving::ModelDescription& model) {
   std::string image(static_cast<size_t>(model.bytes_a_row()), '\0');
-  for (size_t i = 0; i < image.size(); ++i) image[i] = static_cast<char>(i * 7 % 251);
+  for (size_t i = 0; model.takes_images() && i < image.size(); ++i) image[i] = static_cast<char>(i * 7 % 251);
   const auto head = fmt::format(
       R"({{"inputs":[{{"name":"input","datatype":"{}","shape":[1,{}],"parameters":{{"binary_data_size":{}}}}}]}})",
       model.takes_images() ? "UINT8" : "FP32", fmt::join(model.shape, ","), image.size());
@@ -69,13 +89,10 @@ std::string image_request(const serving::ModelDescription& model) {
       model.name, head.size(), head.size() + image.size(), head, image);
 }
 
-}  // namespace
-
-ServingTimes measure_serving(const torch::Device& device, const std::filesystem::path& model, double seconds) {
+ServingTimes measure_one(const std::string& label, ModelFile file, double seconds) {
   constexpr int64_t kBatch = 32;
-  auto file = model.empty() ? untrained_model(device) : read_model_file(model, device);
   ServingTimes times;
-  times.network = file.run.config.model.name;
+  times.network = label;
   times.batch = kBatch;
   const auto predictor = std::make_shared<Predictor>(std::move(file));
   const BenchServer batched(predictor, kBatch, std::chrono::milliseconds(5));
@@ -98,6 +115,19 @@ ServingTimes measure_serving(const torch::Device& device, const std::filesystem:
   load.seconds = 3 * seconds;
   times.at_half_load = run_load(load);
   return times;
+}
+
+}  // namespace
+
+void measure_serving(const torch::Device& device, const std::filesystem::path& model, double seconds,
+                     const std::function<void(const ServingTimes&)>& report) {
+  if (!model.empty()) {
+    auto file = read_model_file(model, device);
+    const auto name = file.name;
+    return report(measure_one(name, std::move(file), seconds));
+  }
+  for (const auto& network : served_networks())
+    report(measure_one(network.label, untrained_model(network, device), seconds));
 }
 
 }  // namespace priornet::bench

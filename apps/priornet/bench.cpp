@@ -82,12 +82,12 @@ void run_kernels(const BenchOptions& options, BenchOutput& output) {
 void run_serving(const BenchOptions& options, BenchOutput& output) {
   if (!serving::has_http_server()) return;
   output.say(
-      "Serving single images over HTTP, clients on the same machine. One by one: the same server with one forward pass "
-      "a "
-      "request. Then the batched server at half its requests a second.");
-  output.say(fmt::format("{:<9} {:>5} {:>6} {:>12} {:>12} {:>8} {:>10} {:>12} {:>10} {:>10}", "network", "batch",
+      "Serving single inputs over HTTP, clients on the same machine. One by one: the same server with one forward pass "
+      "a request. Then the batched server at half its requests a second.");
+  output.say(fmt::format("{:<12} {:>5} {:>6} {:>12} {:>12} {:>8} {:>10} {:>12} {:>10} {:>10}", "network", "batch",
                          "conn.", "requests/s", "one by one", "ratio", "p99 ms", "half: req/s", "median ms", "p99 ms"));
-  output.add(bench::measure_serving(options.work.device, options.model, 3 * options.work.seconds));
+  bench::measure_serving(options.work.device, options.model, 3 * options.work.seconds,
+                         [&](const auto& line) { output.add(line); });
 }
 
 void run(BenchOptions& options) {
@@ -125,7 +125,7 @@ void add_bench(CLI::App& tool) {
       ->delimiter(',')
       ->check(CLI::IsMember({"measures", "losses", "images", "training", "scoring", "reading", "serve"}));
   command->add_option("--trace", options->trace, "Only record a few training steps, for chrome://tracing");
-  command->add_option("--model", options->model, "The model file to serve; else a network with weights at random")
+  command->add_option("--model", options->model, "The model file to serve; else networks with weights at random")
       ->check(CLI::ExistingFile);
   command->add_flag("--json", options->json, "Print the results as JSON");
   command->footer("Example:\n  priornet bench --classes 10,1000\n  priornet bench --device cuda --only training");

@@ -94,7 +94,7 @@ void BenchOutput::add(const bench::ScoringCost& line) {
 }
 
 void BenchOutput::add(const bench::ServingTimes& line) {
-  say(fmt::format("{:<9} {:>5} {:>6} {:>12.0f} {:>12.0f} {:>7.1f}x {:>10.1f} {:>12.0f} {:>10.1f} {:>10.1f}",
+  say(fmt::format("{:<12} {:>5} {:>6} {:>12.0f} {:>12.0f} {:>7.1f}x {:>10.1f} {:>12.0f} {:>10.1f} {:>10.1f}",
                   line.network, line.batch, line.connections, line.batched.requests_per_second,
                   line.one_by_one.requests_per_second, line.ratio(), 1e3 * line.batched.p99_seconds,
                   line.at_half_load.requests_per_second, 1e3 * line.at_half_load.median_seconds,
@@ -106,13 +106,13 @@ void BenchOutput::add(const bench::ServingTimes& line) {
                           {"answered", load.answered},
                           {"failed", load.failed}};
   };
-  all_["serving"] = {{"network", line.network},
-                     {"batch", line.batch},
-                     {"connections", line.connections},
-                     {"batched", json(line.batched)},
-                     {"one_by_one", json(line.one_by_one)},
-                     {"at_half_load", json(line.at_half_load)},
-                     {"ratio", line.ratio()}};
+  all_["serving"].push_back({{"network", line.network},
+                             {"batch", line.batch},
+                             {"connections", line.connections},
+                             {"batched", json(line.batched)},
+                             {"one_by_one", json(line.one_by_one)},
+                             {"at_half_load", json(line.at_half_load)},
+                             {"ratio", line.ratio()}});
 }
 
 void BenchOutput::finish() const {

@@ -170,6 +170,9 @@ std::string as_json(const ModelFile& model, const std::vector<Behaviour>& behavi
 }
 
 void run(const CalibrateOptions& options) {
+  // The server's addresses carry it.
+  if (options.name.find('/') != std::string::npos)
+    throw CLI::ValidationError("--name", fmt::format("{} has a slash, which a model's name should not", options.name));
   StoppableProgress progress;
   LoadOptions load;
   load.progress = &progress;

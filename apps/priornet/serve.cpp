@@ -26,8 +26,8 @@ struct ServeOptions {
   serving::HttpOptions http;
   serving::BatchOptions batch;
   double latency_ms = 5.0;
-  int64_t timeout_ms = 5000;
-  double timeout = 10.0;
+  int64_t queue_timeout_ms = 5000;
+  double client_timeout_s = 10.0;
   int64_t max_body = 16;
   std::string token_file;
   std::string device = "auto";
@@ -68,7 +68,7 @@ void run(ServeOptions& options) {
   serving::InferenceOptions inference;
   inference.batch = options.batch;
   inference.batch.latency = std::chrono::microseconds(static_cast<int64_t>(options.latency_ms * 1e3));
-  inference.timeout = std::chrono::milliseconds(options.timeout_ms);
+  inference.timeout = std::chrono::milliseconds(options.queue_timeout_ms);
   inference.token = token_of(options);
   inference.version = PRIORNET_VERSION;
   StopSignal stop;  // also while models are read
@@ -80,7 +80,7 @@ void run(ServeOptions& options) {
   auto& http = options.http;
   http.max_body = options.max_body << 20;
   http.max_bodies = std::max(http.max_bodies, 2 * http.max_body);
-  http.timeout = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1e3));
+  http.timeout = std::chrono::milliseconds(static_cast<int64_t>(options.client_timeout_s * 1e3));
   http.threads = std::max(2, static_cast<int>(std::thread::hardware_concurrency()));
   http.refused = [&](int status) { server.metrics().request("other", status, std::chrono::seconds(0)); };
   serving::HttpServer listener(
@@ -119,10 +119,14 @@ void add_serve(CLI::App& tool) {
       ->add_option("--queue", options->batch.queue, "Inputs that may wait for each model; more are answered with 503")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->capture_default_str();
-  command->add_option("--timeout-ms", options->timeout_ms, "An input that waits longer is answered with 504")
+  command
+      ->add_option("--queue-timeout-ms", options->queue_timeout_ms,
+                   "An input that waits longer for the network is answered with 504")
       ->check(CLI::Range(int64_t{1}, int64_t{3'600'000}))
       ->capture_default_str();
-  command->add_option("--timeout", options->timeout, "Seconds for a request to arrive, and for its answer to be taken")
+  command
+      ->add_option("--client-timeout-s", options->client_timeout_s,
+                   "Seconds a client has to send a request, and to take its answer")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
   command->add_option("--max-body", options->max_body, "Largest body of a request, in MiB")

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <gtest/gtest.h>
 #include <testing/http_client.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace priornet {
 
@@ -97,5 +100,56 @@ class HostileClient {
   std::string valid_;
   std::mt19937_64 random_;
 };
+
+/// Bytes of memory that the process at `port` holds, as it says itself.
+inline double memory_at(int port) {
+  const auto metrics = HttpClient(port).ask("GET", "/metrics").body;
+  const std::string name = "\nprocess_resident_memory_bytes ";
+  return std::atof(metrics.c_str() + metrics.find(name) + name.size());
+}
+
+/// A request for one image [1, 28, 28] to the model made-up.
+inline std::string valid_image_request() {
+  std::string numbers = "7";
+  for (int i = 1; i < 784; ++i) numbers += "," + std::to_string(i % 256);
+  return HttpClient::request(
+      "POST", "/v2/models/made-up/infer",
+      R"({"inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,28,28],"data":[)" + numbers + "]}]}");
+}
+
+/// So many hostile requests, from several clients at a time.
+inline void attack(int port, int requests, uint64_t seed) {
+  constexpr int kClients = 8;
+  std::vector<std::thread> clients;
+  for (int i = 0; i < kClients; ++i)
+    clients.emplace_back([=] {
+      HostileClient client(port, valid_image_request(), seed + static_cast<uint64_t>(i));
+      for (int r = 0; r < requests / kClients; ++r) client.ask();
+    });
+  for (auto& client : clients) client.join();
+}
+
+/// Attacks a server that has the model made-up, of images [1, 28, 28]: it lives on, its memory does not grow and its
+/// next answer is right. PRIORNET_HOSTILE_REQUESTS asks for another number of requests than `requests`.
+inline void expect_survival(int port, int requests) {
+  if (const auto* asked = std::getenv("PRIORNET_HOSTILE_REQUESTS")) requests = std::atoi(asked);
+  const auto answer = [&] {
+    HttpClient client(port);
+    client.send(valid_image_request());
+    return client.reply();
+  };
+  const auto before = answer();
+  ASSERT_EQ(before.status, 200) << before.body;
+  attack(port, requests / 2, 1);  // buffers and caches are there after it
+  const auto memory = memory_at(port);
+  attack(port, requests, 1000);
+  const auto after = answer();
+  EXPECT_EQ(after.status, 200);
+  EXPECT_EQ(after.body, before.body) << "the next answer is right";
+  const auto grown = memory_at(port) - memory;
+  EXPECT_LT(grown, 32e6) << "bytes by which memory grew";
+  ::testing::Test::RecordProperty("memory_before", std::to_string(memory));
+  ::testing::Test::RecordProperty("memory_grown", std::to_string(grown));
+}
 
 }  // namespace priornet

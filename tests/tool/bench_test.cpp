@@ -36,6 +36,16 @@ TEST(Bench, TellsWhatUncertaintyCosts) {
   EXPECT_GT(lines[2]["cost"], 2.0);
 }
 
+TEST(Bench, ServesInBatchesAndOneByOne) {
+  const auto [status, out, err] = run_tool({"bench", "--only", "serve", "--seconds", "0.005", "--json"});
+  EXPECT_EQ(status, 0) << err;
+  const auto all = nlohmann::json::parse(out);
+  if (!all.contains("serving")) GTEST_SKIP() << "this build cannot serve";
+  ASSERT_EQ(all["serving"].size(), 3u);
+  for (const auto& line : all["serving"])
+    for (const auto* how : {"batched", "one_by_one", "at_half_load"}) EXPECT_EQ(line[how]["failed"], 0) << line;
+}
+
 TEST(Bench, RefusesWhatItDoesNotMeasure) {
   const auto [status, out, err] = run_tool({"bench", "--only", "writing"});
   EXPECT_EQ(status, 2);

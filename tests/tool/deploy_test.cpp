@@ -134,6 +134,14 @@ TEST(Deploy, SaysWhatCalibrationLacks) {
   EXPECT_NE(same.err.find("is what the run learnt from"), std::string::npos) << same.err;
 }
 
+TEST(Deploy, RefusesANameThatNoServerCouldOffer) {
+  const InputFiles files;
+  const auto said = run_tool({"calibrate", (files / "").string(), "--name", "a/b"});
+  EXPECT_EQ(said.status, 2);
+  EXPECT_EQ(said.err,
+            "priornet: --name: a/b has a slash, which a model's name should not (see priornet calibrate --help)\n");
+}
+
 TEST(Deploy, RefusesDamagedModels) {
   const InputFiles files;
   const auto model = files.text("m.priornet", "nothing of the kind");

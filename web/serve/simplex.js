@@ -44,7 +44,8 @@ export class Simplex {
       for (let x = 0; x < width; ++x) {
         const p = place(x + 0.5, y + 0.5);
         if (p.some((value) => value <= 0)) continue;
-        const value = p.reduce((sum, q, i) => sum + (alpha[i] - 1) * Math.log(q), 0);
+        // Below alpha = 1 the density has poles: cut off near the edge, or one pixel there would outshine all others.
+        const value = p.reduce((sum, q, i) => sum + (alpha[i] - 1) * Math.log(alpha[i] < 1 ? Math.max(q, 0.02) : q), 0);
         log[y * width + x] = value;
         peak = Math.max(peak, value);
       }

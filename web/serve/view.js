@@ -2,7 +2,12 @@
 import { gaugesOf, position, title } from "./measures.js";
 
 const byId = (id) => document.getElementById(id);
-const short = (value) => (value === null || value === undefined ? "–" : Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }));
+function short(value) {
+  if (value === null || value === undefined) return "–";
+  const size = Math.abs(value);
+  if (size >= 1e6 || (size > 0 && size < 1e-4)) return value.toExponential(1);
+  return Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
+}
 const names = { accept: "Accept", ambiguous: "Ambiguous", unfamiliar: "Unfamiliar", undecided: "Undecided" };
 
 function element(tag, attributes = {}, ...children) {
@@ -25,7 +30,7 @@ export class View {
       const track = element("div", { class: "track" }, fill);
       if (gauge.limit !== undefined) {
         const mark = element("div", { class: "limit", title: `limit ${short(gauge.limit)}` });
-        mark.style.left = `${100 * position(gauge.measure, gauge.limit, this.classes)}%`;
+        mark.style.left = `${100 * Math.min(1, position(gauge.measure, gauge.limit, this.classes))}%`; // a limit may lie beyond all values
         track.append(mark);
       }
       const box = element("div", { class: "gauge", "data-measure": gauge.measure }, element("b", {}, gauge.name, value), track,
@@ -54,7 +59,7 @@ export class View {
     for (const { measure, limit, box, value, fill } of this.gauges) {
       const found = answer[measure];
       value.textContent = short(found);
-      fill.style.width = `${100 * position(measure, found, this.classes)}%`;
+      fill.style.width = `${100 * Math.min(1, position(measure, found, this.classes))}%`;
       box.classList.toggle("over", limit !== undefined && found > limit);
     }
     byId("all").querySelector("tbody").replaceChildren(

@@ -1,19 +1,9 @@
 #pragma once
 
-#include <utility>  // Asio 1.74 forgets it
-
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/stream.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/strand.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http.hpp>
-
-#include <priornet/core/lower_case.h>
+#include <priornet/deploy/serve/beast_messages.h>
 #include <priornet/deploy/serve/http_server.h>
+#include <priornet/deploy/serve/http_streams.h>
+#include <priornet/deploy/serve/step_deadline.h>
 
 #include <atomic>
 #include <memory>
@@ -22,13 +12,6 @@
 // One connection. Private to http_server.cpp.
 
 namespace priornet::serving {
-
-namespace asio = boost::asio;
-namespace http = boost::beast::http;
-using Strand = asio::strand<asio::io_context::executor_type>;
-using Socket = asio::basic_stream_socket<asio::ip::tcp, Strand>;
-using TlsStream = asio::ssl::stream<Socket>;
-using ErrorCode = boost::system::error_code;
 
 /// What connections share. Outlives them.
 struct Shared {
@@ -64,7 +47,7 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
 
   void end_soon() override {
     asio::post(socket().get_executor(), [self = this->shared_from_this()] {
-      if (self->idle_) self->within(self->shared_.options.drain);
+      if (self->idle_) self->deadline_.within(self->shared_.options.drain);
     });
   }
 
@@ -73,32 +56,26 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   static constexpr size_t kHeaderLimit = 16 << 10;
   static constexpr int64_t kLingerBytes = int64_t{64} << 20;
 
-  Socket& socket() {
-    if constexpr (kTls)
-      return stream_.next_layer();
-    else
-      return stream_;
-  }
+  Socket& socket() { return socket_of(stream_); }
 
   void within(std::chrono::milliseconds time) {
     timed_out_ = false;
-    deadline_.expires_after(time);
-    deadline_.async_wait([self = this->shared_from_this()](ErrorCode error) {
-      // A wait that was over when the next one was set still arrives here.
-      if (error || self->deadline_.expiry() > asio::steady_timer::clock_type::now()) return;
-      self->timed_out_ = true;
-      ErrorCode ignored;
-      self->socket().cancel(ignored);
-    });
+    deadline_.within(time);
   }
 
   void begin() {
+    deadline_.watch(this->weak_from_this(), [this] {
+      timed_out_ = true;
+      ErrorCode ignored;
+      socket().cancel(ignored);
+    });
     ErrorCode ignored;
     socket().set_option(asio::ip::tcp::no_delay(true), ignored);
     if constexpr (kTls) {
       within(shared_.options.timeout);
       stream_.async_handshake(TlsStream::server, [self = this->shared_from_this()](ErrorCode error) {
-        if (!error) self->greet();
+        if (error) return self->close();
+        self->greet();
       });
     } else {
       greet();
@@ -112,6 +89,7 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
 
   // Waits for the first byte of a request, for as long as a connection may be idle.
   void next() {
+    form_ = {};
     parser_.emplace();
     parser_->header_limit(kHeaderLimit);
     parser_->body_limit(static_cast<uint64_t>(shared_.options.max_body));
@@ -128,6 +106,8 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
 
   void read_header() {
     within(shared_.options.timeout);
+    ErrorCode malformed;
+    if (parse_what_is_there(*parser_, buffer_, false, malformed) || malformed) return on_header(malformed);
     http::async_read_header(stream_, buffer_, *parser_,
                             [self = this->shared_from_this()](ErrorCode error, size_t) { self->on_header(error); });
   }
@@ -141,11 +121,15 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
     if (!boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_body();
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     asio::async_write(stream_, asio::buffer(kContinue), [self = this->shared_from_this()](ErrorCode failed, size_t) {
-      if (!failed) self->read_body();
+      if (failed) return self->close();
+      self->read_body();
     });
   }
 
   void read_body() {
+    ErrorCode malformed;
+    if (parse_what_is_there(*parser_, buffer_, true, malformed)) return handle();
+    if (malformed) return on_read_error(malformed);
     http::async_read(stream_, buffer_, *parser_, [self = this->shared_from_this()](ErrorCode error, size_t) {
       if (error) return self->on_read_error(error);
       self->handle();
@@ -165,27 +149,19 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   }
 
   void handle() {
-    deadline_.cancel();
+    deadline_.none();
     auto message = parser_->release();
-    keep_alive_ = message.keep_alive();
-    head_ = message.method() == http::verb::head;
-    version_ = message.version();
-    Request request;
-    request.method = head_ ? "GET" : std::string(message.method_string());
-    const auto target = message.target();
-    const bool good = read_target({target.data(), target.size()}, request);
-    for (const auto& field : message)
-      request.headers.emplace_back(lower_case(std::string(field.name_string())), std::string(field.value()));
-    request.body = std::move(message.body());
+    form_ = {message.version(), message.keep_alive(), message.method() == http::verb::head};
+    auto request = request_of(std::move(message));
     auto called = std::make_shared<std::atomic<bool>>(false);
     const Responder respond = [self = this->shared_from_this(), called](Response response) {
       if (called->exchange(true)) return;
       auto later = [self, response = std::move(response)]() mutable { self->answer(std::move(response)); };
       asio::post(self->socket().get_executor(), std::move(later));
     };
-    if (!good) return respond(error_response(400, "the target of the request is malformed"));
+    if (!request) return respond(error_response(400, "the target of the request is malformed"));
     try {
-      shared_.handler(std::move(request), respond);
+      shared_.handler(std::move(*request), respond);
     } catch (const std::exception& error) {
       respond(error_response(500, error.what()));
     }
@@ -193,25 +169,19 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
 
   void refuse(int status, const std::string& reason) {
     if (shared_.options.refused) shared_.options.refused(status);
-    keep_alive_ = false;
+    form_.keep_alive = false;
     answer(error_response(status, reason));
   }
 
   void answer(Response response) {
     give_back();
-    keep_alive_ = keep_alive_ && !shared_.stopping;
-    answer_.emplace(static_cast<http::status>(response.status), version_);
-    auto& message = *answer_;
-    message.set(http::field::content_type, response.content_type);
-    for (const auto& [name, value] : response.headers) message.set(name, value);
-    message.keep_alive(keep_alive_);
-    message.content_length(response.body.size());
-    if (!head_) message.body() = std::move(response.body);
+    form_.keep_alive = form_.keep_alive && !shared_.stopping;
+    answer_.emplace(message_of(std::move(response), form_));
     within(shared_.options.timeout);
-    http::async_write(stream_, message, [self = this->shared_from_this()](ErrorCode error, size_t) {
+    http::async_write(stream_, *answer_, [self = this->shared_from_this()](ErrorCode error, size_t) {
       self->answer_.reset();
       if (error) return self->close();
-      if (self->keep_alive_) return self->next();
+      if (self->form_.keep_alive) return self->next();
       self->linger();
     });
   }
@@ -235,7 +205,7 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   }
 
   void close() {
-    deadline_.cancel();
+    deadline_.none();
     give_back();
     ErrorCode ignored;
     socket().close(ignored);
@@ -249,17 +219,15 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   std::shared_ptr<void> ended_;  ///< first: destroyed last
   Stream stream_;
   Shared& shared_;
-  asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Strand> deadline_;
+  StepDeadline deadline_;
   boost::beast::flat_buffer buffer_{kHeaderLimit + (size_t{128} << 10)};
-  std::optional<http::request_parser<http::string_body>> parser_;
-  std::optional<http::response<http::string_body>> answer_;
+  std::optional<BeastParser> parser_;
+  std::optional<BeastResponse> answer_;
   int64_t promised_ = 0;
   int64_t lingered_ = 0;
-  unsigned version_ = 11;
+  ResponseForm form_;
   bool idle_ = false;
   bool timed_out_ = false;
-  bool keep_alive_ = false;
-  bool head_ = false;
   const bool refused_;
 };
 

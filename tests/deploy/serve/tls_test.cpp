@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+#include <openssl/ssl.h>
+#include <priornet/core/errors.h>
+#include <testing/running_server.h>
+#include <testing/temporary_folder.h>
+#include <testing/throws.h>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace priornet {
+namespace {
+
+// A certificate that signs itself, for 127.0.0.1.
+class TlsServer : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto made = fmt::format(
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=priornet "
+        "-addext subjectAltName=IP:127.0.0.1 -keyout '{}' -out '{}' 2>/dev/null",
+        key_.string(), certificate_.string());
+    if (std::system(made.c_str()) != 0) GTEST_SKIP() << "there is no openssl to make a certificate";
+    http_.tls_certificate = certificate_.string();
+    http_.tls_key = key_.string();
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path key_ = folder_ / "key.pem";
+  std::filesystem::path certificate_ = folder_ / "certificate.pem";
+  serving::HttpOptions http_;
+};
+
+// One request by a client that trusts this certificate alone; empty where they cannot agree.
+std::string asked_by_tls(int port, const std::string& trusted, const std::string& request, int newest_version) {
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+  SSL_CTX_load_verify_locations(context.get(), trusted.c_str(), nullptr);
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_VERSION);
+  SSL_CTX_set_max_proto_version(context.get(), newest_version);
+  const std::unique_ptr<BIO, decltype(&BIO_free_all)> connection(BIO_new_ssl_connect(context.get()), BIO_free_all);
+  BIO_set_conn_hostname(connection.get(), fmt::format("127.0.0.1:{}", port).c_str());
+  if (BIO_do_connect(connection.get()) <= 0) return "";
+  BIO_write(connection.get(), request.data(), static_cast<int>(request.size()));
+  std::string answer;
+  char piece[4096];
+  for (int got = 0; (got = BIO_read(connection.get(), piece, sizeof piece)) > 0;)
+    answer.append(piece, static_cast<size_t>(got));
+  return answer;
+}
+
+const std::string kRequest = HttpClient::request("POST", "/predict", "abcd", "Connection: close\r\n");
+
+TEST_F(TlsServer, AnswersWhoTrustsItsCertificate) {
+  const RunningServer server({}, http_);
+  const auto answer = asked_by_tls(server.port(), http_.tls_certificate, kRequest, TLS1_3_VERSION);
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK")) << answer;
+  EXPECT_NE(answer.find("made-up"), std::string::npos) << answer;
+  EXPECT_TRUE(asked_by_tls(server.port(), http_.tls_certificate, kRequest, TLS1_2_VERSION).starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(TlsServer, SpeaksNoOldTlsAndNoPlainHttp) {
+  const RunningServer server({}, http_);
+  EXPECT_EQ(asked_by_tls(server.port(), http_.tls_certificate, kRequest, TLS1_1_VERSION), "");
+  EXPECT_EQ(server.ask("GET", "/v2").status, 0);
+  EXPECT_TRUE(asked_by_tls(server.port(), http_.tls_certificate, kRequest, TLS1_3_VERSION).starts_with("HTTP/1.1 200"))
+      << "and goes on";
+}
+
+TEST_F(TlsServer, RefusesAKeyThatIsNone) {
+  http_.tls_key = folder_.file("no-key.pem", "nothing").string();
+  try {
+    const RunningServer server({}, http_);
+    FAIL() << "it listens";
+  } catch (const DataError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with(http_.tls_key + ": is no private key in PEM")) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace priornet

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# serve_page_test.sh TOOL MODEL: the page of `priornet serve` in a headless Chromium. MODEL is a model file, as the tests of the
+# tool left it. Skipped, with exit status 77, where there is no Chromium or node.
+set -euo pipefail
+cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
+tool=$1
+model=$2
+for program in chromium node; do
+  command -v "$program" >/dev/null || {
+    echo "skipped: $program is not installed (tools/install check)"
+    exit 77
+  }
+done
+folder=$(mktemp -d)
+server=
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
+
+"$tool" --threads 1 serve "$model" --port 0 >"$folder/said" 2>"$folder/complaints" &
+server=$!
+for _ in $(seq 200); do
+  address=$(sed -n 's|^Serving .* at \(http://[^;]*/\);.*|\1|p' "$folder/said")
+  [ -z "$address" ] || break
+  kill -0 "$server" 2>/dev/null || {
+    cat "$folder/complaints"
+    exit 1
+  }
+  sleep 0.05
+done
+node tests/web/serve_test.mjs "$address"
+kill "$server"
+wait "$server"
+server=
