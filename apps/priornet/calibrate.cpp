@@ -2,6 +2,7 @@
 #include <priornet/core/errors.h>
 #include <priornet/data/catalogue/load.h>
 #include <priornet/deploy/calibrate.h>
+#include <priornet/deploy/false_alarm_range.h>
 #include <priornet/deploy/open_model.h>
 #include <priornet/eval/calibration.h>
 #include <priornet/report/table.h>
@@ -123,6 +124,17 @@ Behaviour behaviour_on(Predictor& predictor, const Dataset& set, const torch::Te
 
 std::string percent(double share) { return std::isnan(share) ? "" : fmt::format("{:.2f} %", 100 * share); }
 
+// How near the rate this one calibration set gets.
+std::string range_text(const OperatingPoints& points) {
+  const auto values = points.combined.size(0);
+  const auto range = false_alarm_range(values, points.false_alarm);
+  if (range.high == 0) return "";
+  return fmt::format(
+      "New inputs like these: {} rejected or less, on average over calibration sets; {} to {} is what one\n"
+      "with {} inputs in its other half gives, 95 times of 100.\n",
+      percent(range.mean), percent(range.low), percent(range.high), values);
+}
+
 std::string as_text(const ModelFile& model, const std::vector<Behaviour>& behaviours, const std::string& out) {
   const auto& points = *model.points;
   Table thresholds;
@@ -144,8 +156,8 @@ std::string as_text(const ModelFile& model, const std::vector<Behaviour>& behavi
                share(Verdict::kUndecided), share(Verdict::kAmbiguous), percent(b.error), percent(b.accepted_error),
                std::isnan(b.calibration_error) ? "" : fmt::format("{:.4f}", b.calibration_error)});
   }
-  return fmt::format("{}\n{}\nTemperature {:.3f}. Model file: {}\nUse it: priornet predict {} INPUT...\n",
-                     to_text(thresholds), to_text(table), points.temperature, out, shell_word(out));
+  return fmt::format("{}\n{}\n{}Temperature {:.3f}. Model file: {}\nUse it: priornet predict {} INPUT...\n",
+                     to_text(thresholds), to_text(table), range_text(points), points.temperature, out, shell_word(out));
 }
 
 std::string as_json(const ModelFile& model, const std::vector<Behaviour>& behaviours, const std::string& out) {
@@ -155,6 +167,8 @@ std::string as_json(const ModelFile& model, const std::vector<Behaviour>& behavi
                                  {"temperature", points.temperature},
                                  {"calibration_set", points.calibration_set},
                                  {"calibration_size", points.calibration_size}};
+  const auto range = false_alarm_range(points.combined.size(0), points.false_alarm);
+  json["false_alarm_range"] = {range.low, range.high};
   for (const auto& watch : points.watches)
     json["watches"].push_back(
         {{"cause", verdict_name(watch.cause)}, {"measure", watch.measure}, {"threshold", watch.threshold}});

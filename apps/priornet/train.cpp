@@ -16,6 +16,7 @@
 
 #include "command.h"
 #include "device_option.h"
+#include "shell_word.h"
 #include "standard_output.h"
 #include "stop_signal.h"
 #include "terminal_progress.h"
@@ -105,6 +106,16 @@ std::unique_ptr<ProcessGroup> join_processes(torch::Device& device) {
   return std::make_unique<ProcessGroup>(place, device);
 }
 
+std::string next_steps(const fs::path& folder, const TrainConfig& config) {
+  const auto name = shell_word(folder.string());
+  if (config.calibration_share == 0)
+    return fmt::format("Trained: {}\nEvaluate it: priornet evaluate {} --ood SET...\n", folder.string(), name);
+  return fmt::format(
+      "Trained: {}\nEvaluate it: priornet evaluate {} --data SET --ood SET...\nMake a model of it: priornet calibrate "
+      "{}\n",
+      folder.string(), name, name);
+}
+
 void run(const TrainOptions& options) {
   const auto config = config_of(options);
   if (options.print_config) return print(to_toml(config));
@@ -146,8 +157,7 @@ void run(const TrainOptions& options) {
   if (options.json)
     print(to_json(last) + "\n");
   else
-    print(
-        fmt::format("Trained: {}\nEvaluate it: priornet evaluate {} --ood SET...\n", folder.string(), folder.string()));
+    print(next_steps(folder, config));
 }
 
 }  // namespace

@@ -41,6 +41,9 @@ TEST(Deploy, WalksFromAFolderOfImagesToVerdicts) {
   const auto model = files.at("photos.priornet");
   const auto trained = run_tool({"train", "--data", files.at("photos"), "--out", run, "--set", "training.epochs=12"});
   ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_EQ(trained.out, fmt::format("Trained: {0}\nEvaluate it: priornet evaluate {0} --data SET --ood SET...\n"
+                                     "Make a model of it: priornet calibrate {0}\n",
+                                     run));
   EXPECT_EQ(run_tool({"evaluate", run, "--data", files.at("test")}).status, 0);
 
   const auto calibrated = run_tool({"calibrate", run, "--out", model, "--check", files.at("test"), "--json"});
@@ -48,7 +51,8 @@ TEST(Deploy, WalksFromAFolderOfImagesToVerdicts) {
   const auto report = nlohmann::json::parse(calibrated.out);
   EXPECT_EQ(report["calibration_size"], 60);
   EXPECT_EQ(report["watches"][0]["cause"], "unfamiliar");
-  EXPECT_LE(report["sets"][0]["rejected"], 1);  // of 30, at a rate of 1 / 20
+  EXPECT_NEAR(report["false_alarm_range"][1].get<double>(), 0.1157, 1e-3);  // Beta(1, 30): 1 - 0.025^(1/30)
+  EXPECT_LE(report["sets"][0]["rejected"], 1);                              // of 30, at a rate of 1 / 20
   EXPECT_EQ(report["sets"][1]["size"], 200);
   EXPECT_LT(report["sets"][1]["rejected"], 40);
 
@@ -114,6 +118,34 @@ TEST(Deploy, PrintsTheDefaultsAsAConfiguration) {
   const auto again = run_tool({"train", files.text("own.toml", printed.out), "--print-config"});
   EXPECT_EQ(again.out, printed.out) << again.err;
   EXPECT_EQ(run_tool({"train"}).status, 2);
+}
+
+TEST(Deploy, AnswersWhatComesBySeveralWaysAndResizesOnlyWhereTheModelMay) {
+  const PhotoFiles files(100);
+  const auto run = files.at("run");
+  ASSERT_EQ(run_tool({"train", "--data", files.at("photos"), "--out", run, "--set", "training.epochs=1"}).status, 0);
+  const auto model = files.at("any.priornet");
+  const auto strict = files.at("strict.priornet");
+  ASSERT_EQ(run_tool({"calibrate", run, "--out", model}).status, 0);
+  ASSERT_EQ(run_tool({"calibrate", run, "--out", strict, "--no-resize"}).status, 0);
+  const auto small = small_images(3, 2).inputs;
+  const auto image = files.file("one.png", encode_png(small[0])).string();
+  const auto three = files.npy("three.npy", small);
+  const auto large = files.file("large.png", encode_png(small[0].repeat({1, 2, 2}))).string();
+
+  const auto named = lines_of(run_tool({"predict", model, image, "--format", "jsonl"}).out);
+  const auto piped = run_process(
+      {"sh", "-c", "cat \"$1\" | \"$2\" predict \"$3\" - --format jsonl", "sh", image, PRIORNET_TOOL_PATH, model});
+  EXPECT_EQ(piped.status, 0) << piped.err;
+  EXPECT_EQ(lines_of(piped.out).at(0)["p_value"], named.at(0)["p_value"]);
+  const auto rows = lines_of(run_tool({"predict", model, three, "--format", "jsonl"}).out);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0]["prediction"], named[0]["prediction"]);
+  EXPECT_EQ(run_tool({"predict", model, large, image}).status, 0);
+  const auto refused = run_tool({"predict", strict, large, image, "--format", "jsonl"});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(lines_of(refused.out).at(0)["error"].get<std::string>().find("resizes nothing"), std::string::npos);
+  EXPECT_TRUE(lines_of(refused.out).at(1).contains("verdict"));
 }
 
 TEST(Deploy, SaysWhatCalibrationLacks) {
