@@ -135,7 +135,7 @@ TEST(Deploy, AnswersWhatComesBySeveralWaysAndResizesOnlyWhereTheModelMay) {
 
   const auto named = lines_of(run_tool({"predict", model, image, "--format", "jsonl"}).out);
   const auto piped = run_process(
-      {"sh", "-c", "cat \"$1\" | \"$2\" predict \"$3\" - --format jsonl", "sh", image, PRIORNET_TOOL_PATH, model});
+      {"/bin/sh", "-c", "cat \"$1\" | \"$2\" predict \"$3\" - --format jsonl", "sh", image, PRIORNET_TOOL_PATH, model});
   EXPECT_EQ(piped.status, 0) << piped.err;
   EXPECT_EQ(lines_of(piped.out).at(0)["p_value"], named.at(0)["p_value"]);
   const auto rows = lines_of(run_tool({"predict", model, three, "--format", "jsonl"}).out);
