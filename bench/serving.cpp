@@ -42,6 +42,7 @@ ModelFile untrained_model(const ServedNetwork& served, const torch::Device& devi
   model.run.config.method.method = Method::kDpn;
   auto network = make_model(model.run.config.model, make_generator(1));
   network->to(device);
+  if (served.options.input.size() == 3) to_channels_last(*network);  // as a model file is read
   network->eval();
   model.run.members = {network};
   for (int i = 0; i < 10; ++i) model.run.class_names.push_back(std::to_string(i));

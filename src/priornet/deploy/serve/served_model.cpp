@@ -1,3 +1,4 @@
+#include <ATen/Parallel.h>
 #include <priornet/deploy/serve/served_model.h>
 
 namespace priornet::serving {
@@ -35,6 +36,20 @@ ModelDescription described(const ModelFile& file) {
   return model;
 }
 
+int64_t multiply_adds_a_row(const ModelFile& file) {
+  int64_t sum = 0;
+  for (const auto& network : file.run.members) sum += multiply_adds(*network);
+  return sum;
+}
+
+// Threads that wait for one another, and for a core that connections need, gain nothing on a pass this small.
+constexpr int64_t kWorthSharing = 50'000'000;  // multiply-adds
+
+void use_threads_for(int64_t multiply_adds, int most) {
+  const int threads = multiply_adds < kWorthSharing ? 1 : most;
+  if (at::get_num_threads() != threads) at::set_num_threads(threads);
+}
+
 }  // namespace
 
 ServedModel served_model(std::shared_ptr<Predictor> predictor) {
@@ -44,7 +59,9 @@ ServedModel served_model(std::shared_ptr<Predictor> predictor) {
   const auto first = predictor->predict(input_tensor(served.description, blank, 1));
   for (const auto& [name, values] : first.scores) served.description.measures.push_back(name);
   served.description.gives_dirichlet = first.log_alpha.defined();
-  served.answer = [predictor, model = served.description](const std::string& inputs, int64_t rows) {
+  served.answer = [predictor, model = served.description, work = multiply_adds_a_row(predictor->model()),
+                   threads = at::get_num_threads()](const std::string& inputs, int64_t rows) {
+    use_threads_for(work * rows, threads);
     return answers_of(predictor->predict(input_tensor(model, inputs, rows)));
   };
   served.input_of_image = [predictor](std::string_view file) {

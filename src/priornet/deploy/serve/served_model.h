@@ -19,7 +19,8 @@ struct ServedModel {
   std::function<std::string(std::string_view file)> input_of_image;
 };
 
-/// A predictor behind the server. Asks it once, so that the first client does not wait for what is set up then.
+/// A predictor behind the server. Asks it once, so that the first client does not wait for what is set up then. Small
+/// passes are made by one thread, whatever LibTorch is set to.
 ServedModel served_model(std::shared_ptr<Predictor> predictor);
 
 }  // namespace priornet::serving
