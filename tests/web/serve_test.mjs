@@ -104,6 +104,18 @@ async function checkExamples(page, name) {
   expect(seen.size > 1, `${name}: the examples all look alike to the model`);
 }
 
+async function checkMorph(page, name) {
+  await page.evaluate(`[...document.querySelectorAll("#examples button")].find((button) => button.textContent === "4 or 9?").click()`);
+  const at = async (t) => {
+    await page.evaluate(`{ const slider = document.getElementById("morph-at"); slider.value = ${t}; slider.dispatchEvent(new Event("input")); }`);
+    await pause(300);
+    return gauges(page);
+  };
+  expect((await at(0)) !== (await at(1)), `${name}: the slider from 4 to 9 changes nothing`);
+  await page.evaluate(`document.getElementById("clear").click()`);
+  expect(await page.evaluate(`document.getElementById("morph").hidden`), `${name}: the slider stays without what it changes`);
+}
+
 async function checkViews(page, name) {
   for (const view of ["probabilities", "simplex", "alphas"]) {
     await page.evaluate(`document.querySelector('[data-view="${view}"]').click()`);
@@ -135,6 +147,7 @@ try {
     await checkDrawing(page, name);
     await checkKeyboard(page, name);
     await checkExamples(page, name);
+    await checkMorph(page, name);
     await checkViews(page, name);
     await checkLayout(page, name);
     for (const complaint of page.complaints)

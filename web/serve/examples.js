@@ -1,4 +1,4 @@
-// Inputs one click away, made here: strokes for models of digits, patterns for any images.
+// Inputs one click away, made here: strokes, and strokes that change, for models of digits; patterns for any images.
 
 const arc = (x, y, rx, ry, from, to, steps = 24) =>
   Array.from({ length: steps + 1 }, (_, i) => {
@@ -11,13 +11,22 @@ const strokes = {
   three: [[...arc(0.47, 0.33, 0.19, 0.17, 205, 430), [0.47, 0.49], ...arc(0.47, 0.67, 0.21, 0.19, 285, 510)]],
   seven: [[[0.28, 0.2], [0.3, 0.2], [0.5, 0.2], [0.72, 0.2], [0.71, 0.22], [0.6, 0.45], [0.5, 0.65], [0.43, 0.86]]],
   zero: [arc(0.5, 0.5, 0.2, 0.31, -90, 275)],
-  // A four whose top all but closes is a nine.
-  fourOrNine: [[[0.42, 0.19], [0.36, 0.3], [0.32, 0.44], [0.36, 0.51], [0.5, 0.51], [0.64, 0.48]], [[0.42, 0.19], [0.48, 0.17], [0.55, 0.18]], [[0.65, 0.2], [0.64, 0.45], [0.62, 0.65], [0.6, 0.86]]],
-  oneOrSeven: [[[0.4, 0.26], [0.48, 0.21], [0.56, 0.19], [0.57, 0.2], [0.54, 0.4], [0.5, 0.62], [0.47, 0.86]]],
-  threeOrFive: [[[0.66, 0.19], [0.5, 0.19], [0.4, 0.2], [0.42, 0.3], [0.52, 0.4], [0.5, 0.47], ...arc(0.47, 0.66, 0.2, 0.19, 285, 510)]],
   letterR: [[[0.34, 0.86], [0.34, 0.6], [0.34, 0.17]], [[0.34, 0.18], ...arc(0.46, 0.33, 0.2, 0.155, -90, 90), [0.34, 0.49]], [[0.46, 0.49], [0.57, 0.66], [0.7, 0.86]]],
   letterW: [[[0.2, 0.25], [0.27, 0.5], [0.34, 0.78], [0.35, 0.78], [0.43, 0.55], [0.5, 0.36], [0.51, 0.36], [0.58, 0.55], [0.66, 0.78], [0.67, 0.78], [0.74, 0.5], [0.8, 0.25]]],
   star: [Array.from({ length: 6 }, (_, i) => [0.5 + 0.33 * Math.sin((i * 4 * Math.PI) / 5), 0.5 - 0.33 * Math.cos((i * 4 * Math.PI) / 5)]).flatMap((p) => [p, p])],
+};
+
+// From one digit to another as t goes from 0 to 1; about `middle` nobody can tell which.
+const between = (from, to, t) => from + (to - from) * t;
+const morphs = {
+  fourOrNine: { ends: ["4", "9"], middle: 0.5, strokes: (t) => [
+    [[between(0.38, 0.6, t), between(0.2, 0.19, t)], [between(0.37, 0.45, t), 0.2], [0.36, 0.3], [0.32, 0.44], [0.36, 0.51], [0.5, 0.51], [0.64, 0.48]],
+    [[0.65, 0.2], [0.64, 0.45], [0.62, 0.65], [0.6, 0.86]]] },
+  sevenOrTwo: { ends: ["7", "2"], middle: 0.25, strokes: (t) => [
+    [...arc(0.5, 0.34, 0.19, 0.17, 195, 385), [0.6, 0.55], [0.45, 0.7], [0.31, 0.83], [0.33, 0.83], [between(0.34, 0.5, t), 0.82], [between(0.36, 0.72, t), 0.83]]] },
+  sevenOrNine: { ends: ["7", "9"], middle: 0.6, strokes: (t) => [
+    [[0.3, 0.2], [0.5, 0.2], [0.7, 0.2], [0.69, 0.22], [0.6, 0.5], [0.5, 0.86]],
+    [[0.3, 0.2], [between(0.3, 0.33, t), between(0.22, 0.42, t)], [between(0.31, 0.5, t), between(0.24, 0.47, t)], [between(0.31, 0.62, t), between(0.25, 0.42, t)]]] },
 };
 
 const noise = () => () => 256 * Math.random();
@@ -38,7 +47,7 @@ export function imageExamples(names) {
   const drawn = (...list) => list.map(([label, key]) => [label, { strokes: strokes[key] }]);
   return [
     ["Known", drawn(["a zero", "zero"], ["a two", "two"], ["a three", "three"], ["a seven", "seven"])],
-    ["Could be two", drawn(["4 or 9?", "fourOrNine"], ["1 or 7?", "oneOrSeven"], ["3 or 5?", "threeOrFive"])],
+    ["Could be two", Object.values(morphs).map((morph) => [`${morph.ends.join(" or ")}?`, { morph }])],
     ["No digit", [patterns[0], patterns[1], ...drawn(["the letter R", "letterR"], ["the letter W", "letterW"], ["a star", "star"])]],
   ];
 }

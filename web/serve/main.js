@@ -6,7 +6,7 @@ import { modelImage } from "./strokes.js";
 import { View } from "./view.js";
 
 const byId = (id) => document.getElementById(id);
-let model, shape, view, simplex, pad, file;
+let model, shape, view, simplex, pad, file, morph;
 
 function complain(error) {
   byId("verdict").dataset.verdict = "none";
@@ -91,6 +91,7 @@ async function takeFile(chosen) {
   try {
     const image = await createImageBitmap(chosen);
     file = chosen;
+    offerMorph();
     pad.show(image);
     inputChanged();
   } catch {
@@ -109,11 +110,21 @@ function tableChanged() {
   ask(JSON.stringify({ features }));
 }
 
-function use({ strokes, pattern, row }) {
+// A slider below the pad, for as long as what it changes is there.
+function offerMorph(chosen) {
+  morph = chosen;
+  byId("morph").hidden = !morph;
+  if (!morph) return;
+  [byId("morph-from").textContent, byId("morph-to").textContent] = morph.ends;
+  byId("morph-at").value = morph.middle;
+}
+
+function use({ strokes, morph: chosen, pattern, row }) {
   if (row) return fillTable(row);
   file = undefined;
-  if (strokes) pad.set(strokes);
-  else pad.show(patternImage(pattern, shape));
+  offerMorph(chosen);
+  if (pattern) pad.show(patternImage(pattern, shape));
+  else pad.set(strokes ?? chosen.strokes(chosen.middle));
   inputChanged();
 }
 
@@ -180,8 +191,9 @@ async function start(name) {
 }
 
 async function open() {
-  pad = new Pad(byId("pad"), () => ((file = undefined), inputChanged()), takeFile);
-  byId("clear").addEventListener("click", () => (pad.set([]), inputChanged()));
+  pad = new Pad(byId("pad"), () => ((file = undefined), offerMorph(), inputChanged()), takeFile);
+  byId("clear").addEventListener("click", () => (pad.set([]), offerMorph(), inputChanged()));
+  byId("morph-at").addEventListener("input", ({ target }) => (pad.set(morph.strokes(target.valueAsNumber)), inputChanged()));
   byId("undo").addEventListener("click", () => pad.undo());
   byId("file").addEventListener("change", ({ target }) => target.files.length > 0 && takeFile(target.files[0]));
   for (const id of ["centre", "invert"]) byId(id).addEventListener("change", inputChanged);
