@@ -52,7 +52,8 @@ class Run {
   std::shared_ptr<Network> train() {
     begin();
     const auto steps = batches_.steps_an_epoch();
-    TrainingProgress shown(progress_, {config_.epochs, steps, images_a_step(), facts_.step});
+    TrainingProgress shown(
+        progress_, {config_.epochs, steps, inputs_a_step(), facts_.step, sets_.train.has_images() ? "images" : "rows"});
     for (auto epoch = facts_.step / steps; epoch < config_.epochs; ++epoch) train_epoch(epoch, shown);
     processes_.finish(*network_);
     return network_;
@@ -83,7 +84,7 @@ class Run {
             config_.precision == Precision::kBFloat16};
   }
 
-  int64_t images_a_step() const { return config_.batch + (outside_ ? config_.outside_batch : 0); }
+  int64_t inputs_a_step() const { return config_.batch + (outside_ ? config_.outside_batch : 0); }
 
   void begin() {
     const auto done = folder_.steps();
@@ -175,7 +176,7 @@ class Run {
     report.epoch = epoch + 1;
     report.rate = rates_[static_cast<size_t>(facts_.step - 1)];
     report.seconds = seconds;
-    report.images_a_second = static_cast<double>(steps * images_a_step()) / seconds;
+    report.images_a_second = static_cast<double>(steps * inputs_a_step()) / seconds;
     report.validation = validation();
     step_->sums().zero_();
     const bool best = report.validation && report.validation->error < facts_.best;

@@ -29,7 +29,7 @@ std::string TrainingProgress::describe(int64_t steps, double rate, const std::op
   if (here == 0 || taken.count() <= 0) return text;
   const auto a_second = static_cast<double>(here) / taken.count();
   const auto rest = static_cast<double>(plan_.epochs * plan_.steps_an_epoch - steps);
-  return text + fmt::format(", {:.0f} images/s, {}", a_second * static_cast<double>(plan_.images_a_step),
+  return text + fmt::format(", {:.0f} {}/s, {}", a_second * static_cast<double>(plan_.inputs_a_step), plan_.unit,
                             time_left(rest / a_second));
 }
 
