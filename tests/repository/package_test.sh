@@ -2,13 +2,9 @@
 # package_test.sh BUILD: cpack makes a Debian package whose tool runs, and whose dependencies are named. Skipped, with exit
 # status 77, where Debian's tools for it are missing.
 set -euo pipefail
+source "$(dirname -- "$(readlink -f -- "$0")")/needs.sh"
 build=$1
-for program in dpkg-shlibdeps dpkg-deb file; do
-  command -v "$program" >/dev/null || {
-    echo "skipped: $program is not installed (Debian: dpkg-dev file)"
-    exit 77
-  }
-done
+need "Debian: dpkg-dev file" dpkg-shlibdeps dpkg-deb file
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 

@@ -3,14 +3,10 @@
 # tool left it. Skipped, with exit status 77, where there is no Chromium or node.
 set -euo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
+source tests/repository/needs.sh
 tool=$1
 model=$2
-for program in chromium node; do
-  command -v "$program" >/dev/null || {
-    echo "skipped: $program is not installed (tools/install check)"
-    exit 77
-  }
-done
+need "tools/install check" chromium node
 folder=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT

@@ -14,14 +14,6 @@ constexpr const char* kWeights = "network.";
 constexpr const char* kOptimiser = "optimiser.";
 constexpr const char* kSums = "sums";
 
-// Parameters and buffers, sharing memory with the network.
-std::vector<NamedTensor> weights_of(const Network& network) {
-  std::vector<NamedTensor> weights;
-  for (const auto& item : network.named_parameters()) weights.push_back({kWeights + item.key(), item.value().detach()});
-  for (const auto& item : network.named_buffers()) weights.push_back({kWeights + item.key(), item.value().detach()});
-  return weights;
-}
-
 std::vector<NamedTensor> state_of(const Optimiser& optimiser) {
   auto state = optimiser.state();
   for (auto& item : state) item.name = kOptimiser + item.name;
@@ -55,6 +47,13 @@ T number_of(const TensorFile& file, const std::string& key) {
 }
 
 }  // namespace
+
+std::vector<NamedTensor> weights_of(const Network& network) {
+  std::vector<NamedTensor> weights;
+  for (const auto& item : network.named_parameters()) weights.push_back({kWeights + item.key(), item.value().detach()});
+  for (const auto& item : network.named_buffers()) weights.push_back({kWeights + item.key(), item.value().detach()});
+  return weights;
+}
 
 void write_checkpoint(const std::filesystem::path& path, const Network& network, const Optimiser& optimiser,
                       const torch::Tensor& sums, const CheckpointFacts& facts) {

@@ -31,6 +31,9 @@ CheckpointFacts resume_checkpoint(const std::filesystem::path& path, Network& ne
 /// The facts alone.
 CheckpointFacts checkpoint_facts(const TensorFile& file);
 
+/// Parameters and buffers by the names they have in a file, sharing memory with the network.
+std::vector<NamedTensor> weights_of(const Network& network);
+
 /// The weights alone, of a network of that architecture. DataError as above.
 void load_weights(const TensorFile& file, Network& network);
 
