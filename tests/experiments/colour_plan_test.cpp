@@ -126,7 +126,7 @@ TEST(ColourExperiments, CompareModernNetworksOfOneRecipe) {
   }
 }
 
-// The members of two seeds differ, and the single DPN is one of those of its seed.
+// The members of two seeds differ, and the single DPN is the first of those of its seed.
 TEST(ColourExperiments, TakeTheDpnFromTheEnsemble) {
   const auto experiment = cifar10_experiment({Profile::kModern, 4, {}});
   const auto& ensemble = model_named(experiment, "DPN ensemble");
@@ -135,6 +135,20 @@ TEST(ColourExperiments, TakeTheDpnFromTheEnsemble) {
   EXPECT_EQ(to_toml(dpn.config), to_toml(member_config(ensemble.config, 1)));
   EXPECT_EQ(dpn.run, member_folder(ensemble.run, 1).generic_string());
   EXPECT_NE(dpn.config.seed, model_named(cifar10_experiment({Profile::kModern, 5, {}}), "DPN").config.seed);
+}
+
+// Several seeds of one reproduction share an ensemble: the DPN of each is a member, and the first seed has the whole.
+TEST(ColourExperiments, ShareOneEnsembleBetweenSeeds) {
+  const auto first = cifar10_experiment({Profile::kModern, 4, {}});
+  const auto third = cifar10_experiment({Profile::kModern, 6, {}, 2});
+  EXPECT_EQ(names_of_models(third), (std::vector<std::string>{"DNN", "OE", "DPN"}));
+  EXPECT_EQ(third.comparisons.size(), 1u);
+  const auto& ensemble = model_named(first, "DPN ensemble");
+  const auto& dpn = model_named(third, "DPN");
+  EXPECT_EQ(to_toml(dpn.config), to_toml(member_config(ensemble.config, 3)));
+  EXPECT_EQ(dpn.run, member_folder(ensemble.run, 3).generic_string());
+  EXPECT_EQ(model_named(third, "OE").config.seed, 6);
+  EXPECT_EQ(model_named(third, "OE").run, "seed-6/oe");
 }
 
 TEST(ColourExperiments, HaveAsManyMembersAsIsSaidByHand) {

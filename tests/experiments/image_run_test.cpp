@@ -1,5 +1,6 @@
 #include <priornet/core/errors.h>
 #include <priornet/data/catalogue/load.h>
+#include <priornet/experiments/image_plan.h>
 #include <priornet/experiments/image_reproduction.h>
 #include <priornet/experiments/result_cells.h>
 #include <priornet/train/ensemble.h>
@@ -14,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TrainConfig planned_config(Method method, uint64_t seed) {
+TrainConfig small_plan(Method method, uint64_t seed) {
   auto config = small_config(method);
   config.train = "train";
   config.validation = "validation";
@@ -36,9 +37,11 @@ ImageExperiment small_experiment(uint64_t seed) {
   experiment.outside = {{"OMNIGLOT", "noise", "OMNIGLOT"}, {"Paintings", "absent", ""}, {"Dots", "noise", ""}};
   experiment.published = published_mnist();
   experiment.bootstrap.replicates = 20;
-  const auto dnn = planned_config(Method::kDnn, seed);
-  experiment.models = {
-      {"DNN", "dnn", dnn, 0}, {"MCDP", "dnn", dnn, 3}, {"DPN", "dpn", planned_config(Method::kDpn, seed), 0}};
+  const auto dnn = small_plan(Method::kDnn, seed);
+  const auto run = run_of_seed(seed, "dnn");
+  experiment.models = {{"DNN", run, dnn, 0},
+                       {"MCDP", run, dnn, 3},
+                       {"DPN", run_of_seed(seed, "dpn"), small_plan(Method::kDpn, seed), 0}};
   return experiment;
 }
 
@@ -192,15 +195,19 @@ TEST(ImageExperiment, GivesMeansOverSeeds) {
   EXPECT_NE(bytes_of(folder / "out" / "table.md").find("by Student's t, of the mean over 2 seeds"), std::string::npos);
 }
 
-/// As profile modern has it: the DPN is the first member of an ensemble, which is compared with the DNN.
+/// As profile modern has it, from seed 1 on: the DPNs are the members of an ensemble, which is of the first seed alone.
 ImageExperiment small_ensemble(uint64_t seed) {
   auto experiment = small_experiment(seed);
-  auto ensemble = planned_config(Method::kDpn, seed);
+  auto ensemble = small_plan(Method::kDpn, 1);
   ensemble.members = 2;
-  experiment.models = {{"DNN", "dnn", planned_config(Method::kDnn, seed), 0},
-                       {"DPN", "dpn/member-1", member_config(ensemble, 1), 0},
-                       {"DPN ensemble", "dpn", ensemble, 0}};
+  const auto run = run_of_seed(1, "dpn");
+  const auto member = static_cast<int64_t>(seed);
+  experiment.models = {{"DNN", run_of_seed(seed, "dnn"), small_plan(Method::kDnn, seed), 0},
+                       {"DPN", member_folder(run, member).generic_string(), member_config(ensemble, member), 0}};
   experiment.comparisons = {{"DPN", "differential_entropy", "DNN", "entropy"}};
+  if (seed > 1) return experiment;
+  experiment.models.push_back({"DPN ensemble", run, ensemble, 0});
+  experiment.comparisons.push_back({"DPN ensemble", "differential_entropy", "DNN", "entropy"});
   return experiment;
 }
 
@@ -231,9 +238,36 @@ TEST(ImageExperiment, TakesAMemberOfAnEnsembleForItself) {
   EXPECT_NEAR(comparison["sets"][0]["difference"]["value"].get<double>(),
               comparison["sets"][0]["auroc"].get<double>() - comparison["sets"][0]["auroc_against"].get<double>(),
               1e-12);
-  ASSERT_EQ(summary.tables.size(), 6u);
+  ASSERT_EQ(summary.tables.size(), 7u);
   EXPECT_EQ(summary.tables[4].title, "DPN by D.Ent. against DNN by Ent.: AUROC in %");
-  EXPECT_EQ(summary.tables[5].title, "DPN ensemble: data, distributional and model uncertainty apart");
+  EXPECT_EQ(summary.tables[6].title, "DPN ensemble: data, distributional and model uncertainty apart");
+}
+
+TEST(ImageExperiment, MakesOneEnsembleOfTheNetworksOfAllSeeds) {
+  const TemporaryFolder folder;
+  Reproduction reproduction(folder / "out");
+  reproduction.options.seeds = 3;
+  NoProgress progress;
+  int64_t steps = 0;
+  reproduction.options.stop = [&] {
+    ++steps;
+    return false;
+  };
+  const auto summary = reproduce_images(small_ensemble, reproduction.options, reproduction.run, progress);
+  EXPECT_EQ(steps, (3 + 3) * 2 * 10) << "a DNN and a DPN a seed: the ensemble trains none of its own";
+  const auto results = nlohmann::json::parse(bytes_of(folder / "out" / "results.json"));
+  EXPECT_EQ(results["seeds"][0]["models"].size(), 3u);
+  EXPECT_EQ(results["seeds"][1]["models"].size(), 2u);
+  EXPECT_EQ(results["seeds"][1]["models"][1]["evaluation"]["run"], "runs/seed-1/dpn/member-2");
+  // The ensemble's numbers are those of the one that there is, beside means over seeds.
+  const auto& errors = summary.tables[0];
+  ASSERT_EQ(errors.rows.size(), 3u);
+  EXPECT_NEAR(errors.rows[2][1].value(),
+              100 * results["seeds"][0]["models"][2]["evaluation"]["in_distribution"]["error"].get<double>(), 1e-9);
+  EXPECT_NE(errors.notes[0].find("Mean over 3 seeds"), std::string::npos) << errors.notes[0];
+  EXPECT_NE(errors.notes[0].find("There is one DPN ensemble"), std::string::npos) << errors.notes[0];
+  EXPECT_EQ(summary.tables[4].columns.back(), "largest p") << "of the DPN, over the seeds";
+  EXPECT_EQ(summary.tables[5].columns.back(), "p") << "of the ensemble";
 }
 
 TEST(ImageExperiment, ShowsTheErrorBesideMisclassification) {

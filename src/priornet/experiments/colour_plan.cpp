@@ -68,9 +68,12 @@ void add_colour_remarks(ImageExperiment& experiment, const ImagePlanOptions& opt
   if (options.profile == Profile::kModern)
     experiment.remarks.push_back(fmt::format(
         "Profile modern: ResNet-18 with batch norm, SGD, augmentation with holes; OE is outlier exposure (Hendrycks et "
-        "al., 2019) of the same network on the same images. The DPN is the first member of the ensemble of {}. Nothing "
-        "was chosen by what it does on the sets of these tables.",
-        experiment.models.back().config.members));
+        "al., 2019) of the same network on the same images. Nothing was chosen by what it does on the sets of these "
+        "tables.{}",
+        experiment.models.back().config.members == 1
+            ? ""
+            : fmt::format(" The DPNs of the seeds are members of the ensemble of {}.",
+                          experiment.models.back().config.members)));
 }
 
 }  // namespace priornet

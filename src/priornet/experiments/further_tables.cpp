@@ -21,6 +21,7 @@ std::string shown_name(const std::string& measure) {
 
 Table parts_table(const std::vector<ImageResult>& seeds, size_t model) {
   const auto& first = seeds.front();
+  const auto results = results_of_model(seeds, model);
   Table table{fmt::format("{}: data, distributional and model uncertainty apart", first.models[model].plan.name),
               {"set"},
               {},
@@ -31,13 +32,13 @@ Table parts_table(const std::vector<ImageResult>& seeds, size_t model) {
     std::vector<Cell> row{set == 0 ? first.experiment.inside_title : first.outside[set - 1].title};
     for (size_t part = 0; part < kUncertaintyParts.size(); ++part) {
       double mean = 0.0;
-      for (const auto& seed : seeds)
-        mean += seed.models[model].uncertainties[set].mean[part] / static_cast<double>(seeds.size());
+      for (const auto* result : results)
+        mean += result->uncertainties[set].mean[part] / static_cast<double>(results.size());
       row.push_back(Cell::number(mean, 4));
     }
     for (size_t part = 0; part < kUncertaintyParts.size(); ++part) {
       std::vector<Estimate> estimates;
-      for (const auto& seed : seeds) estimates.push_back(seed.models[model].uncertainties[set].auroc[part]);
+      for (const auto* result : results) estimates.push_back(result->uncertainties[set].auroc[part]);
       const auto estimate = over_seeds(estimates);
       row.push_back(set == 0 ? Cell("-") : Cell::number(100 * estimate.value, half_interval(estimate, 100)));
     }
@@ -52,11 +53,15 @@ Table parts_table(const std::vector<ImageResult>& seeds, size_t model) {
 Table pair_table(const std::vector<ImageResult>& seeds, size_t comparison) {
   const auto& first = seeds.front();
   const auto& plan = first.comparisons[comparison].plan;
+  std::vector<const ModelComparison*> found;
+  for (const auto& seed : seeds)
+    if (comparison < seed.comparisons.size()) found.push_back(&seed.comparisons[comparison]);
   const auto title = [](const std::string& model, const std::string& measure) {
     return fmt::format("{} by {}", model, shown_name(measure));
   };
   const auto name = title(plan.model, plan.measure), against = title(plan.against, plan.against_measure);
-  const bool is_one = seeds.size() == 1;
+  const auto count = static_cast<double>(found.size());
+  const bool is_one = found.size() == 1;
   Table table{fmt::format("{} against {}: AUROC in %", name, against),
               {"out of distribution", name, against, "difference", "95 % interval", is_one ? "p" : "largest p"},
               {},
@@ -64,10 +69,10 @@ Table pair_table(const std::vector<ImageResult>& seeds, size_t comparison) {
   for (size_t set = 0; set < first.outside.size(); ++set) {
     double of_first = 0.0, of_second = 0.0, p = 0.0;
     std::vector<Estimate> differences;
-    for (const auto& seed : seeds) {
-      const auto& pair = seed.comparisons[comparison].sets[set];
-      of_first += 100 * pair.first / static_cast<double>(seeds.size());
-      of_second += 100 * pair.second / static_cast<double>(seeds.size());
+    for (const auto* of_seed : found) {
+      const auto& pair = of_seed->sets[set];
+      of_first += 100 * pair.first / count;
+      of_second += 100 * pair.second / count;
       p = std::max(p, pair.p_value);
       differences.push_back(difference(pair));
     }
@@ -82,7 +87,7 @@ Table pair_table(const std::vector<ImageResult>& seeds, size_t comparison) {
                            "the chance of which inputs there are, not of training.")
              : fmt::format("Mean over {} seeds, the interval by Student's t over them; the p of DeLong's paired test "
                            "is that of the seed where it is largest.",
-                           seeds.size()));
+                           found.size()));
   return table;
 }
 

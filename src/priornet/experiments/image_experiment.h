@@ -15,7 +15,7 @@ namespace priornet {
 
 struct PlannedModel {
   std::string name;    ///< as the paper's tables name it: "DNN", "MCDP", "DPN"
-  std::string run;     ///< its folder below runs/seed-N; models may share one, or be a member of another
+  std::string run;     ///< its folder below runs/; models may share one, or be a member of another
   TrainConfig config;  ///< an ensemble has members; its noise is on the inputs of training and evaluation alike
   int64_t dropout_samples = 0;  ///< passes with dropout at work; 0: one without it
 };

@@ -18,6 +18,8 @@ ImageExperiment begin_experiment(const ImagePlanOptions& options) {
   return experiment;
 }
 
+std::string run_of_seed(uint64_t seed, const std::string& name) { return fmt::format("seed-{}/{}", seed, name); }
+
 TrainConfig planned_config(const PlannedRecipe& planned, const ImagePlanOptions& options) {
   auto overrides = planned.changes;
   overrides.push_back(fmt::format("training.seed={}", options.seed));
@@ -28,9 +30,10 @@ TrainConfig planned_config(const PlannedRecipe& planned, const ImagePlanOptions&
 void add_paper_models(ImageExperiment& experiment, const PaperRecipes& recipes, const ImagePlanOptions& options) {
   const auto dnn = planned_config(recipes.dnn, options);
   const auto dpn = planned_config(recipes.dpn, options);
-  experiment.models.push_back({"DNN", "dnn" + recipes.suffix, dnn, 0});
-  experiment.models.push_back({"MCDP", "dnn" + recipes.suffix, dnn, extent_of(options.profile).dropout_samples});
-  experiment.models.push_back({"DPN", "dpn" + recipes.suffix, dpn, 0});
+  const auto dnn_run = run_of_seed(options.seed, "dnn" + recipes.suffix);
+  experiment.models.push_back({"DNN", dnn_run, dnn, 0});
+  experiment.models.push_back({"MCDP", dnn_run, dnn, extent_of(options.profile).dropout_samples});
+  experiment.models.push_back({"DPN", run_of_seed(options.seed, "dpn" + recipes.suffix), dpn, 0});
 }
 
 void add_modern_models(ImageExperiment& experiment, const ModernRecipes& recipes, const ImagePlanOptions& options) {
@@ -40,13 +43,18 @@ void add_modern_models(ImageExperiment& experiment, const ModernRecipes& recipes
     config.members = 1;
     return config;
   };
-  const auto dpn = planned_config(recipes.dpn, options);
-  experiment.models.push_back({"DNN", "dnn", alone(recipes.dnn), 0});
-  experiment.models.push_back({"OE", "oe", alone(recipes.outlier_exposure), 0});
-  experiment.models.push_back({"DPN", member_folder("dpn", 1).generic_string(), member_config(dpn, 1), 0});
+  auto of_first_seed = options;
+  of_first_seed.seed -= static_cast<uint64_t>(options.seeds_before);
+  const auto ensemble = planned_config(recipes.dpn, of_first_seed);
+  const auto ensemble_run = run_of_seed(of_first_seed.seed, "dpn");
+  const auto member = options.seeds_before + 1;
+  experiment.models.push_back({"DNN", run_of_seed(options.seed, "dnn"), alone(recipes.dnn), 0});
+  experiment.models.push_back({"OE", run_of_seed(options.seed, "oe"), alone(recipes.outlier_exposure), 0});
+  experiment.models.push_back(
+      {"DPN", member_folder(ensemble_run, member).generic_string(), member_config(ensemble, member), 0});
   experiment.comparisons.push_back({"DPN", "differential_entropy", "OE", "entropy"});
-  if (dpn.members == 1) return;
-  experiment.models.push_back({"DPN ensemble", "dpn", dpn, 0});
+  if (ensemble.members == 1 || options.seeds_before > 0) return;
+  experiment.models.push_back({"DPN ensemble", ensemble_run, ensemble, 0});
   experiment.comparisons.push_back({"DPN ensemble", "differential_entropy", "OE", "entropy"});
 }
 
@@ -56,7 +64,9 @@ std::string evaluated(const std::string& set, int64_t size, const ImagePlanOptio
 }
 
 PlanOfSeed plan_by(ImageExperiment (*experiment)(const ImagePlanOptions&), const ExperimentOptions& options) {
-  return [=](uint64_t seed) { return experiment({options.profile, seed, options.overrides}); };
+  return [=](uint64_t seed) {
+    return experiment({options.profile, seed, options.overrides, static_cast<int64_t>(seed - options.seed)});
+  };
 }
 
 }  // namespace priornet

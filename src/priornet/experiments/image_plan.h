@@ -17,6 +17,7 @@ struct ImagePlanOptions {
   Profile profile = Profile::kPaper;
   uint64_t seed = 1;
   std::vector<std::string> overrides;  ///< of every configuration, as read_config takes them
+  int64_t seeds_before = 0;            ///< of the same reproduction
 };
 
 /// How much a profile evaluates.
@@ -35,6 +36,9 @@ struct PlannedRecipe {
   std::string name;
   std::vector<std::string> changes;
 };
+
+/// Where a network of a seed is left below runs/.
+std::string run_of_seed(uint64_t seed, const std::string& name);
 
 /// The recipe, changed by the profile, the seed, and then by hand.
 TrainConfig planned_config(const PlannedRecipe& recipe, const ImagePlanOptions& options);
@@ -56,8 +60,9 @@ struct ModernRecipes {
   PlannedRecipe dpn;
 };
 
-/// Adds DNN, OE and DPN; the DPN is the first member of the ensemble that its configuration describes, which is added
-/// as "DPN ensemble" where it has several. DPN and ensemble are compared with OE, differential entropy with entropy.
+/// Adds DNN, OE and DPN. The DPNs of the seeds are the members of one ensemble, as its configuration describes it: with
+/// the first seed it is added as "DPN ensemble" where it has several, and so costs no more than the members that no
+/// seed needs. DPN and ensemble are compared with OE, differential entropy with entropy.
 void add_modern_models(ImageExperiment& experiment, const ModernRecipes& recipes, const ImagePlanOptions& options);
 
 /// The set, or as many of its `size` rows as the profile evaluates, drawn by seed.

@@ -136,19 +136,18 @@ class SeedRun {
 
   /// The folder of the run, after training where there was any left to do.
   std::filesystem::path trained(const PlannedModel& plan, const std::string& name) {
-    const auto below = std::filesystem::path(fmt::format("seed-{}", experiment_.seed)) / plan.run;
     if (plan.config.members == 1) {
-      const auto folder = options_.runs / below;
+      const auto folder = options_.runs / plan.run;
       const auto rows = sets_.at(plan.config.train).size();
       refuse_other_run(folder, plan.config);
       for (const auto& other : options_.other_runs)
-        if (!is_finished_run(folder, plan.config, rows) && is_finished_run(other / below, plan.config, rows))
-          return other / below;
+        if (!is_finished_run(folder, plan.config, rows) && is_finished_run(other / plan.run, plan.config, rows))
+          return other / plan.run;
       train_network(plan.config, folder, name);
       return folder;
     }
     // Members are held to their configurations one by one: there may be more of them than last time.
-    const RunFolder folder(options_.runs / below, RunFolder::Start::kResume);
+    const RunFolder folder(options_.runs / plan.run, RunFolder::Start::kResume);
     for (int64_t member = 1; member <= plan.config.members; ++member)
       train_network(member_config(plan.config, member), member_folder(folder.path(), member),
                     fmt::format("{}, member {}", name, member));
@@ -187,6 +186,13 @@ class SeedRun {
 };
 
 }  // namespace
+
+std::vector<const ModelResult*> results_of_model(const std::vector<ImageResult>& seeds, size_t model) {
+  std::vector<const ModelResult*> results;
+  for (const auto& seed : seeds)
+    if (model < seed.models.size()) results.push_back(&seed.models[model]);
+  return results;
+}
 
 ImageResult run_image_experiment(const ImageExperiment& experiment, const ImageRunOptions& options,
                                  Progress& progress) {

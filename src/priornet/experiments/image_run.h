@@ -42,12 +42,15 @@ struct ImageResult {
 
 struct ImageRunOptions {
   torch::Device device = torch::kCPU;
-  std::filesystem::path runs;  ///< networks are left in RUNS/seed-N/RUN
+  std::filesystem::path runs;  ///< networks are left in RUNS/RUN
   /// Folders like `runs` of other experiments: a finished run of the same configuration is taken from there.
   std::vector<std::filesystem::path> other_runs;
   std::function<Dataset(const std::string& name)> load;  ///< none: load_set
   std::function<bool()> stop;                            ///< as TrainerOptions has it
 };
+
+/// What came of the model at this place of the first seed's, seed by seed: an ensemble may be of the first alone.
+std::vector<const ModelResult*> results_of_model(const std::vector<ImageResult>& seeds, size_t model);
 
 /// Trains what is not trained yet and evaluates it all. A run that was stopped goes on where it was, a finished one is
 /// taken as it is; one of another configuration is refused. AbsentSet where the sets that are trained and tested on are

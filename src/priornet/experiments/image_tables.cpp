@@ -172,19 +172,28 @@ class Tables {
     }
   }
 
-  std::string over_seeds_note() const {
-    return fmt::format("Mean over {} seeds with its 95 % interval by Student's t.", seeds_.size());
+  static constexpr const char* kIntervalsOfOne = "DeLong's of AUROC, bootstrap of AUPR, Wilson's of the error.";
+
+  /// Of models that not every seed has.
+  std::string of_one_note() const {
+    std::string note;
+    for (size_t m = 0; m < experiment_.models.size(); ++m)
+      if (results_of_model(seeds_, m).size() < seeds_.size())
+        note += fmt::format(" There is one {}; its intervals: {}", experiment_.models[m].name, kIntervalsOfOne);
+    return note;
   }
 
   std::string interval_note() const {
-    return seeds_.size() == 1 ? "95 % intervals: DeLong's of AUROC, bootstrap of AUPR, Wilson's of the error."
-                              : over_seeds_note();
+    return seeds_.size() == 1 ? fmt::format("95 % intervals: {}", kIntervalsOfOne)
+                              : fmt::format("Mean over {} seeds with its 95 % interval by Student's t.{}",
+                                            seeds_.size(), of_one_note());
   }
 
   std::string reading_note() const {
     return fmt::format("± half a 95 % interval: {} In brackets: the paper's cell.",
-                       seeds_.size() == 1 ? "DeLong's of AUROC, bootstrap of AUPR."
-                                          : fmt::format("by Student's t, of the mean over {} seeds.", seeds_.size()));
+                       seeds_.size() == 1
+                           ? kIntervalsOfOne
+                           : fmt::format("by Student's t, of the mean over {} seeds.{}", seeds_.size(), of_one_note()));
   }
 
   const std::vector<ImageResult>& seeds_;

@@ -27,16 +27,15 @@ class Cells {
     for (size_t m = 0; m < seeds_.front().models.size(); ++m) {
       add_error(m);
       add_detection(
-          m, nullptr, [&](const ImageResult& seed) -> const auto& {
-            return seed.models[m].report.evaluation.inside.misclassification;
-          });
+          m, nullptr,
+          [](const ModelResult& result) -> const auto& { return result.report.evaluation.inside.misclassification; });
     }
     const auto& sets = seeds_.front().outside;
     for (size_t s = 0; s < sets.size(); ++s)
       for (size_t m = 0; m < seeds_.front().models.size(); ++m)
         add_detection(
-            m, &sets[s], [&](const ImageResult& seed) -> const auto& {
-              return seed.models[m].report.evaluation.outside[s].detection;
+            m, &sets[s], [&](const ModelResult& result) -> const auto& {
+              return result.report.evaluation.outside[s].detection;
             });
     return std::move(cells_);
   }
@@ -69,7 +68,8 @@ class Cells {
     auto cell = blank(model, nullptr);
     cell.metric = CellMetric::kError;
     std::vector<Estimate> errors;
-    for (const auto& seed : seeds_) errors.push_back(error_of(seed.models[model].report.evaluation.inside));
+    for (const auto* result : results_of_model(seeds_, model))
+      errors.push_back(error_of(result->report.evaluation.inside));
     const auto* row = published(model, nullptr);
     add(cell, errors, row == nullptr ? kNoCell : row->error);
   }
@@ -77,16 +77,17 @@ class Cells {
   template <class RowsOf>
   void add_detection(size_t model, const PlannedSet* set, RowsOf&& rows_of) {
     const auto* row = published(model, set);
+    const auto results = results_of_model(seeds_, model);
     for (const auto metric : {CellMetric::kAuroc, CellMetric::kAupr}) {
       for (size_t measure = 0; measure < kPaperMeasures.size(); ++measure) {
         std::vector<Estimate> estimates;
-        for (const auto& seed : seeds_) {
-          const auto* found = find_measure(rows_of(seed), kPaperMeasures[measure]);
+        for (const auto* result : results) {
+          const auto* found = find_measure(rows_of(*result), kPaperMeasures[measure]);
           if (found == nullptr) continue;
           estimates.push_back(metric == CellMetric::kAuroc ? found->detection.auroc : found->detection.aupr);
         }
         // Not one of this model, or of a seed without a single error.
-        if (estimates.size() < seeds_.size()) continue;
+        if (estimates.size() < results.size()) continue;
         auto cell = blank(model, set);
         cell.metric = metric;
         cell.measure = measure;
