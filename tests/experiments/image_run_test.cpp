@@ -72,9 +72,19 @@ struct Reproduction {
     return json;
   }
 
+  ExperimentSummary count_steps(const PlanOfSeed& plan) {
+    NoProgress progress;
+    options.stop = [this] {
+      ++steps;
+      return false;
+    };
+    return reproduce_images(plan, options, run, progress);
+  }
+
   ExperimentOptions options;
   ImageRunOptions run;
   ExperimentSummary summary;
+  int64_t steps = 0;  ///< of training
 };
 
 TEST(ImageExperiment, WritesEveryCellBesideThePublishedOne) {
@@ -214,14 +224,8 @@ ImageExperiment small_ensemble(uint64_t seed) {
 TEST(ImageExperiment, TakesAMemberOfAnEnsembleForItself) {
   const TemporaryFolder folder;
   Reproduction reproduction(folder / "out");
-  NoProgress progress;
-  int64_t steps = 0;
-  reproduction.options.stop = [&] {
-    ++steps;
-    return false;
-  };
-  const auto summary = reproduce_images(small_ensemble, reproduction.options, reproduction.run, progress);
-  EXPECT_EQ(steps, 3 * 2 * 10) << "three networks, two epochs of ten steps: no member twice";
+  const auto summary = reproduction.count_steps(small_ensemble);
+  EXPECT_EQ(reproduction.steps, 3 * 2 * 10) << "three networks, two epochs of ten steps: no member twice";
   const auto results = nlohmann::json::parse(bytes_of(folder / "out" / "results.json"));
   const auto& models = results["seeds"][0]["models"];
   EXPECT_EQ(models[1]["evaluation"]["members"], 1);
@@ -247,14 +251,8 @@ TEST(ImageExperiment, MakesOneEnsembleOfTheNetworksOfAllSeeds) {
   const TemporaryFolder folder;
   Reproduction reproduction(folder / "out");
   reproduction.options.seeds = 3;
-  NoProgress progress;
-  int64_t steps = 0;
-  reproduction.options.stop = [&] {
-    ++steps;
-    return false;
-  };
-  const auto summary = reproduce_images(small_ensemble, reproduction.options, reproduction.run, progress);
-  EXPECT_EQ(steps, (3 + 3) * 2 * 10) << "a DNN and a DPN a seed: the ensemble trains none of its own";
+  const auto summary = reproduction.count_steps(small_ensemble);
+  EXPECT_EQ(reproduction.steps, (3 + 3) * 2 * 10) << "a DNN and a DPN a seed: the ensemble trains none of its own";
   const auto results = nlohmann::json::parse(bytes_of(folder / "out" / "results.json"));
   EXPECT_EQ(results["seeds"][0]["models"].size(), 3u);
   EXPECT_EQ(results["seeds"][1]["models"].size(), 2u);
