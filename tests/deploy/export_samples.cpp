@@ -41,8 +41,7 @@ void write_case(const std::filesystem::path& folder, const ExportCase& sample) {
     }
     expected("p_value", torch::tensor(p_values, torch::kFloat64));
     expected("verdict", torch::tensor(verdicts, torch::kFloat64));
-    about["false_alarm"] = sample.model.points->false_alarm;
-    about["step"] = 1.0 / static_cast<double>(sample.model.points->combined.size(0) + 1);
+    for (const auto& watch : sample.model.points->watches) about["thresholds"][watch.measure] = watch.threshold;
   }
   std::ofstream(folder / "case.json") << about.dump(2) << "\n";
 }

@@ -34,12 +34,15 @@ function worstOf(found, wanted, least) {
   return worst;
 }
 
-// Rows whose verdict differs though their p-value is not at the threshold, and those where it is.
+// Rows whose verdict differs though no measure is at its threshold, and those where one is. A threshold that no number
+// reaches is null.
 function verdictsOf(answers, expected, about) {
   let wrong = 0, near = 0;
   expected.verdict.forEach((verdict, i) => {
     if (answers.verdict[i] === verdict) return;
-    if (Math.abs(expected.p_value[i] - about.false_alarm) <= 3 * about.step) ++near;
+    const atThreshold = ([measure, threshold]) =>
+      threshold !== null && Math.abs(expected[measure][i] - threshold) <= tolerance * Math.abs(threshold);
+    if (Object.entries(about.thresholds).some(atThreshold)) ++near;
     else ++wrong;
   });
   return { wrong, near };
