@@ -47,6 +47,9 @@ TEST(ResultsFolder, HandsOnWhatLiesBesideButNotWhatEverySeedSays) {
   EXPECT_EQ(document["seeds"], nlohmann::json::array({3, 4}));
   EXPECT_EQ(document["curves"]["seed"], 3);
   EXPECT_FALSE(document.contains("images"));
+  EXPECT_EQ(document["folder"], "mnist");
+  leave_results(folder / "dpn/evaluation", "a run");
+  EXPECT_EQ(nlohmann::json::parse(read_results(folder / "dpn/evaluation").document)["folder"], "dpn");
 }
 
 TEST(ResultsFolder, IsFoundAtBelowAndInARun) {

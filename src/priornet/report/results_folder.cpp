@@ -53,6 +53,13 @@ std::string joined(const StoredResults& results, std::string (*render)(const Tab
   return text;
 }
 
+/// What a reader knows the results by: several may have one title.
+std::string name_of(const fs::path& folder) {
+  auto path = fs::weakly_canonical(folder);
+  if (path.filename() == "evaluation") path = path.parent_path();
+  return path.filename().string();
+}
+
 }  // namespace
 
 std::vector<fs::path> folders_with_results(const fs::path& folder) {
@@ -87,6 +94,7 @@ StoredResults read_results(const fs::path& folder) {
     for (const auto& seed : json.at("seeds")) numbers.push_back(seed.value("seed", uint64_t{0}));
   json["seeds"] = std::move(numbers);
   json.erase("cells");
+  json["folder"] = name_of(folder);
   for (const auto* stem : {"curves", "images", "maps"}) {
     const auto beside = folder / fmt::format("{}.json", stem);
     if (fs::is_regular_file(beside)) json[stem] = read_document(beside);

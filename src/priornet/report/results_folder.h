@@ -16,7 +16,7 @@ struct StoredResults {
   std::string title;
   std::vector<Table> tables;
   std::string made_by;   ///< how it was run, in a sentence
-  std::string document;  ///< JSON: results.json but for what each seed says, and the other files under their stems
+  std::string document;  ///< JSON: results.json but for what each seed says, the folder's name, the other files by stem
 };
 
 /// The folders with a results.json: the folder itself, else its folder `evaluation`, else those right below it that

@@ -34,13 +34,15 @@ function sectionsOf(results) {
 function experiment(results, index, all) {
   const id = `experiment-${index + 1}`;
   const sections = sectionsOf(results).map(([name, title, content]) => ({ id: `${id}-${name}`, title, content }));
-  const title = results.title ?? results.experiment;
+  const single = all.length === 1;
+  // Several results may have one title: their folders tell them apart.
+  const title = () => [results.title ?? results.experiment, !single && results.folder && h("small", { class: "folder" }, results.folder)];
   return {
     id,
     title,
     sections,
     element: h("section", { id, class: "experiment" },
-      h("header", {}, h(all.length === 1 ? "h1" : "h2", {}, title), results.lead && h("p", { class: "lead" }, results.lead), results.run?.command && h("p", { class: "command" }, h("code", {}, results.run.command))),
+      h("header", {}, h(single ? "h1" : "h2", {}, title()), results.lead && h("p", { class: "lead" }, results.lead), results.run?.command && h("p", { class: "command" }, h("code", {}, results.run.command))),
       headlines(results), scoreBar(results.tables ?? []),
       sections.map((part) => h("section", { id: part.id, "data-section": part.id }, h("h3", {}, part.title), part.content))),
   };
@@ -48,7 +50,7 @@ function experiment(results, index, all) {
 
 function contents(experiments) {
   const list = h("details", { class: "contents", open: matchMedia("(min-width: 75rem)").matches }, h("summary", {}, "Contents"),
-    h("ol", {}, experiments.map((entry) => h("li", {}, h("a", { href: `#${entry.id}` }, entry.title),
+    h("ol", {}, experiments.map((entry) => h("li", {}, h("a", { href: `#${entry.id}` }, entry.title()),
       h("ol", {}, entry.sections.map((part) => h("li", {}, h("a", { href: `#${part.id}` }, part.title))))))));
   const narrow = matchMedia("(max-width: 74.99rem)");
   list.addEventListener("click", (event) => {
@@ -69,7 +71,7 @@ function start() {
         !single && h("header", { class: "page" }, h("h1", {}, "Prior Networks, reproduced"),
           h("p", {}, `${experiments.length} results of priornet, the published numbers beside ours where there are any.`)),
         !single && h("ul", { class: "overview" }, experiments.map((entry, i) =>
-          h("li", { class: "card" }, h("a", { href: `#${entry.id}` }, entry.title), h("p", {}, all[i].lead ?? ""), scoreBar(all[i].tables ?? [])))),
+          h("li", { class: "card" }, h("a", { href: `#${entry.id}` }, entry.title()), h("p", {}, all[i].lead ?? ""), scoreBar(all[i].tables ?? [])))),
         experiments.map((entry) => entry.element),
         h("footer", {}, `Published numbers: “${paper}”, Malinin and Gales, 2018. This page was written by priornet report.`))));
 }
