@@ -1,6 +1,7 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <priornet/core/pace.h>
 #include <priornet/core/seeds.h>
 #include <priornet/data/catalogue/load.h>
 #include <priornet/report/table.h>
@@ -57,9 +58,9 @@ std::string describe(const TrainConfig& config) {
 }
 
 // What a line of progress does not tell of an epoch.
-std::string validation_line(const Validation& validation) {
-  auto line = fmt::format("  validation: error {:.2f} %, NLL {:.4f}, ECE {:.4f}", 100 * validation.error,
-                          validation.log_likelihood_loss, validation.calibration_error);
+std::string validation_line(int64_t epoch, const Validation& validation) {
+  auto line = fmt::format("  validation after epoch {}: error {:.2f} %, NLL {:.4f}, ECE {:.4f}", epoch,
+                          100 * validation.error, validation.log_likelihood_loss, validation.calibration_error);
   for (const auto& [name, mean] : validation.outside) {
     if (name != "entropy" && name != "differential_entropy") continue;
     for (const auto& [same, inside] : validation.inside)
@@ -134,10 +135,12 @@ void run(const TrainOptions& options) {
   TerminalProgress shown;
   NoProgress silent;
   Progress& progress = speaks ? static_cast<Progress&>(shown) : silent;
+  Pace pace;
   EpochReport last;
   ensemble.trainer.stop = [&] { return signal.caught(); };
   ensemble.trainer.on_epoch = [&](const EpochReport& report) {
-    if (report.validation) fmt::print(stderr, "{}\n", validation_line(*report.validation));
+    if (report.validation && (pace.due() || report.epoch == config.epochs))
+      fmt::print(stderr, "{}\n", validation_line(report.epoch, *report.validation));
     last = report;
   };
   ensemble.on_member = [&](int64_t member) {

@@ -43,7 +43,8 @@ TEST(ReadTable, SortsNumbersAsNumbersAndTextAsText) {
 }
 
 TEST(ReadTable, NamesLineAndColumnOfWhatIsWrong) {
-  EXPECT_THROWS(DataError, table_of("x,y\n1,2\n3,four\n"), "a.csv: line 3, column 2: \"four\" is not a number");
+  EXPECT_THROWS(DataError, table_of("x,y\n1,2\n3,four\n"),
+                "a.csv: line 3, column 2: \"four\" is not a number; a column of classes is named by ,label=COLUMN");
   EXPECT_THROWS(DataError, table_of("x,y\n1,nan\n"), "a.csv: line 2, column 2: \"nan\" is not finite");
   EXPECT_THROWS(DataError, table_of("x,y\n1,1e39\n"), "a.csv: line 2, column 2: \"1e39\" is too large for a float32");
   EXPECT_THROWS(DataError, table_of("x,y\n1,1e999\n"), "a.csv: line 2, column 2: \"1e999\" is too large for a float32");

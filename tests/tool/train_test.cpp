@@ -21,7 +21,7 @@ TEST(Train, LeavesARun) {
   EXPECT_TRUE(fs::exists(files / "run" / "checkpoints" / "step-00000030.safetensors"));
   EXPECT_NE(outcome.err.find("epoch 3 of 3"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find("images/s"), std::string::npos) << outcome.err;
-  EXPECT_NE(outcome.err.find("validation: error"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("validation after epoch 3: error"), std::string::npos) << outcome.err;
 }
 
 TEST(Train, DescribesTheNetworkAndTrainsNothing) {

@@ -37,7 +37,7 @@ void TrainingProgress::report(int64_t steps, double rate, const std::optional<Ep
   constexpr auto kPause = std::chrono::milliseconds(50);
   const bool finished = steps > plan_.first_step && steps % plan_.steps_an_epoch == 0;
   const auto now = Clock::now();
-  if (!finished && now - told_ < kPause) return;
+  if (finished ? !pace_.due() && steps < plan_.epochs * plan_.steps_an_epoch : now - told_ < kPause) return;
   told_ = now;
   const auto epoch = (finished ? steps - 1 : steps) / plan_.steps_an_epoch;
   progress_.detail(describe(steps, rate, losses));

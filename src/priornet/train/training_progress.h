@@ -1,5 +1,6 @@
 #pragma once
 
+#include <priornet/core/pace.h>
 #include <priornet/core/progress.h>
 #include <priornet/train/epoch_report.h>
 
@@ -22,6 +23,7 @@ class TrainingProgress {
   TrainingProgress(Progress& progress, const Plan& plan);
 
   /// `steps` are done; `losses` are those of the epoch so far, where they can be had without waiting for the device.
+  /// Of epochs that take less than a second not every end is told, but the last one's is.
   void report(int64_t steps, double rate, const std::optional<EpochReport>& losses);
 
  private:
@@ -32,6 +34,7 @@ class TrainingProgress {
   Plan plan_;
   Clock::time_point started_;
   Clock::time_point told_;
+  Pace pace_;  ///< of the ends of epochs
 };
 
 }  // namespace priornet

@@ -65,7 +65,8 @@ class TableReader {
   const char* take_number(std::string_view field) {
     double value = 0;
     const auto parsed = parse_csv_number(field, value);
-    if (parsed == ParsedNumber::kOther) return "is not a number";
+    if (parsed == ParsedNumber::kOther)
+      return label_ == kNone ? "is not a number; a column of classes is named by ,label=COLUMN" : "is not a number";
     if (parsed == ParsedNumber::kTooLarge ||
         (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()))
       return "is too large for a float32";
