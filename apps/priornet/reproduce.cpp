@@ -181,7 +181,7 @@ void add_reproduce(CLI::App& tool) {
       "Experiments:{}\n\nNetworks are left in OUT/runs: a command that was stopped goes on where it was.\n\nExamples:\n"
       "  priornet reproduce synthetic --out out/synthetic\n"
       "  priornet reproduce synthetic mnist --profile quick\n"
-      "  priornet reproduce cifar10 --profile modern --seeds 3 --device cuda --out out/cifar10\n"
+      "  priornet reproduce cifar10 --profile modern --seeds 3 --device cuda --out out/cifar10-modern\n"
       "  priornet reproduce all --out out",
       known));
   command->add_option("WHAT", options->names, "Experiments to run")->required();
