@@ -65,15 +65,14 @@ void add_colour_remarks(ImageExperiment& experiment, const ImagePlanOptions& opt
                     "the training set, the DPN with a tenth of the divergence; {} inputs a set, {} dropout samples. It "
                     "shows the effect, not the paper's numbers.",
                     experiment.models.front().config.epochs, extent.inputs, extent.dropout_samples));
-  if (options.profile == Profile::kModern)
-    experiment.remarks.push_back(fmt::format(
-        "Profile modern: ResNet-18 with batch norm, SGD, augmentation with holes; OE is outlier exposure (Hendrycks et "
-        "al., 2019) of the same network on the same images. Nothing was chosen by what it does on the sets of these "
-        "tables.{}",
-        experiment.models.back().config.members == 1
-            ? ""
-            : fmt::format(" The DPNs of the seeds are members of the ensemble of {}.",
-                          experiment.models.back().config.members)));
+  if (options.profile != Profile::kModern) return;
+  experiment.remarks.emplace_back(
+      "Profile modern: ResNet-18 with batch norm, SGD, augmentation with holes; OE is outlier exposure (Hendrycks et "
+      "al., 2019) of the same network on the same images. Nothing was chosen by what it does on the sets of these "
+      "tables.");
+  const auto members = experiment.models.back().config.members;
+  if (members > 1)
+    experiment.remarks.back() += fmt::format(" The DPNs of the seeds are members of the ensemble of {}.", members);
 }
 
 }  // namespace priornet
