@@ -134,6 +134,14 @@ TEST(ProcessGroup, BroadcastsAveragesAndAgrees) {
   });
 }
 
+TEST(ProcessGroup, TheFirstStaysUntilTheOthersHaveReadWhatItHolds) {
+  in_processes(3, [](ProcessGroup& group) {
+    if (!group.is_first()) std::this_thread::sleep_for(group.rank() * 700ms);
+    group.agree("number", "1", "differs");
+    return 0;
+  });
+}
+
 // As torchrun's does, which starts processes that have failed once more.
 TEST(ProcessGroup, MeetsAgainInAStoreThatOutlivesIt) {
   ProcessPlace place;

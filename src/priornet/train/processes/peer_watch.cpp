@@ -60,7 +60,9 @@ struct PeerWatch::Shared {
   void beat();
   void look_at_verdict();
   void look_at_signs();
-  int silent_for(milliseconds silence);
+  bool is_silent(int rank, milliseconds silence) const;
+  int silent_for(milliseconds silence) const;
+  bool is_over();
   void judge(int rank, const std::string& reason);
   std::string described(int rank) const;
   [[noreturn]] void end(const std::string& message);
@@ -113,15 +115,24 @@ void PeerWatch::Shared::look_at_signs() {
   }
 }
 
+bool PeerWatch::Shared::is_silent(int rank, milliseconds silence) const {
+  return rank != place.rank && Clock::now() - signs[static_cast<size_t>(rank)].changed >= silence;
+}
+
 // The one that has been silent longest of those that were silent for so long, or -1.
-int PeerWatch::Shared::silent_for(milliseconds silence) {
+int PeerWatch::Shared::silent_for(milliseconds silence) const {
   int found = -1;
   for (int rank = 0; rank < place.processes; ++rank) {
-    const auto& changed_at = signs[static_cast<size_t>(rank)].changed;
-    if (rank == place.rank || Clock::now() - changed_at < silence) continue;
-    if (found < 0 || changed_at < signs[static_cast<size_t>(found)].changed) found = rank;
+    if (!is_silent(rank, silence)) continue;
+    if (found < 0 || signs[static_cast<size_t>(rank)].changed < signs[static_cast<size_t>(found)].changed) found = rank;
   }
   return found;
+}
+
+// Nothing more is to be said: it is known why the run ended, or nobody can be told.
+bool PeerWatch::Shared::is_over() {
+  const std::lock_guard lock(mutex);
+  return !verdict.empty() || lost;
 }
 
 // The first word on it stands.
@@ -168,10 +179,7 @@ PeerWatch::~PeerWatch() {
 
 void PeerWatch::leave(const std::string& reason) {
   auto& shared = *shared_;
-  {
-    const std::lock_guard lock(shared.mutex);
-    if (!shared.verdict.empty() || shared.lost) return;
-  }
+  if (shared.is_over()) return;
   const std::unique_lock lock(shared.store_mutex, kBeat);
   if (!lock) return;
   try {
@@ -179,6 +187,29 @@ void PeerWatch::leave(const std::string& reason) {
     if (shared.place.rank == 0) std::this_thread::sleep_for(3 * kBeat);
   } catch (const std::exception&) {
     // Who cannot be told will notice.
+  }
+}
+
+void PeerWatch::part() {
+  auto& shared = *shared_;
+  const auto parted = [](int rank) { return fmt::format("parted {}", rank); };
+  try {
+    if (std::unique_lock lock(shared.store_mutex, kBeat); lock)
+      shared.store->set(parted(shared.place.rank), bytes("yes"));
+    if (shared.place.rank != 0) return;
+    for (int rank = 1; rank < shared.place.processes;) {
+      if (shared.is_over()) return;
+      if (const std::unique_lock lock(shared.store_mutex, kBeat); lock) {
+        shared.look_at_signs();
+        if (shared.store->check({parted(rank)}) || shared.is_silent(rank, kShortSilence)) {
+          ++rank;
+          continue;
+        }
+      }
+      std::this_thread::sleep_for(milliseconds(20));
+    }
+  } catch (const std::exception&) {
+    // Who finds no store has nobody to wait for.
   }
 }
 

@@ -32,6 +32,10 @@ class PeerWatch {
   /// Tells the others that this process goes on no longer, unless it was told so itself, where `reason` is not empty.
   void leave(const std::string& reason);
 
+  /// This process has done all there was to do. Process 0, which holds the store, waits until the others have too: they
+  /// may still have to read what it left there.
+  void part();
+
   ~PeerWatch();
 
   /// ProcessGone where a process is known to be gone, or has been silent for too long.

@@ -64,7 +64,10 @@ ProcessGroup::ProcessGroup(const ProcessPlace& place, const torch::Device& devic
     : place_(place), device_(device), connections_(std::make_unique<Connections>(place, device, options)) {}
 
 ProcessGroup::~ProcessGroup() {
-  if (std::uncaught_exceptions() > 0) connections_->watch.leave("it ended with an error");
+  if (std::uncaught_exceptions() > 0)
+    connections_->watch.leave("it ended with an error");
+  else
+    connections_->watch.part();
 }
 
 std::unique_ptr<ProcessGroup::Pending> ProcessGroup::start_sum(torch::Tensor tensor) {

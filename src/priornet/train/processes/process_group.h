@@ -17,7 +17,7 @@ class ProcessGroup {
   /// others do not come, or where process 0 cannot listen.
   ProcessGroup(const ProcessPlace& place, const torch::Device& device, const PeerWatch::Options& options = {});
 
-  /// Tells the others if it goes because of an exception.
+  /// Tells the others if it goes because of an exception. Otherwise process 0 waits for the others to come here.
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
