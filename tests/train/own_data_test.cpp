@@ -1,4 +1,6 @@
 #include <priornet/core/errors.h>
+#include <priornet/data/arrays/npy.h>
+#include <priornet/train/config.h>
 #include <priornet/train/own_data.h>
 #include <priornet/train/training_sets.h>
 #include <testing/small_images.h>
@@ -94,6 +96,30 @@ TEST(OwnData, MixesOutsideImages) {
   const auto batch = source->batch({3, 20, 0, 20});
   EXPECT_EQ(batch.sizes(), torch::IntArrayRef({20, 1, 8, 8}));
   EXPECT_TRUE(source->batch({3, 20, 5, 10}).equal(batch.narrow(0, 5, 10)));
+}
+
+TEST(OwnData, JoinsMadeUpImagesToASet) {
+  const TemporaryFolder folder;
+  const auto grey = torch::full({30, 1, 8, 8}, 77, torch::kUInt8);
+  write_npy(folder / "grey.npy", grey);
+  const auto images = small_images(60, 1);
+  NoProgress progress;
+  OutsideOptions options;
+  options.source = (folder / "grey.npy").string();
+  options.latent = 5;
+  for (const int64_t added : {0, 20}) {
+    options.added = added;
+    const auto source = make_outside(options, {images, torch::kCPU, 1, progress, {}});
+    const auto whole = 30 + added;
+    const auto pass = source->batch({0, whole, 0, whole});
+    EXPECT_EQ(pass.eq(77).flatten(1).all(1).sum().item<int64_t>(), 30);
+    EXPECT_TRUE(source->batch({1, whole, 0, whole}).sum().equal(pass.sum())) << "drawn once";
+  }
+}
+
+TEST(OwnData, JoinsThemToNothingButASet) {
+  EXPECT_THROWS(ConfigError, read_config(TomlText{"", "[data]\ntrain = 'mnist'\n[outside]\nadded = 5"}),
+                "outside.added joins images to a set: outside.source should name one");
 }
 
 }  // namespace

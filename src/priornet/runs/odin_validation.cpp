@@ -29,10 +29,6 @@ bool is_tested(const std::string& name, const std::vector<std::string>& tested) 
   });
 }
 
-bool is_made_up(const std::string& source) {
-  return source == kFactorAnalysis || source == kGaussianNoise || source == kUniformNoise || source == kMixture;
-}
-
 // Between the smallest and the largest value of each feature.
 Dataset uniform_rows(const Dataset& train, int64_t count, uint64_t seed) {
   const auto low = std::get<0>(train.inputs.min(0));
@@ -48,7 +44,7 @@ Dataset odin_outside(const TrainedRun& run, const Dataset& train, const std::vec
   const auto seed = seed_of(run, "outside of ODIN's validation");
   if (!train.has_images()) return uniform_rows(train, count, seed);
   auto options = run.config.outside;
-  if (!is_made_up(options.source) && is_tested(options.source, tested)) options.source = kUniformNoise;
+  if (is_set(options.source) && is_tested(options.source, tested)) options.source = kUniformNoise;
   const auto fitted = at_most(train, kFitted, seed);
   const auto source = make_outside(options, {fitted, run.device(), seed, progress, {}});
   // Several batches, as training has them: factor analysis has a variance a batch.

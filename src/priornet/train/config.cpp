@@ -89,6 +89,9 @@ void visit_outside(OutsideOptions& outside, ConfigFields& fields) {
   fields.flag("scale_each_sample", outside.scale_each_sample, "a draw an image, not a batch");
   fields.named("squash", outside.squash, kSquashNames, "factor analysis: into the range of inputs");
   fields.number("sigma", outside.sigma, above(0), "of Gaussian noise, in [-1, 1] units");
+  fields.maybe("added", outside.added, [&](auto& value) {
+    fields.whole("added", value, at_least(0), "a set: images of the mixture that join it");
+  });
 }
 
 void visit_training(TrainConfig& config, ConfigFields& fields) {
@@ -150,6 +153,8 @@ TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& ov
   require(!config.train.empty(), "data.train should name a set, found nothing");
   require(config.outside.scale_low <= config.outside.scale_high,
           "outside.scale_low should be at most outside.scale_high");
+  require(config.outside.added.value_or(0) == 0 || is_set(config.outside.source),
+          "outside.added joins images to a set: outside.source should name one");
   require(config.method.method != Method::kDistil || !config.teacher.empty(),
           "method.teacher should name the run that teaches, found nothing");
   require(config.method.method != Method::kDistil || !config.standardise.value_or(false),

@@ -77,6 +77,10 @@ std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t see
   return std::make_unique<SetSource>(std::move(images), seed);
 }
 
+bool is_set(const std::string& source) {
+  return source != kFactorAnalysis && source != kGaussianNoise && source != kUniformNoise && source != kMixture;
+}
+
 std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const OutsideContext& context) {
   if (!context.train.has_images()) return outside_rows(options, context);
   if (options.source == kFactorAnalysis)
@@ -86,8 +90,10 @@ std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const
   if (options.source == kMixture) return outside_mixture(options, context);
   LoadOptions load;
   load.progress = &context.progress;
-  const auto set = fit_to(load_set(options.source, load), image_shape(context.train));
-  return outside_images(set.inputs.to(context.device), context.seed);
+  auto images = fit_to(load_set(options.source, load), image_shape(context.train)).inputs.to(context.device);
+  if (const auto added = options.added.value_or(0); added > 0)
+    images = torch::cat({images, outside_mixture(options, context)->batch({0, added, 0, added})});
+  return outside_images(std::move(images), context.seed);
 }
 
 }  // namespace priornet

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 // Where the out-of-distribution part of a training batch comes from.
@@ -26,6 +27,7 @@ struct OutsideOptions {
   bool scale_each_sample = false;  ///< a draw for each image; else one for a batch, as the authors had it
   Squash squash = Squash::kTanh;   ///< of factor analysis
   double sigma = 1.0;              ///< of Gaussian noise, in [-1, 1] units
+  std::optional<int64_t> added;    ///< of a set: so many images of the mixture join it, drawn once
 };
 
 /// Rows first, ..., first + count - 1 of the batch of `whole` rows of a step: what one of several processes takes.
@@ -69,6 +71,9 @@ struct OutsideContext {
 
 /// From images uint8 [N, C, H, W] where they lie, in an order of their own, again and again.
 std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t seed);
+
+/// Whether a source is a set, and not one of those above.
+bool is_set(const std::string& source);
 
 /// DataError where a set is not there, ConfigError for a set where the training set holds rows.
 std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const OutsideContext& context);
