@@ -1,6 +1,7 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <priornet/config/toml_writer.h>
 #include <priornet/core/pace.h>
 #include <priornet/core/seeds.h>
 #include <priornet/data/catalogue/load.h>
@@ -119,7 +120,8 @@ std::string next_steps(const fs::path& folder, const TrainConfig& config) {
 
 void run(const TrainOptions& options) {
   const auto config = config_of(options);
-  if (options.print_config) return print(to_toml(config));
+  if (options.print_config)
+    return print(to_toml_with_all_keys([copy = config](ConfigFields& fields) mutable { visit_config(copy, fields); }));
   if (options.describe) return print(describe(config));
   if (options.processes > 1)
     if (const auto status = launch_local_processes({options.processes, at::get_num_threads()})) std::exit(*status);
@@ -184,7 +186,8 @@ void add_train(CLI::App& tool) {
   command->add_option("--processes", options->processes, "Share the work among so many processes of this machine")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--describe", options->describe, "Show the network layer by layer, and train nothing");
-  command->add_flag("--print-config", options->print_config, "Show every key with its value, and train nothing");
+  command->add_flag("--print-config", options->print_config,
+                    "Show every key with its value and meaning, those without one as comments, and train nothing");
   command->add_flag("--json", options->json, "Print the last epoch's metrics as JSON");
   command->footer(
       "A run is a folder: config.toml, metrics.jsonl with a line an epoch, checkpoints/. Ctrl-C leaves a checkpoint\n"

@@ -38,6 +38,7 @@ TEST(Train, PrintsAConfigurationThatReadsBackAsItself) {
   const auto first = run_tool({"train", files.config(), "--print-config", "--set", "training.epochs=7"});
   ASSERT_EQ(first.status, 0) << first.err;
   EXPECT_NE(first.out.find("epochs = 7"), std::string::npos) << first.out;
+  EXPECT_NE(first.out.find("# batch_norm  "), std::string::npos) << first.out;
   const auto again = run_tool({"train", files.text("again.toml", first.out), "--print-config"});
   EXPECT_EQ(again.out, first.out) << again.err;
 }
