@@ -108,14 +108,14 @@ std::unique_ptr<ProcessGroup> join_processes(torch::Device& device) {
   return std::make_unique<ProcessGroup>(place, device);
 }
 
+// Commands that work as they are printed, but for the sets that only the user can name.
 std::string next_steps(const fs::path& folder, const TrainConfig& config) {
   const auto name = shell_word(folder.string());
-  if (config.calibration_share == 0)
-    return fmt::format("Trained: {}\nEvaluate it: priornet evaluate {} --ood SET...\n", folder.string(), name);
-  return fmt::format(
-      "Trained: {}\nEvaluate it: priornet evaluate {} --data SET --ood SET...\nMake a model of it: priornet calibrate "
-      "{}\n",
-      folder.string(), name, name);
+  auto steps = fmt::format("Trained: {}\nEvaluate it: priornet evaluate {}{} --ood SET...\n", folder.string(), name,
+                           parse_set_name(config.train).is_path ? " --data SET" : "");
+  if (config.calibration_share.value_or(0.0) > 0.0)
+    steps += fmt::format("Make a model of it: priornet calibrate {}\n", name);
+  return steps;
 }
 
 void run(const TrainOptions& options) {

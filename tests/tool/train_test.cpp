@@ -9,6 +9,19 @@ namespace fs = std::filesystem;
 
 std::string run_in(const TrainFiles& files) { return (files / "run").string(); }
 
+TEST(Train, NamesTheCommandsThatFollow) {
+  const TrainFiles files;
+  const auto trained = [&](const std::string& share) {
+    return run_tool({"train", files.config(), "--out", run_in(files), "--force", "--set", "training.epochs=1", share})
+        .out;
+  };
+  const auto evaluate =
+      "Trained: " + run_in(files) + "\nEvaluate it: priornet evaluate " + run_in(files) + " --data SET --ood SET...\n";
+  EXPECT_EQ(trained("data.noise=0"), evaluate);
+  EXPECT_EQ(trained("data.calibration_share=0.1"),
+            evaluate + "Make a model of it: priornet calibrate " + run_in(files) + "\n");
+}
+
 TEST(Train, LeavesARun) {
   const TrainFiles files;
   const auto outcome = run_tool({"train", files.config(), "--out", run_in(files), "--json"});
