@@ -130,8 +130,8 @@ void run(const TrainOptions& options) {
   ensemble.trainer.processes = processes.get();
   const bool speaks = !processes || processes->is_first();
   const auto folder = run_folder(options);
-  // A run that is there already should not cost the wait for the data.
-  static_cast<void>(open_run_folder(folder, ensemble.start, processes.get()));
+  // A run that is there already should not cost the wait for the data, nor be removed before all is ready.
+  static_cast<void>(open_run_folder(folder, start_without_removal(ensemble.start), processes.get()));
 
   const StopSignal signal;
   TerminalProgress shown;
@@ -150,7 +150,7 @@ void run(const TrainOptions& options) {
   };
   try {
     auto sets = load_training_sets(config, progress);
-    if (speaks) write_preparation(folder, sets.preparation);
+    ensemble.trainer.on_begin = [&] { write_preparation(folder, sets.preparation); };
     add_teacher(sets, config, ensemble.trainer.device, progress);
     train_run(config, sets, folder, ensemble, progress);
   } catch (const TrainingStopped& stopped) {

@@ -71,6 +71,26 @@ TEST(Train, KeepsARunThatIsThereUnlessToldOtherwise) {
   EXPECT_NE(bytes_of(checkpoint), before);
 }
 
+TEST(Train, RemovesARunOnlyForOneThatCanBeTrained) {
+  const TrainFiles files;
+  ASSERT_EQ(run_tool({"train", files.config(), "--out", run_in(files), "--set", "data.calibration_share=0.1"}).status,
+            0);
+  const auto parts = {"config.toml", "metrics.jsonl", "preparation.safetensors",
+                      "checkpoints/step-00000027.safetensors"};
+  std::vector<std::string> before;
+  for (const auto* part : parts) before.push_back(bytes_of(files / "run" / part));
+  for (const auto* set :
+       {"data.train=./none.npz", "outside.source=./none", "model.channels=[1]", "training.batch=1000"})
+    for (const auto* members : {"1", "2"})
+      EXPECT_EQ(run_tool({"train", files.config(), "--out", run_in(files), "--force", "--set", set,
+                          std::string("method.members=") + members})
+                    .status,
+                1)
+          << set;
+  size_t at = 0;
+  for (const auto* part : parts) EXPECT_EQ(bytes_of(files / "run" / part), before[at++]) << part;
+}
+
 TEST(Train, RefusesToResumeWhatDiffersAndLeavesItAsItIs) {
   const TrainFiles files;
   ASSERT_EQ(run_tool({"train", files.config(), "--out", run_in(files)}).status, 0);
