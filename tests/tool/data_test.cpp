@@ -127,5 +127,15 @@ TEST(DataSynthesise, MakesImagesOfASetsSizeThatAreASetThemselves) {
   }
 }
 
+TEST(DataSynthesise, WritesNoFileThatCouldNotBeReadAgain) {
+  const DataRoot root;
+  make_up_semeion(root / "");
+  const auto images = (root / "made.npz").string();
+  expect_failure(run_tool({"data", "synthesise", "semeion", "--kind", "uniform-noise", "--out", images, "--sheet",
+                           (root / "sheet.png").string(), "--root", root.path()}),
+                 images + ": should end in .npy");
+  EXPECT_FALSE(std::filesystem::exists(root / "sheet.png"));
+}
+
 }  // namespace
 }  // namespace priornet
