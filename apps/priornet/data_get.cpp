@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/core/errors.h>
 #include <priornet/data/catalogue/catalogue.h>
 #include <priornet/data/catalogue/store.h>
@@ -42,16 +43,26 @@ void run(Options options) {
 
   StoppableProgress progress;
   auto results = nlohmann::ordered_json::array();
+  std::vector<std::string> failed;
   for (const auto* entry : entries) {
     if (entry->show_terms) fmt::print(stderr, "{}: {}\n", entry->name, entry->terms);
-    const auto outcome = get_set(*entry, options.get, progress);
-    if (!options.json) print(as_text(*entry, outcome));
-    results.push_back({{"name", entry->name},
-                       {"location", outcome.location.string()},
-                       {"from", outcome.from},
-                       {"checksums_agree", outcome.checked}});
+    try {
+      const auto outcome = get_set(*entry, options.get, progress);
+      if (!options.json) print(as_text(*entry, outcome));
+      results.push_back({{"name", entry->name},
+                         {"location", outcome.location.string()},
+                         {"from", outcome.from},
+                         {"checksums_agree", outcome.checked}});
+    } catch (const DataError& error) {
+      if (entries.size() == 1) throw;
+      fmt::print(stderr, "priornet: {}\n", error.what());
+      failed.push_back(entry->name);
+    }
   }
   if (options.json) print(results.dump(2) + "\n");
+  if (!failed.empty())
+    throw DataError(
+        fmt::format("{} of {} sets could not be got: {}", failed.size(), entries.size(), fmt::join(failed, ", ")));
 }
 
 }  // namespace
