@@ -3,9 +3,11 @@
 #include <priornet/data/catalogue/load.h>
 #include <priornet/data/images/encode_png.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "data_commands.h"
 #include "standard_output.h"
@@ -29,6 +31,18 @@ std::string folder_name(std::string name) {
   return name.empty() || name[0] == '.' ? "_" + name : name;
 }
 
+void write_image(const fs::path& path, const torch::Tensor& image) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  const auto bytes = encode_png(image);
+  std::FILE* file = error ? nullptr : std::fopen(path.c_str(), "wb");
+  bool written = file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  written = (file == nullptr || std::fclose(file) == 0) && written;
+  if (written) return;
+  if (!error) error.assign(errno, std::generic_category());
+  throw DataError(fmt::format("{}: cannot be written: {}", path.string(), error.message()));
+}
+
 void run(const ExportOptions& options) {
   StoppableProgress progress;
   LoadOptions load{options.root.empty() ? data_root() : fs::path(options.root), true, &progress};
@@ -43,13 +57,7 @@ void run(const ExportOptions& options) {
                             ? fs::path(options.folder) /
                                   folder_name(set.class_names[static_cast<size_t>(set.labels[i].item<int64_t>())])
                             : fs::path(options.folder);
-    fs::create_directories(folder);
-    const auto path = folder / fmt::format("{:0{}}.png", i, width);
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    const auto bytes = encode_png(set.inputs[i]);
-    const bool written = file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-    if ((file != nullptr && std::fclose(file) != 0) || !written)
-      throw DataError(fmt::format("{}: cannot be written", path.string()));
+    write_image(folder / fmt::format("{:0{}}.png", i, width), set.inputs[i]);
   }
   progress.report("writing images", set.size(), set.size());
   print(fmt::format("{} images in {}, a set by its path\n", set.size(), options.folder));

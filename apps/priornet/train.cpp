@@ -1,6 +1,7 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <priornet/config/toml_writer.h>
 #include <priornet/core/pace.h>
 #include <priornet/core/seeds.h>
 #include <priornet/data/catalogue/load.h>
@@ -107,19 +108,20 @@ std::unique_ptr<ProcessGroup> join_processes(torch::Device& device) {
   return std::make_unique<ProcessGroup>(place, device);
 }
 
+// Commands that work as they are printed, but for the sets that only the user can name.
 std::string next_steps(const fs::path& folder, const TrainConfig& config) {
   const auto name = shell_word(folder.string());
-  if (config.calibration_share == 0)
-    return fmt::format("Trained: {}\nEvaluate it: priornet evaluate {} --ood SET...\n", folder.string(), name);
-  return fmt::format(
-      "Trained: {}\nEvaluate it: priornet evaluate {} --data SET --ood SET...\nMake a model of it: priornet calibrate "
-      "{}\n",
-      folder.string(), name, name);
+  auto steps = fmt::format("Trained: {}\nEvaluate it: priornet evaluate {}{} --ood SET...\n", folder.string(), name,
+                           parse_set_name(config.train).is_path ? " --data SET" : "");
+  if (config.calibration_share.value_or(0.0) > 0.0)
+    steps += fmt::format("Make a model of it: priornet calibrate {}\n", name);
+  return steps;
 }
 
 void run(const TrainOptions& options) {
   const auto config = config_of(options);
-  if (options.print_config) return print(to_toml(config));
+  if (options.print_config)
+    return print(to_toml_with_all_keys([copy = config](ConfigFields& fields) mutable { visit_config(copy, fields); }));
   if (options.describe) return print(describe(config));
   if (options.processes > 1)
     if (const auto status = launch_local_processes({options.processes, at::get_num_threads()})) std::exit(*status);
@@ -128,8 +130,8 @@ void run(const TrainOptions& options) {
   ensemble.trainer.processes = processes.get();
   const bool speaks = !processes || processes->is_first();
   const auto folder = run_folder(options);
-  // A run that is there already should not cost the wait for the data.
-  static_cast<void>(open_run_folder(folder, ensemble.start, processes.get()));
+  // A run that is there already should not cost the wait for the data, nor be removed before all is ready.
+  static_cast<void>(open_run_folder(folder, start_without_removal(ensemble.start), processes.get()));
 
   const StopSignal signal;
   TerminalProgress shown;
@@ -148,7 +150,7 @@ void run(const TrainOptions& options) {
   };
   try {
     auto sets = load_training_sets(config, progress);
-    if (speaks) write_preparation(folder, sets.preparation);
+    ensemble.trainer.on_begin = [&] { write_preparation(folder, sets.preparation); };
     add_teacher(sets, config, ensemble.trainer.device, progress);
     train_run(config, sets, folder, ensemble, progress);
   } catch (const TrainingStopped& stopped) {
@@ -184,7 +186,8 @@ void add_train(CLI::App& tool) {
   command->add_option("--processes", options->processes, "Share the work among so many processes of this machine")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--describe", options->describe, "Show the network layer by layer, and train nothing");
-  command->add_flag("--print-config", options->print_config, "Show every key with its value, and train nothing");
+  command->add_flag("--print-config", options->print_config,
+                    "Show every key with its value and meaning, those without one as comments, and train nothing");
   command->add_flag("--json", options->json, "Print the last epoch's metrics as JSON");
   command->footer(
       "A run is a folder: config.toml, metrics.jsonl with a line an epoch, checkpoints/. Ctrl-C leaves a checkpoint\n"

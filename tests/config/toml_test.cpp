@@ -84,6 +84,16 @@ void expect_refused(const std::string& text, const std::string& message) {
   EXPECT_THROWS(ConfigError, read(path), (path.string() + ": " + message).c_str());
 }
 
+TEST(Toml, WritesKeysThatWereLeftOutAsCommentsIfAsked) {
+  const auto written = [](std::optional<double> slope) {
+    Settings settings;
+    settings.slope = slope;
+    return to_toml_with_all_keys([&](ConfigFields& fields) { visit(settings, fields); });
+  };
+  EXPECT_TRUE(written({}).ends_with("\n# slope                                   # below 0\n")) << written({});
+  EXPECT_TRUE(written(0.5).ends_with("\nslope = 0.5                               # below 0\n")) << written(0.5);
+}
+
 TEST(Toml, NamesKeyLineAndTheNearestKnownOne) {
   expect_refused("[training]\nepoch = 3\n", "line 2: there is no key training.epoch; did you mean training.epochs?");
   expect_refused("[training]\nqqq = 3\n", "line 2: there is no key training.qqq");

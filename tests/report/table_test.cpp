@@ -68,7 +68,7 @@ TEST(Table, IsATableOfLatex) {
   EXPECT_EQ(to_latex(table),
             "\\begin{table}\n\\centering\n\\caption{Scores}\n\\begin{tabular}{rlr}\n\\toprule\n"
             "$\\sigma$ & model & AUROC \\\\\n\\midrule\n"
-            "1 & DNN & 0.667 \\\\\n10 & a|b & - \\\\\n2 & R\\&D \\#1 & 0.50 $\\pm$ 0.01 \\\\\n"
+            "1 & DNN & 0.667 \\\\\n10 & a\\textbar{}b & - \\\\\n2 & R\\&D \\#1 & 0.50 $\\pm$ 0.01 \\\\\n"
             "\\bottomrule\n\\end{tabular}\n"
             "\\par\\smallskip\\footnotesize 100 \\% of \\texttt{a\\_b}\n\\end{table}\n");
 }

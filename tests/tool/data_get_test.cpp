@@ -110,6 +110,14 @@ TEST_F(DataGet, SaysTheTermsOfARestrictedSet) {
   EXPECT_TRUE(outcome.err.starts_with("svhn: " + find_entry("svhn").terms + "\n")) << outcome.err;
 }
 
+TEST_F(DataGet, GoesOnToTheNextSetWhereOneCannotBeGot) {
+  const auto outcome = run_tool({"data", "get", "kmnist", "semeion", "--from", "web"});
+  EXPECT_EQ(outcome.status, 1);
+  for (const auto* said :
+       {"priornet: kmnist/", "priornet: semeion/", "2 of 2 sets could not be got: kmnist, semeion\n"})
+    EXPECT_NE(outcome.err.find(said), std::string::npos) << outcome.err;
+}
+
 TEST_F(DataGet, RefusesAnUnknownSetBeforeItFetchesAnother) {
   const auto outcome = run_tool({"data", "get", "semeion", "semeoin"});
   EXPECT_EQ(outcome.status, 1);

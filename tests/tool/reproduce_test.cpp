@@ -85,6 +85,14 @@ TEST(Reproduce, SetsOnlyWhatHasAConfiguration) {
                  "--set training.epoch=1: there is no key training.epoch; did you mean training.epochs?");
 }
 
+TEST(Reproduce, SaysThatEverySettingTakesASetOfItsOwn) {
+  const auto outcome = run_tool({"reproduce", "mnist", "--set", "training.epochs=1", "training.seed=3"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err,
+            "priornet: WHAT: 'training.seed=3' is no experiment; a setting follows a --set of its own "
+            "(see priornet reproduce --help)\n");
+}
+
 TEST(Reproduce, RejectsUnknownProfilesDevicesAndNoSeeds) {
   EXPECT_EQ(run_tool({"reproduce", "synthetic", "--profile", "fast"}).status, 2);
   EXPECT_EQ(run_tool({"reproduce", "synthetic", "--device", "tpu"}).status, 2);

@@ -9,6 +9,19 @@ namespace fs = std::filesystem;
 
 std::string run_in(const TrainFiles& files) { return (files / "run").string(); }
 
+TEST(Train, NamesTheCommandsThatFollow) {
+  const TrainFiles files;
+  const auto trained = [&](const std::string& share) {
+    return run_tool({"train", files.config(), "--out", run_in(files), "--force", "--set", "training.epochs=1", share})
+        .out;
+  };
+  const auto evaluate =
+      "Trained: " + run_in(files) + "\nEvaluate it: priornet evaluate " + run_in(files) + " --data SET --ood SET...\n";
+  EXPECT_EQ(trained("data.noise=0"), evaluate);
+  EXPECT_EQ(trained("data.calibration_share=0.1"),
+            evaluate + "Make a model of it: priornet calibrate " + run_in(files) + "\n");
+}
+
 TEST(Train, LeavesARun) {
   const TrainFiles files;
   const auto outcome = run_tool({"train", files.config(), "--out", run_in(files), "--json"});
@@ -38,6 +51,7 @@ TEST(Train, PrintsAConfigurationThatReadsBackAsItself) {
   const auto first = run_tool({"train", files.config(), "--print-config", "--set", "training.epochs=7"});
   ASSERT_EQ(first.status, 0) << first.err;
   EXPECT_NE(first.out.find("epochs = 7"), std::string::npos) << first.out;
+  EXPECT_NE(first.out.find("# batch_norm  "), std::string::npos) << first.out;
   const auto again = run_tool({"train", files.text("again.toml", first.out), "--print-config"});
   EXPECT_EQ(again.out, first.out) << again.err;
 }
@@ -55,6 +69,26 @@ TEST(Train, KeepsARunThatIsThereUnlessToldOtherwise) {
   EXPECT_EQ(bytes_of(checkpoint), before);
   EXPECT_EQ(run_tool({"train", config, "--out", run_in(files), "--force", "--set", "training.seed=4"}).status, 0);
   EXPECT_NE(bytes_of(checkpoint), before);
+}
+
+TEST(Train, RemovesARunOnlyForOneThatCanBeTrained) {
+  const TrainFiles files;
+  ASSERT_EQ(run_tool({"train", files.config(), "--out", run_in(files), "--set", "data.calibration_share=0.1"}).status,
+            0);
+  const auto parts = {"config.toml", "metrics.jsonl", "preparation.safetensors",
+                      "checkpoints/step-00000027.safetensors"};
+  std::vector<std::string> before;
+  for (const auto* part : parts) before.push_back(bytes_of(files / "run" / part));
+  for (const auto* set :
+       {"data.train=./none.npz", "outside.source=./none", "model.channels=[1]", "training.batch=1000"})
+    for (const auto* members : {"1", "2"})
+      EXPECT_EQ(run_tool({"train", files.config(), "--out", run_in(files), "--force", "--set", set,
+                          std::string("method.members=") + members})
+                    .status,
+                1)
+          << set;
+  size_t at = 0;
+  for (const auto* part : parts) EXPECT_EQ(bytes_of(files / "run" / part), before[at++]) << part;
 }
 
 TEST(Train, RefusesToResumeWhatDiffersAndLeavesItAsItIs) {

@@ -57,10 +57,28 @@ TEST(Ensemble, IsRemovedWholeByForceButNothingElseIs) {
   NoProgress progress;
   train_run(of_members(2), small_sets(), folder / "run", {}, progress);
   std::ofstream(folder / "run" / "notes.txt") << "mine";
+  fs::create_directory(folder / "run" / "evaluation");
   static_cast<void>(RunFolder(folder / "run", RunFolder::Start::kForce));
   EXPECT_FALSE(fs::exists(folder / "run" / "member-1"));
   EXPECT_FALSE(fs::exists(folder / "run" / "config.toml"));
+  EXPECT_FALSE(fs::exists(folder / "run" / "evaluation"));
   EXPECT_TRUE(fs::exists(folder / "run" / "notes.txt"));
+}
+
+TEST(Ensemble, ReplacesAnotherOne) {
+  const TemporaryFolder folder;
+  NoProgress progress;
+  EnsembleOptions options;
+  train_run(of_members(3), small_sets(), folder / "run", options, progress);
+  options.start = RunFolder::Start::kForce;
+  auto other = of_members(2);
+  other.schedule.rate = 1e-4;
+  train_run(other, small_sets(), folder / "run", options, progress);
+  train_run(other, small_sets(), folder / "alone", {}, progress);
+  for (const auto* part : {"config.toml", "member-1/checkpoints/step-00000010.safetensors",
+                           "member-2/checkpoints/step-00000010.safetensors"})
+    EXPECT_EQ(bytes_of(folder / "run" / part), bytes_of(folder / "alone" / part)) << part;
+  EXPECT_FALSE(fs::exists(folder / "run" / "member-3"));
 }
 
 TEST(Ensemble, OfAnotherConfigurationIsLeftAsItIs) {

@@ -36,6 +36,24 @@ TEST(OwnData, ChoosesByTheKindOfData) {
                 "./t: has no labels to learn from: a folder a class, or a CSV with ,label=COLUMN");
 }
 
+TEST(OwnData, TellsTheClassesAndFeaturesOfAValidationSetByTheirNames) {
+  const TemporaryFolder folder;
+  TrainConfig config;
+  config.train = folder.file("t.csv", "height,weight,kind\n1,2,ape\n3,4,bat\n5,6,cow\n").string() + ",label=kind";
+  const auto watched = [&](const char* text) {
+    config.validation = folder.file("v.csv", text).string() + ",label=kind";
+    NoProgress progress;
+    return load_training_sets(config, progress).validation->labels;
+  };
+  EXPECT_TRUE(watched("height,weight,kind\n1,2,cow\n3,4,bat\n").equal(torch::tensor({2, 1}, torch::kInt64)));
+  EXPECT_THROWS(DataError, watched("height,weight,kind\n1,2,cow\n3,4,dog\n"),
+                (config.validation + ": holds the class dog, which is none of " + config.train + "'s").c_str());
+  EXPECT_THROWS(DataError, watched("weight,height,kind\n1,2,cow\n"),
+                (config.validation + ": its features should be those of " + config.train +
+                 ": wanted height, weight; found weight, height")
+                    .c_str());
+}
+
 TEST(OwnData, KeepsRowsBackAndStandardisesByTheRest) {
   const TemporaryFolder folder;
   TrainConfig config;

@@ -106,6 +106,20 @@ TEST(Trainer, RefusesAFolderThatHoldsARun) {
   EXPECT_TRUE(RunFolder(folder / "run", Start::kForce).steps().empty());
 }
 
+TEST(Trainer, RefusesAFolderInWhichAnotherTrains) {
+  const TemporaryFolder folder;
+  const RunFolder run(folder / "run", Start::kNew);
+  auto config = small_config();
+  config.epochs = 1;
+  {
+    const RunLock another(run);
+    EXPECT_THROWS(DataError, trained(config, run),
+                  ((folder / "run").string() + ": another process is training in it").c_str());
+  }
+  trained(config, run);
+  trained(config, run);
+}
+
 TEST(Trainer, RefusesACheckpointOfAnotherConfiguration) {
   const TemporaryFolder folder;
   auto config = small_config();

@@ -30,6 +30,8 @@ std::string bracketed(const std::vector<int64_t>& values) { return fmt::format("
 
 class Writer final : public ConfigFields {
  public:
+  explicit Writer(bool all_keys) : all_keys_(all_keys) {}
+
   std::string take() { return std::move(text_); }
 
   void table(const char* name, const char* what) override {
@@ -56,19 +58,33 @@ class Writer final : public ConfigFields {
   }
 
  private:
-  bool is_given(const char*) override { return false; }
+  // Asked of keys without a value.
+  bool is_given(const char*) override {
+    without_value_ = all_keys_;
+    return all_keys_;
+  }
 
   void line(const char* key, const std::string& value, const std::string& what) {
-    text_ += fmt::format("{:<40}  # {}\n", fmt::format("{} = {}", key, value), what);
+    const auto setting = without_value_ ? fmt::format("# {}", key) : fmt::format("{} = {}", key, value);
+    text_ += fmt::format("{:<40}  # {}\n", setting, what);
+    without_value_ = false;
   }
 
   std::string text_;
+  bool all_keys_;
+  bool without_value_ = false;  ///< the key that follows
 };
 
 }  // namespace
 
 std::string to_toml(const FieldsVisit& visit) {
-  Writer writer;
+  Writer writer(false);
+  visit(writer);
+  return writer.take();
+}
+
+std::string to_toml_with_all_keys(const FieldsVisit& visit) {
+  Writer writer(true);
   visit(writer);
   return writer.take();
 }

@@ -9,7 +9,7 @@ namespace priornet {
 namespace {
 
 // Latin letters with accents pass as they are; these do not, in a document without further packages.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kLatex = {{{"\\", "\\textbackslash{}"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kLatex = {{{"\\", "\\textbackslash{}"},
                                                                                    {"&", "\\&"},
                                                                                    {"%", "\\%"},
                                                                                    {"$", "\\$"},
@@ -21,6 +21,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kLatex =
                                                                                    {"^", "\\textasciicircum{}"},
                                                                                    {"<", "$<$"},
                                                                                    {">", "$>$"},
+                                                                                   {"|", "\\textbar{}"},
                                                                                    {"\n", " "},
                                                                                    {"±", "$\\pm$"},
                                                                                    {"σ", "$\\sigma$"},

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
+#include <priornet/data/labels_by_name.h>
 #include <priornet/eval/calibration.h>
 #include <priornet/eval/risk_coverage.h>
 #include <priornet/eval/roc.h>
@@ -22,15 +23,7 @@ torch::Tensor labels_for(const TrainedRun& run, const Dataset& set) {
     if (highest < classes) return labels;
     throw DataError(fmt::format("{}: holds label {}, the run has classes 0 to {}", set.name, highest, classes - 1));
   }
-  auto of_run = torch::empty({set.num_classes()}, torch::kInt64);
-  for (int64_t c = 0; c < set.num_classes(); ++c) {
-    const auto& name = set.class_names[static_cast<size_t>(c)];
-    const auto found = std::find(run.class_names.begin(), run.class_names.end(), name);
-    if (found == run.class_names.end() && (labels == c).any().item<bool>())
-      throw DataError(fmt::format("{}: holds the class {}, which is none of the run's", set.name, name));
-    of_run[c] = found - run.class_names.begin();
-  }
-  return of_run.index_select(0, labels);
+  return labels_by_name(set, run.class_names, "the run");
 }
 
 namespace {

@@ -21,7 +21,8 @@ std::filesystem::path member_folder(const std::filesystem::path& run, int64_t me
 TrainConfig member_config(const TrainConfig& config, int64_t member);
 
 /// Trains all networks of a configuration: one in the folder itself, the members of an ensemble one after the other in
-/// folders of their own, which are whole runs themselves. Throws as train().
+/// folders of their own, which are whole runs themselves. A run that is to be replaced is removed when the first
+/// network is ready to be trained: one that cannot be leaves it as it is. Throws as train().
 void train_run(const TrainConfig& config, const TrainingSets& sets, const std::filesystem::path& folder,
                const EnsembleOptions& options, Progress& progress);
 

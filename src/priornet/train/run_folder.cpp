@@ -5,6 +5,7 @@
 #include <priornet/core/input_file.h>
 #include <priornet/train/config.h>
 #include <priornet/train/run_folder.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ std::vector<std::filesystem::path> parts_of_run(const std::filesystem::path& fol
   for (const auto& entry : std::filesystem::directory_iterator(folder, none_yet)) {
     const auto name = entry.path().filename().string();
     if (name == "config.toml" || name == "metrics.jsonl" || name == "checkpoints" || name == "scores" ||
-        name.starts_with("member-"))
+        name == "evaluation" || name.starts_with("member-"))
       parts.push_back(entry.path());
   }
   return parts;
@@ -108,6 +109,21 @@ void RunFolder::add_metrics(const std::string& json) const {
   const int error = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (!written) throw DataError(fmt::format("{}: cannot be written: {}", metrics().string(), std::strerror(error)));
+}
+
+RunLock::RunLock(const RunFolder& folder)
+    : descriptor_(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ < 0 || ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  ::close(descriptor_);
+  throw DataError(fmt::format("{}: another process is training in it", folder.path().string()));
+}
+
+RunLock::~RunLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+RunFolder::Start start_without_removal(RunFolder::Start start) {
+  return start == RunFolder::Start::kForce ? RunFolder::Start::kResume : start;
 }
 
 std::filesystem::path weights_of_run(const std::filesystem::path& run, WhichCheckpoint which) {

@@ -15,7 +15,7 @@ class RunFolder {
   enum class Start {
     kNew,     ///< refused where there is a run already
     kResume,  ///< goes on with the run that is there, or begins it
-    kForce    ///< removes the run that is there, with its members and scores
+    kForce    ///< removes the run that is there, with its members, scores and evaluation
   };
 
   /// DataError where a run is already there, or where the folder cannot be made.
@@ -48,6 +48,22 @@ class RunFolder {
  private:
   std::filesystem::path path_;
 };
+
+/// Held while a run's folder is written: two that train in one folder would mix what they leave. DataError where
+/// another process holds it; where the disk knows no locks there is none.
+class RunLock {
+ public:
+  explicit RunLock(const RunFolder& folder);
+  ~RunLock();
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+/// What opens a folder as `start` does, but removes nothing yet.
+RunFolder::Start start_without_removal(RunFolder::Start start);
 
 enum class WhichCheckpoint {
   kLast,  ///< where training ended

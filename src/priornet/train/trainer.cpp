@@ -93,6 +93,7 @@ class Run {
     processes_.begin({facts_.config, facts_.class_names, sets_.train.size(), facts_.step, folder_.path().string()},
                      parameters_);
     if (!processes_.is_first()) return;
+    if (options_.on_begin) options_.on_begin();
     folder_.cut_metrics(facts_.step / batches_.steps_an_epoch() + 1);
     folder_.write_config(facts_.config);
   }
@@ -222,7 +223,9 @@ class Run {
 
 std::shared_ptr<Network> trained(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
                                  const TrainerOptions& options, Progress& progress) {
-  folder.check_config(to_toml(config));
+  std::optional<RunLock> lock;
+  if (options.processes == nullptr || options.processes->is_first()) lock.emplace(folder);
+  if (!options.replace) folder.check_config(to_toml(config));
   try {
     return Run(config, sets, folder, options, progress).train();
   } catch (const c10::OutOfMemoryError&) {

@@ -1,9 +1,11 @@
 #include <priornet/train/training_sets.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/core/errors.h>
 #include <priornet/core/seeds.h>
 #include <priornet/data/catalogue/load.h>
+#include <priornet/data/labels_by_name.h>
 #include <priornet/data/transforms/fitting.h>
 
 #include <cmath>
@@ -11,6 +13,11 @@
 namespace priornet {
 
 namespace {
+
+std::string features_of(const Dataset& set) {
+  if (!set.feature_names.empty()) return fmt::format("{}", fmt::join(set.feature_names, ", "));
+  return fmt::format("inputs of {}", fmt::join(set.inputs.sizes().slice(1), " x "));
+}
 
 torch::Tensor ascending(const torch::Tensor& rows) { return std::get<0>(rows.sort()); }
 
@@ -59,9 +66,12 @@ TrainingSets load_training_sets(const TrainConfig& config, Progress& progress) {
   if (config.validation.empty()) return finish();
   auto validation = load_set(config.validation, load);
   if (!validation.has_labels()) throw DataError(fmt::format("{}: has no labels to be held to", validation.name));
-  if (validation.num_classes() > train.num_classes())
-    throw DataError(fmt::format("{}: has {} classes, {} only {}", validation.name, validation.num_classes(), train.name,
-                                train.num_classes()));
+  validation.labels = labels_by_name(validation, train.class_names, train.name);
+  validation.class_names = train.class_names;
+  if (!train.has_images() && (validation.inputs.sizes().slice(1) != train.inputs.sizes().slice(1) ||
+                              validation.feature_names != train.feature_names))
+    throw DataError(fmt::format("{}: its features should be those of {}: wanted {}; found {}", validation.name,
+                                train.name, features_of(train), features_of(validation)));
   if (train.has_images()) validation = fit_to(validation, image_shape(train));
   sets.validation = std::move(validation);
   return finish();
