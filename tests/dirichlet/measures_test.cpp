@@ -81,6 +81,9 @@ TEST(Measures, PassOnNaN) {
   const auto m = dirichlet_measures(logits);
   for (const auto& measure : {m.max_prob, m.entropy, m.mutual_information, m.differential_entropy, m.precision})
     EXPECT_TRUE(measure.isnan().equal(torch::tensor({false, true, false})));
+  const auto wide = dirichlet_measures(vector({200, NAN, -1e4}).unsqueeze(0));
+  for (const auto& measure : {wide.entropy, wide.mutual_information, wide.differential_entropy, wide.precision})
+    EXPECT_TRUE(measure.isnan().item<bool>());
 }
 
 TEST(Measures, TakeNoRowsAndStridedRows) {

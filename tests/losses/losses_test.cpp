@@ -62,6 +62,15 @@ TEST(Divergences, StayFiniteForAnyLogit) {
   }
 }
 
+TEST(Losses, PassOnNaN) {
+  auto logits = torch::zeros({3, 4});
+  logits[1][2] = NAN;
+  const auto labels = torch::zeros({3}, torch::kInt64);
+  const auto target = DirichletTarget::smoothed_labels(labels);
+  for (const auto& loss : {forward_kl(logits, target), reverse_kl(logits, target), cross_entropy(logits, labels)})
+    EXPECT_TRUE(loss.isnan().equal(torch::tensor({false, true, false}))) << loss;
+}
+
 TEST(CrossEntropy, IsLibTorchs) {
   const auto logits = make_logits(Shape::kRandom, 11, 5, torch::kFloat64, 2).requires_grad_();
   const auto labels = labels_for(11, 5);
