@@ -26,6 +26,22 @@ TEST(SoftmaxMeasures, AreTheDirichletMeasuresThatNeedNoPrecision) {
   EXPECT_TRUE(near(softmax.entropy, dirichlet.entropy));
 }
 
+TEST(SoftmaxMeasures, AreFiniteForAnyLogit) {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  const auto logits = rows({{kLargest, -kLargest, 0}, {kLargest, kLargest, -kLargest}, {0, 0, -kLargest}});
+  const auto wanted = vector({0, std::log(2.0), std::log(2.0)});
+  EXPECT_TRUE(near(softmax_measures(logits).entropy, wanted));
+  EXPECT_FALSE(std::signbit(softmax_measures(logits).entropy[0].item<double>()));
+  const auto pair = ensemble_measures(torch::stack({logits, logits}));
+  EXPECT_TRUE(near(pair.expected_entropy, wanted));
+  EXPECT_TRUE(near(pair.mutual_information, torch::zeros({3})));
+  const auto apart = dirichlet_ensemble_measures(torch::stack({logits, logits.flip(1)}), {.samples = 0});
+  EXPECT_TRUE(near(apart.mutual_information_y_theta, vector({std::log(2.0), std::log(2.0) / 2, std::log(2.0) / 2})));
+  const auto leaf = logits.detach().requires_grad_();
+  const auto gradient = torch::autograd::grad({softmax_measures(leaf).entropy.sum()}, {leaf})[0];
+  EXPECT_TRUE(gradient.isfinite().all().item<bool>()) << gradient;
+}
+
 TEST(EnsembleMeasures, MatchAHandComputedPair) {
   // Members (0.9, 0.1) and (0.1, 0.9): the mean is even, and each member is 0.325 nats uncertain.
   const auto m = ensemble_measures(rows({{0.9, 0.1}, {0.1, 0.9}}).log().unsqueeze(1));
