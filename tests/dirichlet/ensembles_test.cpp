@@ -126,6 +126,21 @@ TEST(DirichletEnsembleMeasures, StandardErrorIsThatOfRepeatedEstimates) {
   EXPECT_NEAR(m.mutual_information_mu_theta_std_err.mean().item<double>() / spread, 1, 0.15);
 }
 
+// With one class far ahead in all members, what tells their Dirichlets apart does not change with its logit.
+TEST(DirichletEnsembleMeasures, EstimateTheInformationOfPreciseMembersToo) {
+  const auto information = [](double a, double b) {
+    const auto ahead = torch::stack({rows({{a, 0, 0}}), rows({{a - 1, 1, 0}}), rows({{b, 0, -3}})});
+    return dirichlet_ensemble_measures(ahead).mutual_information_mu_theta.item<double>();
+  };
+  const double wanted = information(20, 10);
+  for (const double a : {30, 36, 40, 50, 60}) EXPECT_NEAR(information(a, a / 2), wanted, 1e-3) << a;
+  const auto flat = torch::zeros({1, 3}, torch::kFloat64);
+  for (const double a : {20, 40, 60, 300}) {
+    const auto m = dirichlet_ensemble_measures(torch::stack({flat - a, flat + a, flat}));
+    EXPECT_NEAR(m.mutual_information_mu_theta.item<double>(), std::log(3.0), 1e-6) << a;
+  }
+}
+
 TEST(DirichletEnsembleMeasures, BoundTheInformationByThePairwiseDivergence) {
   const auto logits = make_ensemble(3, 12, 4, torch::kFloat64, -1, 4);
   const auto m = dirichlet_ensemble_measures(logits, {500, 4});

@@ -65,9 +65,10 @@ Estimate mu_theta_information(const torch::Tensor& logits, const MuThetaOptions&
   for (int64_t i = 0; i < members; ++i) {
     const auto log_mu = sample_log(logits[i], {options.samples, seed + static_cast<uint64_t>(i)});
     std::vector<torch::Tensor> densities;
-    for (int64_t j = 0; j < members; ++j) densities.push_back(log_density(logits[j], log_mu));
-    const auto log_mixture = torch::logsumexp(torch::stack(densities), 0) - std::log(static_cast<double>(members));
-    const auto gain = densities[i] - log_mixture;  // [S, N]
+    for (int64_t j = 0; j < members; ++j) densities.push_back(log_density_of_draws(logits[j], log_mu));
+    // Relative to the member's own: ln members would be lost beside a density of tiny concentrations.
+    const auto relative = torch::stack(densities) - densities[i];
+    const auto gain = std::log(static_cast<double>(members)) - torch::logsumexp(relative, 0);  // [S, N]
     sum += gain.mean(0);
     variance += gain.var(0, true) / static_cast<double>(options.samples);
   }
