@@ -114,6 +114,7 @@ void add_bench(CLI::App& tool) {
       tool.add_subcommand("bench", "Speed of our kernels beside the plain LibTorch way of doing the same work");
   command->add_option("--classes", options->work.classes, "Numbers of classes K")
       ->delimiter(',')
+      ->check(CLI::Range(2, 1000000))
       ->capture_default_str();
   command->add_option("--seconds", options->work.seconds, "Time spent on each line")
       ->check(CLI::PositiveNumber)

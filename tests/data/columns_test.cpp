@@ -37,6 +37,21 @@ TEST(ReadColumns, ReadsALoneArrayWithoutAName) {
   EXPECT_TRUE(columns[0].values.equal(torch::tensor({3, -1, 2}, torch::kInt64)));
 }
 
+TEST(ReadColumns, ReadsOneColumnOfACsvWhateverTheOthersHold) {
+  const TemporaryFolder folder;
+  const auto csv = folder.file("a.csv", "file,entropy,note\na.png,0.5,1e999\n\"b, c.png\",0.25,\n");
+  const auto columns = read_columns(csv, "entropy");
+  ASSERT_EQ(columns.size(), 1u);
+  EXPECT_TRUE(columns[0].values.equal(torch::tensor({0.5, 0.25}, torch::kFloat64)));
+  EXPECT_THROWS(DataError, read_columns(csv, "file"),
+                (csv.string() + ": line 2, column 1: \"a.png\" is not a number").c_str());
+  EXPECT_THROWS(DataError, read_columns(csv, "epkl"),
+                (csv.string() + ": has no column epkl; its columns: file, entropy, note").c_str());
+  const auto ragged = folder.file("b.csv", "file,entropy\na.png,0.5\nb.png\n");
+  EXPECT_THROWS(DataError, read_columns(ragged, "entropy"),
+                (ragged.string() + ": line 3 has 1 value, line 1 has 2").c_str());
+}
+
 TEST(ReadColumns, ListsTheColumnsWhenOneIsMissing) {
   const TemporaryFolder folder;
   const auto csv = folder.file("a.csv", "entropy,max_prob\n1,2\n");

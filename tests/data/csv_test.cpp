@@ -84,6 +84,12 @@ TEST(ReadCsv, NamesTheLineAndColumnOfWhatIsNotANumber) {
             fmt::format(": line 2, column 1: \"{:x>40}...\" is not a number", ""));
 }
 
+TEST(ReadCsv, HasNaNForWhatIsNoNumberBesideTheOnlyColumn) {
+  const TemporaryFolder folder;
+  const auto values = read_csv(folder.file("a.csv", "a,b,c,d\n1.5x,2,1e999,4\n"), "b").values;
+  EXPECT_TRUE(values.isnan().equal(torch::tensor({{true, false, true, false}})));
+}
+
 TEST(ReadCsv, RefusesAnEmptyFile) {
   for (const auto* text : {"", "\n", " \r\n\n", "\xEF\xBB\xBF"}) EXPECT_EQ(error_of(text), ": is empty");
 }

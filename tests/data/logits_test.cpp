@@ -80,6 +80,22 @@ TEST(ReadLogits, RefusesOtherShapesAndDtypes) {
   EXPECT_EQ(error_of(torch::zeros({5, 3}, torch::kInt64)), ": logits should be float32 or float64, found int64");
 }
 
+// As pandas writes a table with its index, and without; as a first row with a value left out.
+TEST(ReadLogits, RefusesAFirstLineThatMayBeAHeaderOrARow) {
+  const TemporaryFolder folder;
+  const auto refused = [&](const char* text, const std::string& reason) {
+    const auto csv = folder.file("a.csv", text);
+    EXPECT_THROWS(DataError, read_logits({csv}), (csv.string() + ": line 1" + reason).c_str());
+  };
+  refused(",0,1\n0,0.5,2\n", ", column 1: found an empty value: wanted numbers alone, or a name for every class");
+  refused(",cat,dog\n0,0.5,2\n", ", column 1: found an empty value: wanted numbers alone, or a name for every class");
+  refused("1,,2\n3,4,5\n", ", column 2: found an empty value: wanted numbers alone, or a name for every class");
+  refused("1,NA\n3,4\n", ", column 2: found \"NA\": wanted numbers alone, or a name for every class");
+  refused("0,1,2\n0.5,2,3\n", " counts from 0 to 2 as a header does: wanted logits, or names that are no numbers");
+  EXPECT_EQ(read_logits({folder.file("b.csv", "0,1\n1,0\n")}).size(0), 2);
+  EXPECT_EQ(read_logits({folder.file("c.csv", "0,1,3\n")}).size(0), 1);
+}
+
 TEST(ReadLogits, ListsTheExtensionsItKnows) {
   EXPECT_THROWS(DataError, read_logits({"a.txt"}), "a.txt: extension .txt is not supported: wanted .npy, .npz or .csv");
   EXPECT_THROWS(DataError, read_logits({"logits"}),

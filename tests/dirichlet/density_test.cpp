@@ -1,5 +1,6 @@
 #include <priornet/core/errors.h>
 #include <priornet/dirichlet/density.h>
+#include <priornet/dirichlet/sampling.h>
 #include <testing/logits.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
@@ -68,6 +69,24 @@ TEST(LogDensity, GradientsAreWithin1e9OfExactDifferences) {
     }
   }
   EXPECT_TRUE(within(worst));
+}
+
+TEST(LogDensityOfDraws, IsThatOfPoints) {
+  for (const int64_t classes : {2, 3, 10, 100}) {
+    const auto logits = make_logits(Shape::kRandom, 12, classes, torch::kFloat64, 2, -8, 8);
+    const auto others = make_logits(Shape::kRandom, 12, classes, torch::kFloat64, 3, -8, 8);
+    for (const auto& from : {logits, others}) {
+      const auto log_mu = sample_log(from, {4, 1});
+      EXPECT_TRUE(near(log_density_of_draws(logits, log_mu), log_density(logits, log_mu), 1e-11)) << classes;
+    }
+  }
+}
+
+TEST(LogDensityOfDraws, RejectsWhatAreNoDraws) {
+  EXPECT_THROWS(ArgumentError, log_density_of_draws(torch::zeros({2, 3}), torch::zeros({1, 2, 3})),
+                "log_density_of_draws: logits should be float64, found float32");
+  EXPECT_THROWS(ArgumentError, log_density_of_draws(rows({{1, 2}}), torch::zeros({1, 1, 3}, torch::kFloat64)),
+                "log_density_of_draws: log_mu[0] should be shaped like logits (shape [1, 2]), found shape [1, 3]");
 }
 
 TEST(LogDensity, RejectsPointsThatDoNotMatch) {

@@ -26,6 +26,22 @@ TEST(SoftmaxMeasures, AreTheDirichletMeasuresThatNeedNoPrecision) {
   EXPECT_TRUE(near(softmax.entropy, dirichlet.entropy));
 }
 
+TEST(SoftmaxMeasures, AreFiniteForAnyLogit) {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  const auto logits = rows({{kLargest, -kLargest, 0}, {kLargest, kLargest, -kLargest}, {0, 0, -kLargest}});
+  const auto wanted = vector({0, std::log(2.0), std::log(2.0)});
+  EXPECT_TRUE(near(softmax_measures(logits).entropy, wanted));
+  EXPECT_FALSE(std::signbit(softmax_measures(logits).entropy[0].item<double>()));
+  const auto pair = ensemble_measures(torch::stack({logits, logits}));
+  EXPECT_TRUE(near(pair.expected_entropy, wanted));
+  EXPECT_TRUE(near(pair.mutual_information, torch::zeros({3})));
+  const auto apart = dirichlet_ensemble_measures(torch::stack({logits, logits.flip(1)}), {.samples = 0});
+  EXPECT_TRUE(near(apart.mutual_information_y_theta, vector({std::log(2.0), std::log(2.0) / 2, std::log(2.0) / 2})));
+  const auto leaf = logits.detach().requires_grad_();
+  const auto gradient = torch::autograd::grad({softmax_measures(leaf).entropy.sum()}, {leaf})[0];
+  EXPECT_TRUE(gradient.isfinite().all().item<bool>()) << gradient;
+}
+
 TEST(EnsembleMeasures, MatchAHandComputedPair) {
   // Members (0.9, 0.1) and (0.1, 0.9): the mean is even, and each member is 0.325 nats uncertain.
   const auto m = ensemble_measures(rows({{0.9, 0.1}, {0.1, 0.9}}).log().unsqueeze(1));
@@ -108,6 +124,21 @@ TEST(DirichletEnsembleMeasures, StandardErrorIsThatOfRepeatedEstimates) {
   const auto m = dirichlet_ensemble_measures(logits, {50, 3});
   const double spread = m.mutual_information_mu_theta.std().item<double>();
   EXPECT_NEAR(m.mutual_information_mu_theta_std_err.mean().item<double>() / spread, 1, 0.15);
+}
+
+// With one class far ahead in all members, what tells their Dirichlets apart does not change with its logit.
+TEST(DirichletEnsembleMeasures, EstimateTheInformationOfPreciseMembersToo) {
+  const auto information = [](double a, double b) {
+    const auto ahead = torch::stack({rows({{a, 0, 0}}), rows({{a - 1, 1, 0}}), rows({{b, 0, -3}})});
+    return dirichlet_ensemble_measures(ahead).mutual_information_mu_theta.item<double>();
+  };
+  const double wanted = information(20, 10);
+  for (const double a : {30, 36, 40, 50, 60}) EXPECT_NEAR(information(a, a / 2), wanted, 1e-3) << a;
+  const auto flat = torch::zeros({1, 3}, torch::kFloat64);
+  for (const double a : {20, 40, 60, 300}) {
+    const auto m = dirichlet_ensemble_measures(torch::stack({flat - a, flat + a, flat}));
+    EXPECT_NEAR(m.mutual_information_mu_theta.item<double>(), std::log(3.0), 1e-6) << a;
+  }
 }
 
 TEST(DirichletEnsembleMeasures, BoundTheInformationByThePairwiseDivergence) {

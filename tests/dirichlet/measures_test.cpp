@@ -75,12 +75,32 @@ TEST(Measures, NeverOverflow) {
   }
 }
 
+// Concentrations near 0 are corners of the simplex, -(K - 1) / alpha in float64; logits beyond -600 count as that.
+TEST(DifferentialEntropy, IsLowForConcentrationsTooSmallToTell) {
+  for (const auto dtype : {torch::kFloat32, torch::kFloat64}) {
+    const auto logits = rows({{-600, -600, -600}, {-1e4, -1e4, -1e4}, {-700, -650, -640}, {-3e38, -1e4, -601}});
+    const auto m = dirichlet_measures(logits.to(dtype));
+    const auto wanted = dtype == torch::kFloat32 ? -3.4028234663852886e38 : -2 * std::exp(600.0);
+    EXPECT_TRUE(near(m.differential_entropy, torch::full({4}, wanted, dtype), 1e-11));
+  }
+}
+
+TEST(Precision, AddsUpWhatCountsAs600) {
+  const auto large = precision(rows({{600, -600, 600}, {1e4, 1e4, 1e4}})) * std::exp(-600.0);
+  EXPECT_TRUE(near(large, vector({2, 3}), 1e-11));
+  const auto small = precision(rows({{-600, -600, -600}, {-1e4, -1e4, -1e4}})) * std::exp(600.0);
+  EXPECT_TRUE(near(small, vector({3, 3}), 1e-11));
+}
+
 TEST(Measures, PassOnNaN) {
   auto logits = torch::zeros({3, 4});
   logits[1][2] = NAN;
   const auto m = dirichlet_measures(logits);
   for (const auto& measure : {m.max_prob, m.entropy, m.mutual_information, m.differential_entropy, m.precision})
     EXPECT_TRUE(measure.isnan().equal(torch::tensor({false, true, false})));
+  const auto wide = dirichlet_measures(vector({200, NAN, -1e4}).unsqueeze(0));
+  for (const auto& measure : {wide.entropy, wide.mutual_information, wide.differential_entropy, wide.precision})
+    EXPECT_TRUE(measure.isnan().item<bool>());
 }
 
 TEST(Measures, TakeNoRowsAndStridedRows) {

@@ -20,6 +20,10 @@ TEST(Calibration, HasTheLikelihoodAndBriersScoreByHand) {
   EXPECT_NEAR(brier_score(kProbabilities(), kLabels()), (0.14 + 1.46 + 0.54 + 0.665) / 4, 1e-15);
 }
 
+TEST(Calibration, HasNoMinusBeforeALikelihoodOfOne) {
+  EXPECT_FALSE(std::signbit(negative_log_likelihood(rows({{1.0, 0.0}}), torch::tensor({0}, torch::kInt64))));
+}
+
 TEST(Calibration, StaysFiniteWhereAProbabilityIsZero) {
   EXPECT_TRUE(std::isfinite(negative_log_likelihood(rows({{1.0, 0.0}}), torch::tensor({1}, torch::kInt64))));
 }

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
+#include <priornet/core/errors.h>
 #include <priornet/eval/histogram.h>
+#include <testing/throws.h>
 
 #include <limits>
 #include <numeric>
@@ -13,6 +15,16 @@ constexpr double kEndless = std::numeric_limits<double>::infinity();
 TEST(Histogram, CountsEveryFiniteValueOnce) {
   const std::vector<double> values{-5, 0, 0.24, 0.25, 0.99, 1, 7, kNotANumber, kEndless};
   EXPECT_EQ(histogram(values, {0, 1, 4}), (std::vector<int64_t>{3, 1, 0, 3}));
+}
+
+TEST(Histogram, WantsBinsThatAre) {
+  const std::vector<double> values{1, 2};
+  EXPECT_THROWS(ArgumentError, histogram(values, {0, 1, 0}), "histogram: count should be at least 1, found 0");
+  EXPECT_THROWS(ArgumentError, histogram(values, {0, 1, -1}), "histogram: count should be at least 1, found -1");
+  EXPECT_THROWS(ArgumentError, histogram(values, {1, 1, 5}),
+                "histogram: high - low should be positive and finite, found 0");
+  EXPECT_THROWS(ArgumentError, histogram(values, {kNotANumber, 1, 5}),
+                "histogram: high - low should be positive and finite, found nan");
 }
 
 TEST(SharedBins, ReachFromTheLeastToTheGreatestOfAllSets) {
@@ -35,6 +47,8 @@ TEST(SharedBins, AreThereForOneValueAndForNone) {
   const std::vector<double> one{4};
   EXPECT_EQ(shared_bins({one}).low, 4);
   EXPECT_EQ(shared_bins({one}).high, 5);
+  const std::vector<double> saturated{3.4e38, 3.4e38};
+  EXPECT_EQ(histogram(saturated, shared_bins({saturated}, 3)), (std::vector<int64_t>{2, 0, 0}));
   EXPECT_EQ(shared_bins({}).low, 0);
   EXPECT_EQ(shared_bins({}).high, 1);
 }

@@ -62,6 +62,15 @@ TEST(Divergences, StayFiniteForAnyLogit) {
   }
 }
 
+TEST(Losses, PassOnNaN) {
+  auto logits = torch::zeros({3, 4});
+  logits[1][2] = NAN;
+  const auto labels = torch::zeros({3}, torch::kInt64);
+  const auto target = DirichletTarget::smoothed_labels(labels);
+  for (const auto& loss : {forward_kl(logits, target), reverse_kl(logits, target), cross_entropy(logits, labels)})
+    EXPECT_TRUE(loss.isnan().equal(torch::tensor({false, true, false}))) << loss;
+}
+
 TEST(CrossEntropy, IsLibTorchs) {
   const auto logits = make_logits(Shape::kRandom, 11, 5, torch::kFloat64, 2).requires_grad_();
   const auto labels = labels_for(11, 5);
@@ -158,7 +167,9 @@ TEST(Losses, RejectWhatDoesNotFit) {
   EXPECT_THROWS(ArgumentError, forward_kl(logits, DirichletTarget::smoothed_labels(labels_for(4, 3), {1e3, 0.5})),
                 "forward_kl: epsilon should be less than 1 / (classes - 1), found 0.5");
   EXPECT_THROWS(ArgumentError, DirichletTarget::smoothed_labels(labels_for(4, 3), {-1, 0.01}),
-                "DirichletTarget: alpha0 should be positive, found -1");
+                "DirichletTarget: alpha0 should be positive and finite, found -1");
+  EXPECT_THROWS(ArgumentError, DirichletTarget::teacher(torch::ones({4, 3}) / 3, INFINITY),
+                "DirichletTarget: alpha0 should be positive and finite, found inf");
   EXPECT_THROWS(ArgumentError, forward_kl(logits, DirichletTarget::teacher(torch::ones({4, 2}), 10)),
                 "forward_kl: probabilities should be shaped like logits (shape [4, 3]), found shape [4, 2]");
   EXPECT_THROWS(ArgumentError, prior_network_loss(logits, labels_for(5, 3)),

@@ -43,6 +43,15 @@ TEST_F(Teacher, TeachesAPriorNetwork) {
   EXPECT_LT((found - sets_.teacher).abs().mean().item<double>(), 0.1);
 }
 
+TEST_F(Teacher, MayBeSureOfAClass) {
+  pupil_.noise = 1e5;  // inputs far outside: the other classes have a probability of 0
+  add_teacher(sets_, pupil_, torch::kCPU, progress_);
+  EXPECT_EQ(sets_.teacher.max().item<float>(), 1.0F);
+  EXPECT_EQ(sets_.teacher.min().item<float>(), std::numeric_limits<float>::epsilon());
+  pupil_.noise = 0;
+  train_run(pupil_, sets_, folder_ / "pupil", {}, progress_);
+}
+
 TEST_F(Teacher, IsNotNeededByOtherMethods) {
   add_teacher(sets_, small_config(Method::kDpn), torch::kCPU, progress_);
   EXPECT_FALSE(sets_.teacher.defined());

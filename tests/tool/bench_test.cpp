@@ -46,6 +46,12 @@ TEST(Bench, ServesInBatchesAndOneByOne) {
     for (const auto* how : {"batched", "one_by_one", "at_half_load"}) EXPECT_EQ(line[how]["failed"], 0) << line;
 }
 
+TEST(Bench, WantsAtLeastTwoClasses) {
+  const auto [status, out, err] = run_tool({"bench", "--only", "measures", "--classes", "10,0"});
+  EXPECT_EQ(status, 2);
+  EXPECT_EQ(err, "priornet: --classes: Value 0 not in range 2 to 1000000 (see priornet bench --help)\n");
+}
+
 TEST(Bench, RefusesWhatItDoesNotMeasure) {
   const auto [status, out, err] = run_tool({"bench", "--only", "writing"});
   EXPECT_EQ(status, 2);

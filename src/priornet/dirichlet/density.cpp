@@ -72,6 +72,24 @@ torch::Tensor log_density(const torch::Tensor& logits, const torch::Tensor& log_
   return DensityFunction::apply(logits, log_mu.unsqueeze(0)).squeeze(0);
 }
 
+torch::Tensor log_density_of_draws(const torch::Tensor& logits, const torch::Tensor& log_mu) {
+  constexpr auto kFunction = "log_density_of_draws";
+  check_logits(kFunction, "logits", logits);
+  check_rank(kFunction, "log_mu", log_mu, 3);
+  check_same_dtype(kFunction, "log_mu", log_mu, "logits", logits);
+  if (logits.scalar_type() != torch::kFloat64)
+    throw ArgumentError(fmt::format("{}: logits should be float64, found float32", kFunction));
+  if (log_mu.size(0) > 0) check_same_shape(kFunction, "log_mu[0]", log_mu[0], "logits", logits);
+  const bool on_cuda = is_on_cuda(kFunction, logits);
+  const auto z = logits.detach().contiguous();
+  const auto points = log_mu.detach().contiguous();
+  const auto values = torch::empty({points.size(0), z.size(0)}, z.options());
+  const DrawDensityWork work{z.data_ptr<double>(), points.data_ptr<double>(), z.size(0), z.size(1),
+                             points.size(0),       values.data_ptr<double>()};
+  for_each_row(work, z.size(0), kCostOfDensity * points.size(0) * z.size(1), on_cuda);
+  return values;
+}
+
 torch::Tensor dirichlet_mode(const torch::Tensor& logits) {
   check_logits("dirichlet_mode", "logits", logits);
   // alpha - 1 without cancellation near alpha = 1, and without overflow far above it.

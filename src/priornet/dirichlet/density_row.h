@@ -39,6 +39,24 @@ class DensityRow {
     return sum;
   }
 
+  /// What class c takes off `constant` at a point of the simplex. sum_c alpha_c s_c, s_c = ln(p_c / mu_c), is taken as
+  /// sum_c alpha_c (e^-s_c - 1 + s_c), which is the same where p and mu both add up to 1, and which the rounding of
+  /// ln mu changes in second order only: in first order it counts alpha0 times.
+  struct DrawTerm {
+    double alpha, alpha0, log_p;
+
+    PRIORNET_DEVICE double operator()(double log_mu) const {
+      const double s = log_p - log_mu;
+      const bool near = s < 1 && s > -1;
+      return (near ? alpha * surplus(s) : alpha0 * ::exp(log_mu) + alpha * (s - 1)) + log_mu;
+    }
+  };
+  PRIORNET_DEVICE DrawTerm draw_term(int64_t c) const {
+    const double z = clamp_logit(logits_(c));
+    return {::exp(z), ::exp(z0_), z - z0_};
+  }
+  PRIORNET_DEVICE double constant() const { return constant_; }
+
   /// The derivatives in z_c and ln mu_c.
   struct Slope {
     double alpha, psi_difference;

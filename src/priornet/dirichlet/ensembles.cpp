@@ -24,6 +24,13 @@ torch::Tensor saturated(const torch::Tensor& values, torch::Dtype dtype) {
   return values.clamp(-kLargest, kLargest).to(dtype);
 }
 
+/// ln softmax, never minus infinity, which times a probability of 0 would be NaN: logits may be further apart than a
+/// double reaches.
+torch::Tensor log_categorical(const torch::Tensor& logits) {
+  constexpr double kLowest = -std::numeric_limits<double>::max() / 4;
+  return torch::log_softmax(logits.to(torch::kFloat64), 2).clamp_min(kLowest);
+}
+
 /// The mean over members of their categoricals, and what follows from it.
 struct MeanCategorical {
   torch::Tensor log_members;  ///< [M, N, K]
@@ -31,12 +38,12 @@ struct MeanCategorical {
   torch::Tensor max_prob, prediction, entropy;
 
   explicit MeanCategorical(const torch::Tensor& logits)
-      : log_members(torch::log_softmax(logits.to(torch::kFloat64), 2)),
+      : log_members(log_categorical(logits)),
         log_mean(torch::logsumexp(log_members, 0) - std::log(static_cast<double>(logits.size(0)))) {
     const auto [value, index] = log_mean.max(1);
     max_prob = value.exp();
     prediction = index;
-    entropy = -(log_mean.exp() * log_mean).sum(1);
+    entropy = (log_mean.exp() * -log_mean).sum(1);
   }
 
   /// I[y, theta] as the mean divergence of a member from the mean, which does not cancel where all agree.
@@ -58,9 +65,10 @@ Estimate mu_theta_information(const torch::Tensor& logits, const MuThetaOptions&
   for (int64_t i = 0; i < members; ++i) {
     const auto log_mu = sample_log(logits[i], {options.samples, seed + static_cast<uint64_t>(i)});
     std::vector<torch::Tensor> densities;
-    for (int64_t j = 0; j < members; ++j) densities.push_back(log_density(logits[j], log_mu));
-    const auto log_mixture = torch::logsumexp(torch::stack(densities), 0) - std::log(static_cast<double>(members));
-    const auto gain = densities[i] - log_mixture;  // [S, N]
+    for (int64_t j = 0; j < members; ++j) densities.push_back(log_density_of_draws(logits[j], log_mu));
+    // Relative to the member's own: ln members would be lost beside a density of tiny concentrations.
+    const auto relative = torch::stack(densities) - densities[i];
+    const auto gain = std::log(static_cast<double>(members)) - torch::logsumexp(relative, 0);  // [S, N]
     sum += gain.mean(0);
     variance += gain.var(0, true) / static_cast<double>(options.samples);
   }
@@ -105,7 +113,7 @@ SoftmaxMeasures softmax_measures(const torch::Tensor& logits) {
 EnsembleMeasures ensemble_measures(const torch::Tensor& logits) {
   check_ensemble("ensemble_measures", "logits", logits);
   const MeanCategorical mean(logits);
-  const auto expected = -(mean.log_members.exp() * mean.log_members).sum(2).mean(0);
+  const auto expected = (mean.log_members.exp() * -mean.log_members).sum(2).mean(0);
   const auto dtype = logits.scalar_type();
   return {mean.prediction, saturated(mean.max_prob, dtype), saturated(mean.entropy, dtype), saturated(expected, dtype),
           saturated(mean.information(), dtype)};

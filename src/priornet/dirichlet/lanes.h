@@ -68,7 +68,7 @@ inline Real exp_of(Real x) {
   return (Real)((Int)value + ((Int)rounded << 52));
 }
 
-/// ln x of positive, finite, normal x; 2 ulp.
+/// ln x of positive, finite, normal x; 2 ulp. Of a NaN it is NaN.
 template <class Real>
 inline Real log_of(Real x) {
   using Int = IntLanes<Real>;
@@ -78,7 +78,8 @@ inline Real log_of(Real x) {
   const Real mantissa = (Real)((Int)x - (exponent << 52));
   const Real e = __builtin_convertvector(exponent, Real);
   const Real quotient = (mantissa - 1.0) / (mantissa + 1.0);
-  return e * 0x1.62e42feep-1 + (twice_atanh<DoubleDigits>(quotient) + e * 0x1.a39ef35793c76p-33);
+  const Real logarithm = e * 0x1.62e42feep-1 + (twice_atanh<DoubleDigits>(quotient) + e * 0x1.a39ef35793c76p-33);
+  return x == x ? logarithm : x;  // the bits of a NaN would be those of 2^1024
 }
 
 template <class Mask>

@@ -59,7 +59,9 @@ PRIORNET_DEVICE inline RowMeasures<Real> measures_of(const MeasureSums<Real>& su
   const double K = static_cast<double>(classes);
   const Real inverse_sum = 1.0 / sums.exp;
   const Real log_sum = log_of(sums.exp);
-  const Real z0 = kWide ? clamp_logit(extent.top + log_sum) : extent.top + log_sum;
+  // K classes that count as -600 add up to K of them: the total must not be as small as one.
+  const Real lowest = zero + (::log(K) - kLargestLogit);
+  const Real z0 = kWide ? larger(lowest, clamp_logit(extent.top) + log_sum) : extent.top + log_sum;
   const Real alpha0 = kWide ? exp_of<Digits>(z0) : sums.scale * sums.exp;
   const auto total = gamma_pieces<Digits>(alpha0, z0);
 

@@ -14,5 +14,6 @@ PRIORNET_LAUNCH(KlGradientWork);
 PRIORNET_LAUNCH(DensityWork);
 PRIORNET_LAUNCH(DensityGradientWork);
 PRIORNET_LAUNCH(SampleWork);
+template void launch_rows<DrawDensityWork>(const DrawDensityWork&, int64_t, void*);
 
 }  // namespace priornet

@@ -58,6 +58,24 @@ struct DensityWork {
   }
 };
 
+struct DrawDensityWork {
+  const double* logits;  ///< [rows, classes]
+  const double* log_mu;  ///< [samples, rows, classes], draws
+  int64_t rows, classes, samples;
+  double* values;  ///< [samples, rows]
+
+  PRIORNET_DEVICE void operator()(int64_t row) const {
+    const ScalarRow<double> z{logits + row * classes};
+    const DensityRow<ScalarRow<double>> density(z, classes);
+    for (int64_t s = 0; s < samples; ++s) values[s * rows + row] = density.constant();
+    for (int64_t c = 0; c < classes; ++c) {
+      const auto term = density.draw_term(c);
+      for (int64_t s = 0; s < samples; ++s) values[s * rows + row] -= term(log_mu[(s * rows + row) * classes + c]);
+    }
+    for (int64_t s = 0; s < samples; ++s) values[s * rows + row] = saturate<double>(values[s * rows + row]);
+  }
+};
+
 template <class T>
 struct DensityGradientWork {
   const T* logits;

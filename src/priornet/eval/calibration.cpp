@@ -70,7 +70,7 @@ double negative_log_likelihood(const torch::Tensor& probabilities, const torch::
   check("negative_log_likelihood", probabilities, labels);
   const double least = probabilities.scalar_type() == torch::kFloat64 ? std::numeric_limits<double>::min()
                                                                       : std::numeric_limits<float>::min();
-  return -of_label(probabilities, labels).to(torch::kFloat64).clamp_min(least).log().mean().item<double>();
+  return 0.0 - of_label(probabilities, labels).to(torch::kFloat64).clamp_min(least).log().mean().item<double>();
 }
 
 double brier_score(const torch::Tensor& probabilities, const torch::Tensor& labels) {

@@ -31,13 +31,18 @@ HistogramBins shared_bins(const std::vector<std::span<const double>>& sets, int6
     bins.high = std::max(bins.high, sorted[static_cast<size_t>(std::ceil((1 - kTail) * last))]);
   }
   if (bins.low > bins.high) return {0.0, 1.0, count};
-  if (bins.low == bins.high) bins.high = bins.low + 1;  // one value alone is a bin of its own
+  // One value alone is a bin of its own, also where adding 1 does not change it.
+  if (bins.low == bins.high)
+    bins.high = std::max(bins.low + 1, std::nextafter(bins.low, std::numeric_limits<double>::infinity()));
   return bins;
 }
 
 std::vector<int64_t> histogram(std::span<const double> values, const HistogramBins& bins) {
+  check_range("histogram", "count", bins.count >= 1, "at least 1", static_cast<double>(bins.count));
+  const double range = bins.high - bins.low;
+  check_range("histogram", "high - low", range > 0 && std::isfinite(range), "positive and finite", range);
   std::vector<int64_t> counts(static_cast<size_t>(bins.count));
-  const double width = (bins.high - bins.low) / static_cast<double>(bins.count);
+  const double width = range / static_cast<double>(bins.count);
   for (const double value : values) {
     if (!std::isfinite(value)) continue;
     const double bin = std::clamp(std::floor((value - bins.low) / width), 0.0, static_cast<double>(bins.count - 1));

@@ -18,6 +18,7 @@ struct HistogramBins {
 HistogramBins shared_bins(const std::vector<std::span<const double>>& sets, int64_t count = 60);
 
 /// How many values lie in each bin; what lies beyond counts in the first or last one, what is not finite in none.
+/// ArgumentError for count < 1, or a high that is not above low by a finite number.
 std::vector<int64_t> histogram(std::span<const double> values, const HistogramBins& bins);
 
 }  // namespace priornet

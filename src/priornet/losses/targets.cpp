@@ -2,13 +2,15 @@
 
 #include <priornet/core/checks.h>
 
+#include <cmath>
 #include <utility>
 
 namespace priornet {
 
 DirichletTarget::DirichletTarget(Kind kind, torch::Tensor values, const SmoothingOptions& options)
     : kind_(kind), values_(std::move(values)), options_(options) {
-  check_range("DirichletTarget", "alpha0", options.alpha0 > 0, "positive", options.alpha0);
+  check_range("DirichletTarget", "alpha0", options.alpha0 > 0 && std::isfinite(options.alpha0), "positive and finite",
+              options.alpha0);
   check_range("DirichletTarget", "epsilon", options.epsilon > 0, "positive", options.epsilon);
 }
 

@@ -5,6 +5,8 @@
 #include <priornet/core/errors.h>
 #include <priornet/runs/scoring.h>
 
+#include <limits>
+
 namespace priornet {
 
 void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device, Progress& progress) {
@@ -16,7 +18,9 @@ void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Dev
   ScoringOptions options;
   options.noise = config.noise;
   options.mu_theta_samples = 0;
-  sets.teacher = score(run, sets.train, options, progress).probabilities.to(torch::kFloat32);
+  // A sure teacher rounds to 0, of which no Dirichlet is made; and next to it the loss is beyond a float32.
+  constexpr double kLeast = std::numeric_limits<float>::epsilon();
+  sets.teacher = score(run, sets.train, options, progress).probabilities.to(torch::kFloat32).clamp_min(kLeast);
 }
 
 }  // namespace priornet

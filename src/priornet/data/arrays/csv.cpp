@@ -4,6 +4,7 @@
 #include <priornet/data/arrays/csv.h>
 #include <priornet/data/arrays/csv_lines.h>
 
+#include <limits>
 #include <memory>
 
 namespace priornet {
@@ -11,7 +12,8 @@ namespace {
 
 class NumberReader {
  public:
-  explicit NumberReader(const std::filesystem::path& path) : lines_(path.string(), InputFile(path).read_rest()) {}
+  NumberReader(const std::filesystem::path& path, const std::string& only)
+      : lines_(path.string(), InputFile(path).read_rest()), only_(only) {}
 
   NumberTable read() {
     const auto first = lines_.next();
@@ -38,7 +40,9 @@ class NumberReader {
       const auto field = take_field(line, more);
       double value = 0;
       const auto parsed = parse_csv_number(field, value);
-      if (parsed != ParsedNumber::kNumber) {
+      if (parsed != ParsedNumber::kNumber && !is_wanted(column)) {
+        value = std::numeric_limits<double>::quiet_NaN();
+      } else if (parsed != ParsedNumber::kNumber) {
         lines_.check_length(whole, columns_);  // the better explanation, where both are wrong
         throw DataError(fmt::format("{}: {} {}", lines_.place(column + 1), shown_field(field),
                                     parsed == ParsedNumber::kOther ? "is not a number" : "is too large for a float64"));
@@ -49,7 +53,12 @@ class NumberReader {
     ++rows_;
   }
 
+  bool is_wanted(int64_t column) const {
+    return only_.empty() || column >= columns_ || names_.empty() || names_[static_cast<size_t>(column)] == only_;
+  }
+
   CsvLines lines_;
+  const std::string& only_;
   int64_t rows_ = 0;
   int64_t columns_ = 0;
   std::vector<std::string> names_;
@@ -58,7 +67,9 @@ class NumberReader {
 
 }  // namespace
 
-NumberTable read_csv(const std::filesystem::path& path) { return NumberReader(path).read(); }
+NumberTable read_csv(const std::filesystem::path& path, const std::string& only) {
+  return NumberReader(path, only).read();
+}
 
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);

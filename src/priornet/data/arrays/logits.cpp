@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
 #include <priornet/data/arrays/csv.h>
+#include <priornet/data/arrays/csv_lines.h>
 #include <priornet/data/arrays/file_format.h>
 #include <priornet/data/arrays/logits.h>
 #include <priornet/data/arrays/npy.h>
@@ -34,13 +35,38 @@ std::string choose_array(const std::filesystem::path& path) {
   fail(path, "has several arrays and none is called logits: say which of {}", fmt::join(names, ", "));
 }
 
+// A header taken for a row, or a row for a header, would go unnoticed, and so would an index taken for a class.
+void check_first_line(const std::filesystem::path& path, const NumberTable& table) {
+  const auto is_number = [](const std::string& name) {
+    double ignored = 0;
+    return parse_csv_number(name, ignored) != ParsedNumber::kOther;
+  };
+  const auto& names = table.names;
+  auto odd = std::find(names.begin(), names.end(), "");
+  if (odd == names.end() && std::any_of(names.begin(), names.end(), is_number))
+    odd = std::find_if_not(names.begin(), names.end(), is_number);
+  if (odd != names.end())
+    fail(path, "line 1, column {}: found {}: wanted numbers alone, or a name for every class", odd - names.begin() + 1,
+         shown_field(*odd));
+
+  const auto classes = table.values.size(1);
+  if (names.empty() && classes >= 3 && table.values[0].equal(torch::arange(classes, torch::kFloat64)))
+    fail(path, "line 1 counts from 0 to {} as a header does: wanted logits, or names that are no numbers", classes - 1);
+}
+
+torch::Tensor read_csv_logits(const std::filesystem::path& path) {
+  const auto table = read_csv(path);
+  check_first_line(path, table);
+  return table.values;
+}
+
 torch::Tensor read_array(const std::filesystem::path& path, const LogitsOptions& options) {
   const auto format = format_of(path, {FileFormat::kNpy, FileFormat::kNpz, FileFormat::kCsv});
   if (!options.array.empty() && format != FileFormat::kNpz)
     fail(path, "has no array {}: only an .npz names its arrays", options.array);
   if (format == FileFormat::kNpy) return read_npy(path);
   if (format == FileFormat::kNpz) return read_npz(path, options.array.empty() ? choose_array(path) : options.array);
-  return read_csv(path).values;
+  return read_csv_logits(path);
 }
 
 template <typename T>

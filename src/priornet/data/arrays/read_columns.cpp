@@ -20,8 +20,8 @@ torch::Tensor checked_column(std::string_view where, const torch::Tensor& values
   return values;
 }
 
-std::vector<NamedTensor> csv_columns(const std::filesystem::path& path) {
-  const auto table = read_csv(path);
+std::vector<NamedTensor> csv_columns(const std::filesystem::path& path, const std::string& only) {
+  const auto table = read_csv(path, only);
   const auto count = table.values.size(1);
   std::vector<NamedTensor> columns;
   for (int64_t i = 0; i < count; ++i) {
@@ -45,7 +45,7 @@ std::vector<NamedTensor> all_columns(const std::filesystem::path& path, const st
     case FileFormat::kNpz:
       return npz_columns(path, only);
     default:
-      return csv_columns(path);
+      return csv_columns(path, only);
   }
 }
 

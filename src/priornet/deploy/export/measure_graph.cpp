@@ -38,7 +38,9 @@ DirichletValues dirichlet_values(const Value& logits, int64_t classes) {
   const auto z = clamp(logits, -kLargestLogit, kLargestLogit);
   const auto alpha = exp(z);
   const auto of_class = gamma_values(alpha, z);
-  const auto z0 = clamp(relative.top + relative.log_sum, -kLargestLogit, kLargestLogit);
+  const auto K = static_cast<double>(classes);
+  const auto z0 =
+      at_least(clamp(relative.top, -kLargestLogit, kLargestLogit) + relative.log_sum, std::log(K) - kLargestLogit);
   const auto alpha0 = exp(z0);
   const auto total = gamma_values(alpha0, z0);
 
@@ -52,7 +54,6 @@ DirichletValues dirichlet_values(const Value& logits, int64_t classes) {
   const auto rest = entropy - information;
   const auto data = where(either(low, rest < information), direct, rest);
 
-  const auto K = static_cast<double>(classes);
   const auto terms = of_class.m_without_log_alpha() + of_class.log_x + (alpha - 1.0) * of_class.remainder();
   const auto differential = sum(terms, -1, true) - total.m_without_log_alpha() - alpha0 * total.remainder() -
                             K * total.psi() + (K - 1.0) * kHalfLog2Pi;
