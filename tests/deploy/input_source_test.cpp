@@ -60,6 +60,8 @@ TEST(InputSource, ReadsNamedColumnsInAnyOrderBesideOthers) {
   const auto plain = all_of(open_inputs(folder.file("v.csv", "1,2,3\n"), predictor));
   ASSERT_EQ(plain.size(), 1u);
   EXPECT_TRUE(plain[0].value.equal(torch::tensor({1.0F, 2.0F, 3.0F})));
+  EXPECT_EQ(all_of(open_inputs(folder.file("y.csv", "a,b,c,b\n1,2,3,4\n"), predictor)).at(0).error,
+            "two columns are called b");
   EXPECT_EQ(all_of(open_inputs(folder.file("w.csv", "1,2\n"), predictor)).at(0).error, "should have 3 columns, has 2");
   EXPECT_EQ(all_of(open_inputs(folder.file("x.csv", ""), predictor)).at(0).error, "is empty");
 }
