@@ -93,6 +93,10 @@ TEST(Deploy, WalksFromATableToVerdicts) {
   const auto evaluated = run_tool({"evaluate", run, "--data", data, "--json"});
   ASSERT_EQ(evaluated.status, 0) << evaluated.err;
   EXPECT_LT(nlohmann::json::parse(evaluated.out)["in_distribution"]["error"], 0.02);
+  const auto turned = files.text("turned.csv", "length,age,kind,width\n0,3,oak,1050\n0,4,elm,950\n") + ",label=kind";
+  const auto by_name = run_tool({"evaluate", run, "--data", turned, "--json"});
+  ASSERT_EQ(by_name.status, 0) << by_name.err;
+  EXPECT_EQ(nlohmann::json::parse(by_name.out)["in_distribution"]["errors"], 0);
   ASSERT_EQ(run_tool({"calibrate", run, "--out", model}).status, 0);
   const auto input = files.text("new.csv", "length,width\n0,1050\n0,950\n0.5,1050\n0,oops\n");
   const auto said = run_tool({"predict", model, input, "--format", "jsonl"});

@@ -36,6 +36,17 @@ TEST(OwnData, ChoosesByTheKindOfData) {
                 "./t: has no labels to learn from: a folder a class, or a CSV with ,label=COLUMN");
 }
 
+TEST(OwnData, WatchesASetByTheNamesOfItsColumnsAndClasses) {
+  const TemporaryFolder folder;
+  TrainConfig config;
+  config.train = folder.file("t.csv", table_text(20)).string() + ",label=kind";
+  config.validation = folder.file("v.csv", "weight,id,kind,height\n7,1,dog,102\n").string() + ",label=kind";
+  NoProgress progress;
+  const auto sets = load_training_sets(config, progress);
+  EXPECT_TRUE(sets.validation->inputs.equal(torch::tensor({{102.0F, 7.0F}})));
+  EXPECT_EQ(sets.validation->labels[0].item<int64_t>(), 1);
+}
+
 TEST(OwnData, KeepsRowsBackAndStandardisesByTheRest) {
   const TemporaryFolder folder;
   TrainConfig config;

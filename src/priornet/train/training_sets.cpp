@@ -4,6 +4,7 @@
 #include <priornet/core/errors.h>
 #include <priornet/core/seeds.h>
 #include <priornet/data/catalogue/load.h>
+#include <priornet/data/matching.h>
 #include <priornet/data/transforms/fitting.h>
 
 #include <cmath>
@@ -59,10 +60,10 @@ TrainingSets load_training_sets(const TrainConfig& config, Progress& progress) {
   if (config.validation.empty()) return finish();
   auto validation = load_set(config.validation, load);
   if (!validation.has_labels()) throw DataError(fmt::format("{}: has no labels to be held to", validation.name));
-  if (validation.num_classes() > train.num_classes())
-    throw DataError(fmt::format("{}: has {} classes, {} only {}", validation.name, validation.num_classes(), train.name,
-                                train.num_classes()));
-  if (train.has_images()) validation = fit_to(validation, image_shape(train));
+  validation.labels = labels_among(validation, train.class_names, train.name);
+  validation.class_names = train.class_names;
+  validation =
+      train.has_images() ? fit_to(validation, image_shape(train)) : with_features(validation, train.feature_names);
   sets.validation = std::move(validation);
   return finish();
 }
