@@ -36,6 +36,21 @@ TEST(OwnData, ChoosesByTheKindOfData) {
                 "./t: has no labels to learn from: a folder a class, or a CSV with ,label=COLUMN");
 }
 
+TEST(OwnData, LeavesTheLabelMostOfTheTargetHoweverManyTheClasses) {
+  for (const int64_t classes : {2, 11, 30, 500}) {
+    const std::vector<std::string> names(static_cast<size_t>(classes), "class");
+    const auto labels = torch::arange(2 * classes + 20, torch::kInt64).remainder(classes);
+    const auto method = config_for("./t", {"t", torch::zeros({labels.size(0), 2}), labels, names, {}}).method;
+    EXPECT_NEAR(method.alpha0 * method.epsilon, 1, 1e-12);
+    EXPECT_GE(1 - static_cast<double>(classes - 1) * method.epsilon, 0.9 - 1e-12);
+    EXPECT_GE(method.alpha0, 100);
+  }
+  const std::vector<std::string> names(30, "class");
+  const Dataset measurements{"t", torch::zeros({30, 2}), torch::arange(30, torch::kInt64), names, {}};
+  EXPECT_THROWS(DataError, config_for("./t", measurements),
+                "./t: should have at least 2 rows a class, has 30 rows of 30 classes");
+}
+
 TEST(OwnData, WatchesASetByTheNamesOfItsColumnsAndClasses) {
   const TemporaryFolder folder;
   TrainConfig config;
