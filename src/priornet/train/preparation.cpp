@@ -4,6 +4,7 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <priornet/train/standardise.h>
 
 namespace priornet {
 namespace {
@@ -22,10 +23,14 @@ auto parts_of(P& preparation) {
 bool Preparation::empty() const {
   return !mean.defined() && !validation_rows.defined() && !calibration_rows.defined() && feature_names.empty();
 }
+torch::Tensor standardised_rows(const torch::Tensor& rows, const torch::Tensor& mean, const torch::Tensor& deviation) {
+  return ((rows - mean) / deviation).clamp(-kFarthestDeviations, kFarthestDeviations);
+}
+
 
 torch::Tensor Preparation::standardised(const torch::Tensor& inputs) const {
   if (!mean.defined() || inputs.dim() != 2) return inputs;
-  return (inputs - mean.to(inputs.device())) / deviation.to(inputs.device());
+  return standardised_rows(inputs, mean.to(inputs.device()), deviation.to(inputs.device()));
 }
 
 void measure_scale(Preparation& preparation, const torch::Tensor& rows) {
