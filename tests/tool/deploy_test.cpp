@@ -114,6 +114,29 @@ TEST(Deploy, WalksFromATableToVerdicts) {
   EXPECT_EQ(csv.out.find("verdict"), std::string::npos);
 }
 
+TEST(Deploy, NoticesThatTheDataChanged) {
+  const InputFiles files;
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += fmt::format("{},{}\n", i, i % 2 == 0 ? "even" : "odd");
+  const auto data = files.text("t.csv", "x,kind\n" + text) + ",label=kind";
+  const auto run = (files / "run").string();
+  const std::vector<std::string> train = {"train", "--data", data, "--out", run, "--set", "training.epochs=2"};
+  ASSERT_EQ(run_tool(train).status, 0);
+  auto again = train;
+  again.push_back("--resume");
+  EXPECT_EQ(run_tool(again).status, 0);
+  // A row more at the top: those kept back would be others, which the network learnt from.
+  files.text("t.csv", "x,kind\n60,even\n" + text);
+  expect_failure(run_tool({"calibrate", run, "--out", (files / "m").string()}),
+                 data + ": its rows are no longer those that " + run +
+                     " was trained on, and the ones kept back cannot be told: --data should name a set that it did not "
+                     "learn from");
+  expect_failure(run_tool(again),
+                 data + ": its rows are no longer those that " + run + " was begun with; --force begins anew");
+  files.text("t.csv", "x,kind\n" + text);
+  EXPECT_EQ(run_tool({"calibrate", run, "--out", (files / "m").string()}).status, 0);
+}
+
 TEST(Deploy, PrintsTheDefaultsAsAConfiguration) {
   const PhotoFiles files(60);
   const auto printed = run_tool({"train", "--data", files.at("photos"), "--print-config"});

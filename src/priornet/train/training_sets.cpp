@@ -24,6 +24,7 @@ void keep_back(TrainingSets& sets, const TrainConfig& config) {
   const auto validation = count(config.validation_share);
   const auto calibration = count(config.calibration_share);
   if (validation + calibration == 0) return;
+  sets.preparation.content = training_content(sets.train);
   auto generator = make_generator(derive_seed(static_cast<uint64_t>(config.seed), "rows kept back"));
   const auto rows = torch::randperm(size, generator, torch::kInt64);
   const auto whole = sets.train;
