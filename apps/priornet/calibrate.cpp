@@ -45,6 +45,11 @@ Dataset rows_kept_back(const TrainedRun& run, const std::string& folder, const L
   if (rows.numel() == 0 || rows.max().item<int64_t>() >= whole.size())
     throw DataError(fmt::format("{}: has {} rows, and fewer than when {} was trained on it", run.config.train,
                                 whole.size(), folder));
+  if (!run.preparation.may_be_of(training_content(whole)))
+    throw DataError(
+        fmt::format("{}: its rows are no longer those that {} was trained on, and the ones kept back cannot "
+                    "be told: --data should name a set that it did not learn from",
+                    run.config.train, folder));
   auto set = select(whole, rows);
   set.name = run.config.train + " (rows kept back)";
   return set;

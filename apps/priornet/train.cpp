@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/config/toml_writer.h>
+#include <priornet/core/errors.h>
 #include <priornet/core/pace.h>
 #include <priornet/core/seeds.h>
 #include <priornet/data/catalogue/load.h>
@@ -150,6 +151,9 @@ void run(const TrainOptions& options) {
   };
   try {
     auto sets = load_training_sets(config, progress);
+    if (options.resume && !read_preparation(folder).may_be_of(sets.preparation.content))
+      throw DataError(fmt::format("{}: its rows are no longer those that {} was begun with; --force begins anew",
+                                  config.train, folder.string()));
     ensemble.trainer.on_begin = [&] { write_preparation(folder, sets.preparation); };
     add_teacher(sets, config, ensemble.trainer.device, progress);
     train_run(config, sets, folder, ensemble, progress);

@@ -80,7 +80,7 @@ TEST(ReadFlatImages, NeedsAResizeForSeveralSizes) {
   const auto root = lay_out(folder, {{"a.png", plain_png(7)}, {"b.png", plain_png(8, 5, 6)}});
   EXPECT_THROWS(DataError, read_flat_images(root),
                 ((root / "b.png").string() + ": is 6x5 pixels while " + (root / "a.png").string() +
-                 " is 6x4; images of several sizes need a resize")
+                 " is 6x4; images of several sizes need a resize, as by ,size=64")
                     .c_str());
   ImageFolderOptions options;
   options.resize = ResizeOptions{8, 3};

@@ -63,6 +63,8 @@ TEST(ReadTable, RefusesATableWithoutNamesRowsOrInputs) {
   EXPECT_THROWS(DataError, table_of("y\na\n", "y"), "a.csv: has no column beside the label");
   EXPECT_THROWS(DataError, table_of("x,y\n1,2\n", "z"), "a.csv: has no column z; its columns: x, y");
   EXPECT_THROWS(DataError, table_of("x,y,y\n1,2,3\n", "y"), "a.csv: two columns are called y");
+  EXPECT_THROWS(DataError, table_of("x,y,x\n1,2,3\n", "y"), "a.csv: two columns are called x");
+  EXPECT_THROWS(DataError, table_of(",x,\n1,2,3\n"), "a.csv: two columns have no name");
 }
 
 }  // namespace

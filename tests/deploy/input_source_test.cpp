@@ -24,6 +24,9 @@ TEST(InputSource, ReadsTheImagesOfAFolderInOrderAndGoesOnAfterABadOne) {
   folder.file("a/10.png", "no image");
   folder.file("a/b/1.png", encode_png(some_image(20)));
   folder.file("a/notes.txt", "passed over");
+  folder.file("a/._2.png", "what a Mac leaves beside 2.png");
+  std::filesystem::create_directories(folder / "a/.thumbnails");
+  folder.file("a/.thumbnails/2.png", encode_png(image));
   const Predictor predictor(small_model());
   const auto inputs = all_of(open_inputs((folder / "a").string(), predictor));
   ASSERT_EQ(inputs.size(), 3u);
@@ -57,6 +60,8 @@ TEST(InputSource, ReadsNamedColumnsInAnyOrderBesideOthers) {
   EXPECT_TRUE(inputs[3].value.equal(torch::tensor({7.0F, 8.0F, 9.0F})));
   EXPECT_EQ(all_of(open_inputs(folder.file("u.csv", "a,b\n1,2\n"), predictor)).at(0).error,
             "has no column c; its columns: a, b");
+  EXPECT_EQ(all_of(open_inputs(folder.file("y.csv", "a,b,c,b\n1,2,3,4\n"), predictor)).at(0).error,
+            "two columns are called b");
   const auto plain = all_of(open_inputs(folder.file("v.csv", "1,2,3\n"), predictor));
   ASSERT_EQ(plain.size(), 1u);
   EXPECT_TRUE(plain[0].value.equal(torch::tensor({1.0F, 2.0F, 3.0F})));
@@ -102,6 +107,12 @@ TEST(InputSource, KnowsAStreamByItsFirstBytes) {
   EXPECT_EQ(all_of(stream_inputs(npy, "-", rows)).size(), 4u);
   std::istringstream nothing("");
   EXPECT_EQ(all_of(stream_inputs(nothing, "-", rows)).at(0).error, "is empty");
+  std::istringstream none("");
+  EXPECT_EQ(all_of(stream_inputs(none, "-", images)).at(0).error,
+            "should be a PNG, JPEG or WebP image, found no bytes");
+  std::istringstream bitmap("BM12");
+  EXPECT_EQ(all_of(stream_inputs(bitmap, "-", images)).at(0).error,
+            "should be a PNG, JPEG or WebP image, begins with the bytes 42 4d 31 32");
 }
 
 }  // namespace

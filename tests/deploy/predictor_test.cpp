@@ -72,6 +72,10 @@ TEST(Predictor, StandardisesRowsAndAsksEveryMember) {
   EXPECT_TRUE(torch::allclose(said.probabilities, mean));
   EXPECT_TRUE(said.decisions.empty());
   EXPECT_EQ(Predictor(model).predict(torch::empty({0, 3})).size(), 0);
+  // However far out a value is, it says no more than one as far as training went.
+  const auto far = model.preprocessing.mean + model.preprocessing.deviation * torch::tensor({{100.0F, 0.0F, -100.0F}});
+  const auto absurd = model.preprocessing.mean + model.preprocessing.deviation * torch::tensor({{1e9F, 0.0F, -1e30F}});
+  EXPECT_TRUE(torch::allclose(Predictor(model).predict(absurd).logits, Predictor(model).predict(far).logits));
 }
 
 TEST(Predictor, LeavesLogAlphaToDirichlets) {

@@ -28,7 +28,9 @@ TEST(EvaluationTables, ShowEachTaskWithIntervals) {
   ASSERT_EQ(tables.size(), 3u);
   EXPECT_EQ(tables[0].title, "runs/dpn on mnist:test");
   EXPECT_EQ(tables[0].rows[0][2].text(), "2.50");
+  EXPECT_NEAR(tables[0].rows[0][2].value(), 2.5, 1e-9);
   EXPECT_EQ(tables[1].rows[0][1].text(), "90.00 [85.00, 95.00]");
+  EXPECT_NEAR(tables[1].rows[0][1].value(), 90, 1e-9);
   EXPECT_EQ(tables[1].rows[0].back().text(), "80.00");
   EXPECT_EQ(tables[2].title, "omniglot (100 inputs) against mnist:test (200)");
   EXPECT_EQ(tables[2].notes[0], "before any network, mean brightness alone tells the sets apart with AUROC 87.50 %");

@@ -149,7 +149,9 @@ inline std::vector<ExportCase> export_cases(int64_t count) {
   table.preprocessing.mean = torch::tensor({1.0F, -2.0F, 30.0F});
   table.preprocessing.deviation = torch::tensor({1.0F, 0.5F, 20.0F});
   table.preprocessing.feature_names = {"a", "b", "c"};
-  add("table", std::move(table), torch::randn({count, 3}, generator) * 9, {});
+  auto rows = torch::randn({count, 3}, generator) * 9;
+  rows[0] = torch::tensor({1e9F, -1e30F, 0.0F});  // values that no table should have
+  add("table", std::move(table), rows, {});
   return cases;
 }
 

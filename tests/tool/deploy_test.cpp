@@ -93,6 +93,10 @@ TEST(Deploy, WalksFromATableToVerdicts) {
   const auto evaluated = run_tool({"evaluate", run, "--data", data, "--json"});
   ASSERT_EQ(evaluated.status, 0) << evaluated.err;
   EXPECT_LT(nlohmann::json::parse(evaluated.out)["in_distribution"]["error"], 0.02);
+  const auto turned = files.text("turned.csv", "length,age,kind,width\n0,3,oak,1050\n0,4,elm,950\n") + ",label=kind";
+  const auto by_name = run_tool({"evaluate", run, "--data", turned, "--json"});
+  ASSERT_EQ(by_name.status, 0) << by_name.err;
+  EXPECT_EQ(nlohmann::json::parse(by_name.out)["in_distribution"]["errors"], 0);
   ASSERT_EQ(run_tool({"calibrate", run, "--out", model}).status, 0);
   const auto input = files.text("new.csv", "length,width\n0,1050\n0,950\n0.5,1050\n0,oops\n");
   const auto said = run_tool({"predict", model, input, "--format", "jsonl"});
@@ -108,6 +112,29 @@ TEST(Deploy, WalksFromATableToVerdicts) {
   const auto csv = run_tool({"predict", run, input, "--format", "csv"});
   EXPECT_TRUE(csv.out.starts_with("input,row,prediction,probability,max_prob,entropy,")) << csv.out;
   EXPECT_EQ(csv.out.find("verdict"), std::string::npos);
+}
+
+TEST(Deploy, NoticesThatTheDataChanged) {
+  const InputFiles files;
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += fmt::format("{},{}\n", i, i % 2 == 0 ? "even" : "odd");
+  const auto data = files.text("t.csv", "x,kind\n" + text) + ",label=kind";
+  const auto run = (files / "run").string();
+  const std::vector<std::string> train = {"train", "--data", data, "--out", run, "--set", "training.epochs=2"};
+  ASSERT_EQ(run_tool(train).status, 0);
+  auto again = train;
+  again.push_back("--resume");
+  EXPECT_EQ(run_tool(again).status, 0);
+  // A row more at the top: those kept back would be others, which the network learnt from.
+  files.text("t.csv", "x,kind\n60,even\n" + text);
+  expect_failure(run_tool({"calibrate", run, "--out", (files / "m").string()}),
+                 data + ": its rows are no longer those that " + run +
+                     " was trained on, and the ones kept back cannot be told: --data should name a set that it did not "
+                     "learn from");
+  expect_failure(run_tool(again),
+                 data + ": its rows are no longer those that " + run + " was begun with; --force begins anew");
+  files.text("t.csv", "x,kind\n" + text);
+  EXPECT_EQ(run_tool({"calibrate", run, "--out", (files / "m").string()}).status, 0);
 }
 
 TEST(Deploy, PrintsTheDefaultsAsAConfiguration) {

@@ -36,22 +36,39 @@ TEST(OwnData, ChoosesByTheKindOfData) {
                 "./t: has no labels to learn from: a folder a class, or a CSV with ,label=COLUMN");
 }
 
-TEST(OwnData, TellsTheClassesAndFeaturesOfAValidationSetByTheirNames) {
+TEST(OwnData, LeavesTheLabelMostOfTheTargetHoweverManyTheClasses) {
+  for (const int64_t classes : {2, 11, 30, 500}) {
+    const std::vector<std::string> names(static_cast<size_t>(classes), "class");
+    const auto labels = torch::arange(2 * classes + 20, torch::kInt64).remainder(classes);
+    const auto method = config_for("./t", {"t", torch::zeros({labels.size(0), 2}), labels, names, {}}).method;
+    EXPECT_NEAR(method.alpha0 * method.epsilon, 1, 1e-12);
+    EXPECT_GE(1 - static_cast<double>(classes - 1) * method.epsilon, 0.9 - 1e-12);
+    EXPECT_GE(method.alpha0, 100);
+  }
+  const std::vector<std::string> names(30, "class");
+  const Dataset measurements{"t", torch::zeros({30, 2}), torch::arange(30, torch::kInt64), names, {}};
+  EXPECT_THROWS(DataError, config_for("./t", measurements),
+                "./t: should have at least 2 rows a class, has 30 rows of 30 classes");
+}
+
+TEST(OwnData, WatchesASetByTheNamesOfItsColumnsAndClasses) {
   const TemporaryFolder folder;
   TrainConfig config;
-  config.train = folder.file("t.csv", "height,weight,kind\n1,2,ape\n3,4,bat\n5,6,cow\n").string() + ",label=kind";
-  const auto watched = [&](const char* text) {
-    config.validation = folder.file("v.csv", text).string() + ",label=kind";
-    NoProgress progress;
-    return load_training_sets(config, progress).validation->labels;
+  config.train = folder.file("t.csv", table_text(20)).string() + ",label=kind";
+  config.validation = folder.file("v.csv", "weight,id,kind,height\n7,1,dog,102\n").string() + ",label=kind";
+  NoProgress progress;
+  const auto sets = load_training_sets(config, progress);
+  EXPECT_TRUE(sets.validation->inputs.equal(torch::tensor({{102.0F, 7.0F}})));
+  EXPECT_EQ(sets.validation->labels[0].item<int64_t>(), 1);
+
+  const auto refused = [&](const std::string& file, const std::string& why) {
+    config.validation = file;
+    EXPECT_THROWS(DataError, load_training_sets(config, progress), (file + why).c_str());
   };
-  EXPECT_TRUE(watched("height,weight,kind\n1,2,cow\n3,4,bat\n").equal(torch::tensor({2, 1}, torch::kInt64)));
-  EXPECT_THROWS(DataError, watched("height,weight,kind\n1,2,cow\n3,4,dog\n"),
-                (config.validation + ": holds the class dog, which is none of " + config.train + "'s").c_str());
-  EXPECT_THROWS(DataError, watched("weight,height,kind\n1,2,cow\n"),
-                (config.validation + ": its features should be those of " + config.train +
-                 ": wanted height, weight; found weight, height")
-                    .c_str());
+  refused(folder.file("cow.csv", "weight,kind,height\n7,cow,102\n").string() + ",label=kind",
+          ": holds the class cow, which is none of " + config.train + "'s");
+  refused(folder.file("w.csv", "weight,kind\n7,dog\n").string() + ",label=kind",
+          ": has no column height; its columns: weight");
 }
 
 TEST(OwnData, KeepsRowsBackAndStandardisesByTheRest) {

@@ -76,8 +76,14 @@ class ImageFiles final : public InputSource {
 
 std::vector<std::string> images_below(const fs::path& folder) {
   std::vector<std::string> paths;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied))
-    if (entry.is_regular_file() && is_image_path(entry.path().string())) paths.push_back(entry.path().string());
+  fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied);
+  for (; entry != fs::recursive_directory_iterator(); ++entry) {
+    // Hidden files and folders are passed over, as where sets are read: thumbnails, what a Mac leaves beside a file.
+    if (entry->path().filename().string().starts_with('.'))
+      entry.disable_recursion_pending();
+    else if (entry->is_regular_file() && is_image_path(entry->path().string()))
+      paths.push_back(entry->path().string());
+  }
   std::sort(paths.begin(), paths.end(), natural_less);
   return paths;
 }
@@ -129,8 +135,10 @@ std::unique_ptr<InputSource> stream_inputs(std::istream& bytes, const std::strin
   for (auto c = start.rbegin(); c != start.rend(); ++c) bytes.putback(*c);
   if (!bytes) throw DataError(name + ": cannot be read from its beginning");
   try {
-    if (is_image_start(start)) return std::make_unique<OneInput>(decoded(name, read_bytes(bytes, name), predictor));
     if (start.starts_with("\x93NUMPY")) return npy_inputs(bytes, name, predictor);
+    // To a model of images, bytes of any other kind are an image that does not decode, and say why.
+    if (is_image_start(start) || predictor.model().preprocessing.takes_images())
+      return std::make_unique<OneInput>(decoded(name, read_bytes(bytes, name), predictor));
     return csv_inputs(bytes, name, predictor);
   } catch (const DataError& error) {
     return std::make_unique<OneInput>(Input{name, -1, {}, without_name(error.what(), name)});

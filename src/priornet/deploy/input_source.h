@@ -29,12 +29,14 @@ class InputSource {
   virtual std::optional<Input> next() = 0;
 };
 
-/// The inputs of a path: an image, a folder with images at any depth (in the order of their paths), a .csv, an .npy.
+/// The inputs of a path: an image, a folder with images at any depth (in the order of their paths; hidden ones are
+/// passed over), a .csv, an .npy.
 /// A CSV whose first line holds names is read by those of the model where it has any, in any order and beside others;
 /// else its columns are the features in order. An .npy holds images uint8 [N, H, W] or [N, C, H, W], or numbers [N, D].
 std::unique_ptr<InputSource> open_inputs(const std::string& path, const Predictor& predictor);
 
-/// The same of a stream, known by its first bytes: an image, .npy, or else CSV. The stream outlives it.
+/// The same of a stream, known by its first bytes: an image, .npy, or else CSV where the model takes rows. The stream
+/// outlives it.
 std::unique_ptr<InputSource> stream_inputs(std::istream& bytes, const std::string& name, const Predictor& predictor);
 
 }  // namespace priornet

@@ -7,6 +7,7 @@
 #include <priornet/runs/evaluating.h>
 #include <priornet/runs/scoring.h>
 #include <priornet/train/inference.h>
+#include <priornet/train/standardise.h>
 #include <torch/utils.h>
 
 #include <algorithm>
@@ -64,7 +65,7 @@ torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs) {
 
 torch::Tensor standardised(const torch::Tensor& rows, const Preprocessing& preprocessing) {
   if (!preprocessing.mean.defined()) return rows;
-  return (rows - preprocessing.mean) / preprocessing.deviation;
+  return standardised_rows(rows, preprocessing.mean, preprocessing.deviation);
 }
 
 torch::Tensor mean_dirichlet(const torch::Tensor& logits) {

@@ -64,6 +64,8 @@ class CsvInputs final : public InputSource {
         if (found == first.fields.end())
           throw DataError(
               fmt::format("{}: has no column {}; its columns: {}", name_, name, fmt::join(first.fields, ", ")));
+        if (std::find(found + 1, first.fields.end(), name) != first.fields.end())
+          throw DataError(fmt::format("{}: two columns are called {}", name_, name));
         place_.push_back(static_cast<size_t>(found - first.fields.begin()));
       }
       return;

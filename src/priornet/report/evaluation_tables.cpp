@@ -6,11 +6,12 @@
 namespace priornet {
 namespace {
 
-Cell percent(double value) { return Cell::number(value, fmt::format("{:.2f}", 100 * value)); }
+// In percent for machines too: the columns say so.
+Cell percent(double value) { return Cell::number(100 * value, fmt::format("{:.2f}", 100 * value)); }
 
 Cell percent(const Estimate& estimate) {
-  return Cell::number(estimate.value, fmt::format("{:.2f} [{:.2f}, {:.2f}]", 100 * estimate.value, 100 * estimate.low,
-                                                  100 * estimate.high));
+  return Cell::number(100 * estimate.value, fmt::format("{:.2f} [{:.2f}, {:.2f}]", 100 * estimate.value,
+                                                        100 * estimate.low, 100 * estimate.high));
 }
 
 Cell plain(double value, int decimals) {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
-#include <priornet/data/labels_by_name.h>
+#include <priornet/data/matching.h>
 #include <priornet/eval/calibration.h>
 #include <priornet/eval/risk_coverage.h>
 #include <priornet/eval/roc.h>
@@ -17,13 +17,10 @@ namespace priornet {
 torch::Tensor labels_for(const TrainedRun& run, const Dataset& set) {
   if (!set.has_labels()) throw DataError(fmt::format("{}: has no labels to be held against", set.name));
   const auto classes = run.members.at(0)->classes();
-  const auto labels = set.labels.to(torch::kCPU);
-  if (set.class_names == run.class_names || run.class_names.empty() || set.class_names.empty()) {
-    const auto highest = labels.numel() == 0 ? 0 : labels.max().item<int64_t>();
-    if (highest < classes) return labels;
-    throw DataError(fmt::format("{}: holds label {}, the run has classes 0 to {}", set.name, highest, classes - 1));
-  }
-  return labels_by_name(set, run.class_names, "the run");
+  const auto labels = labels_among(set, run.class_names, "the run");
+  const auto highest = labels.numel() == 0 ? 0 : labels.max().item<int64_t>();
+  if (highest < classes) return labels;
+  throw DataError(fmt::format("{}: holds label {}, the run has classes 0 to {}", set.name, highest, classes - 1));
 }
 
 namespace {
@@ -103,8 +100,8 @@ Evaluation evaluate(TrainedRun& run, const Dataset& inside, const std::vector<Da
   std::vector<Dataset> fitted{fit_to_run(inside, run)};
   for (const auto& set : outside) {
     fitted.push_back(fit_to_run(set, run));
-    check_features(inside, set);
-    fitted.back().feature_names = inside.feature_names;
+    check_features(fitted[0], fitted.back());
+    fitted.back().feature_names = fitted[0].feature_names;
   }
   for (const auto& set : fitted)
     if (set.size() == 0) throw DataError(fmt::format("{}: is empty: there is nothing to evaluate", set.name));

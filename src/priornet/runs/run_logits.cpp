@@ -3,6 +3,7 @@
 #include <priornet/core/autocast.h>
 #include <priornet/core/errors.h>
 #include <priornet/core/seeds.h>
+#include <priornet/data/matching.h>
 #include <priornet/data/transforms/fitting.h>
 #include <priornet/runs/evaluating.h>
 #include <priornet/runs/scoring.h>
@@ -54,8 +55,9 @@ int64_t batch_on(const torch::Device& device, const ScoringOptions& options) {
 
 Dataset fit_to_run(const Dataset& set, const TrainedRun& run) {
   const auto& shape = run.members.at(0)->input_shape();
-  if (set.inputs.sizes().slice(1) == torch::IntArrayRef(shape)) return set;
   if (shape.size() == 3) return fit_to(set, {shape[0], shape[1], shape[2]});
+  auto rows = with_features(set, run.preparation.feature_names);
+  if (rows.inputs.sizes().slice(1) == torch::IntArrayRef(shape)) return rows;
   throw DataError(fmt::format("{}: the network takes rows of {} numbers, found inputs of shape [{}]", set.name,
                               shape[0], fmt::join(set.inputs.sizes().slice(1), ", ")));
 }

@@ -55,12 +55,17 @@ TrainConfig config_for(const std::string& name, const Dataset& set) {
   if (set.num_classes() < 2) throw DataError(fmt::format("{}: should have at least 2 classes, has 1", name));
   if (set.size() < kLeastRows)
     throw DataError(fmt::format("{}: should have at least {} rows, has {}", name, kLeastRows, set.size()));
+  if (set.size() < 2 * set.num_classes())
+    throw DataError(fmt::format("{}: should have at least 2 rows a class, has {} rows of {} classes", name, set.size(),
+                                set.num_classes()));
   TrainConfig config;
   config.train = name;
   config.validation_share = kHeldBack;
   config.calibration_share = kHeldBack;
   config.method.method = Method::kDpnReverse;
-  config.method.alpha0 = 100;
+  // Each other class has a concentration of 1, as outside; the label keeps nine tenths of them all, however many.
+  config.method.alpha0 = std::max(100.0, 10.0 * static_cast<double>(set.num_classes() - 1));
+  config.method.epsilon = 1.0 / config.method.alpha0;
   // The divergence in distribution is larger by nature, about alpha0 times a gap of logits.
   config.method.outside_weight = 20;
   config.outside.scale_each_sample = true;

@@ -1,6 +1,10 @@
+#include <fmt/format.h>
 #include <priornet/core/errors.h>
 #include <priornet/data/arrays/tensor_file.h>
+#include <priornet/data/dataset.h>
+#include <priornet/data/files/content_hash.h>
 #include <priornet/train/preparation.h>
+#include <priornet/train/standardise.h>
 
 #include <array>
 #include <nlohmann/json.hpp>
@@ -19,13 +23,17 @@ auto parts_of(P& preparation) {
 
 }  // namespace
 
+torch::Tensor standardised_rows(const torch::Tensor& rows, const torch::Tensor& mean, const torch::Tensor& deviation) {
+  return ((rows - mean) / deviation).clamp(-kFarthestDeviations, kFarthestDeviations);
+}
+
 bool Preparation::empty() const {
   return !mean.defined() && !validation_rows.defined() && !calibration_rows.defined() && feature_names.empty();
 }
 
 torch::Tensor Preparation::standardised(const torch::Tensor& inputs) const {
   if (!mean.defined() || inputs.dim() != 2) return inputs;
-  return (inputs - mean.to(inputs.device())) / deviation.to(inputs.device());
+  return standardised_rows(inputs, mean.to(inputs.device()), deviation.to(inputs.device()));
 }
 
 void measure_scale(Preparation& preparation, const torch::Tensor& rows) {
@@ -37,6 +45,15 @@ void measure_scale(Preparation& preparation, const torch::Tensor& rows) {
   preparation.mean = mean.to(torch::kFloat32).to(torch::kCPU);
   preparation.deviation =
       torch::where(varies, deviation, torch::ones_like(deviation)).to(torch::kFloat32).to(torch::kCPU);
+}
+
+std::string training_content(const Dataset& set) {
+  const auto hash = [](const torch::Tensor& values) {
+    const auto bytes = values.to(torch::kCPU).contiguous();
+    return content_hash({static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()});
+  };
+  return fmt::format("{}-{:016x}-{:016x}", set.size(), set.has_labels() ? hash(set.labels) : 0,
+                     set.has_images() ? 0 : hash(set.inputs));
 }
 
 void write_preparation(const std::filesystem::path& run, const Preparation& preparation) {
@@ -52,7 +69,8 @@ void write_preparation(const std::filesystem::path& run, const Preparation& prep
   write_tensor_file(
       path, tensors,
       {{"features",
-        nlohmann::json(preparation.feature_names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}});
+        nlohmann::json(preparation.feature_names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)},
+       {"content", preparation.content}});
 }
 
 Preparation read_preparation(const std::filesystem::path& run) {
@@ -68,7 +86,9 @@ Preparation read_preparation(const std::filesystem::path& run) {
   } catch (const std::exception&) {
     throw DataError(path.string() + ": its features should be a list of names");
   }
-  const auto& [mean, deviation, validation, calibration, names] = preparation;
+  if (const auto content = file.metadata.find("content"); content != file.metadata.end())
+    preparation.content = content->second;
+  const auto& [mean, deviation, validation, calibration, names, noted] = preparation;
   const bool sound =
       mean.defined() == deviation.defined() &&
       (!mean.defined() || (mean.scalar_type() == torch::kFloat32 && mean.dim() == 1 &&

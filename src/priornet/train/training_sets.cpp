@@ -1,23 +1,16 @@
 #include <priornet/train/training_sets.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <priornet/core/errors.h>
 #include <priornet/core/seeds.h>
 #include <priornet/data/catalogue/load.h>
-#include <priornet/data/labels_by_name.h>
+#include <priornet/data/matching.h>
 #include <priornet/data/transforms/fitting.h>
 
 #include <cmath>
 
 namespace priornet {
-
 namespace {
-
-std::string features_of(const Dataset& set) {
-  if (!set.feature_names.empty()) return fmt::format("{}", fmt::join(set.feature_names, ", "));
-  return fmt::format("inputs of {}", fmt::join(set.inputs.sizes().slice(1), " x "));
-}
 
 torch::Tensor ascending(const torch::Tensor& rows) { return std::get<0>(rows.sort()); }
 
@@ -30,6 +23,7 @@ void keep_back(TrainingSets& sets, const TrainConfig& config) {
   const auto validation = count(config.validation_share);
   const auto calibration = count(config.calibration_share);
   if (validation + calibration == 0) return;
+  sets.preparation.content = training_content(sets.train);
   auto generator = make_generator(derive_seed(static_cast<uint64_t>(config.seed), "rows kept back"));
   const auto rows = torch::randperm(size, generator, torch::kInt64);
   const auto whole = sets.train;
@@ -66,13 +60,10 @@ TrainingSets load_training_sets(const TrainConfig& config, Progress& progress) {
   if (config.validation.empty()) return finish();
   auto validation = load_set(config.validation, load);
   if (!validation.has_labels()) throw DataError(fmt::format("{}: has no labels to be held to", validation.name));
-  validation.labels = labels_by_name(validation, train.class_names, train.name);
+  validation.labels = labels_among(validation, train.class_names, train.name);
   validation.class_names = train.class_names;
-  if (!train.has_images() && (validation.inputs.sizes().slice(1) != train.inputs.sizes().slice(1) ||
-                              validation.feature_names != train.feature_names))
-    throw DataError(fmt::format("{}: its features should be those of {}: wanted {}; found {}", validation.name,
-                                train.name, features_of(train), features_of(validation)));
-  if (train.has_images()) validation = fit_to(validation, image_shape(train));
+  validation =
+      train.has_images() ? fit_to(validation, image_shape(train)) : with_features(validation, train.feature_names);
   sets.validation = std::move(validation);
   return finish();
 }

@@ -48,8 +48,9 @@ void ImageCollector::check_size(const Encoded& encoded, const torch::Tensor& ima
     height_ = image.size(1);
     width_ = image.size(2);
   } else if (image.size(1) != height_ || image.size(2) != width_) {
-    throw DataError(fmt::format("{}: is {}x{} pixels while {} is {}x{}; images of several sizes need a resize",
-                                encoded.name, image.size(2), image.size(1), first_name_, width_, height_));
+    throw DataError(
+        fmt::format("{}: is {}x{} pixels while {} is {}x{}; images of several sizes need a resize, as by ,size=64",
+                    encoded.name, image.size(2), image.size(1), first_name_, width_, height_));
   }
 }
 

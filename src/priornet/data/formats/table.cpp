@@ -20,6 +20,13 @@ std::vector<std::string> read_names(CsvLines& lines) {
   auto [names, is_numbers] = parse_first_line(lines.next());
   if (is_numbers)
     throw DataError(fmt::format("{}: line 1 is all numbers: wanted the names of the columns", lines.name()));
+  // Whoever asks a model later is understood by these names.
+  auto sorted = names;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    throw DataError(twice->empty() ? fmt::format("{}: two columns have no name", lines.name())
+                                   : fmt::format("{}: two columns are called {}", lines.name(), *twice));
   return names;
 }
 
@@ -28,8 +35,6 @@ int64_t find_label(const std::string& name, const std::vector<std::string>& name
   const auto found = std::find(names.begin(), names.end(), label);
   if (found == names.end())
     throw DataError(fmt::format("{}: has no column {}; its columns: {}", name, label, fmt::join(names, ", ")));
-  if (std::find(found + 1, names.end(), label) != names.end())
-    throw DataError(fmt::format("{}: two columns are called {}", name, label));
   return found - names.begin();
 }
 

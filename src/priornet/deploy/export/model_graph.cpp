@@ -4,6 +4,7 @@
 #include <priornet/deploy/export/measure_graph.h>
 #include <priornet/deploy/export/model_graph.h>
 #include <priornet/deploy/export/network_graph.h>
+#include <priornet/train/standardise.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -11,13 +12,20 @@
 namespace priornet::graph {
 namespace {
 
+// As standardised_rows has it. Not Clip, of which runtimes differ in what becomes of NaN.
+Value no_farther(const Value& rows, double farthest) {
+  const auto below = where(rows > farthest, farthest, rows);
+  return where(below < -farthest, -farthest, below);
+}
+
 // As the networks take them.
 Value prepared_inputs(Graph& graph, const Preprocessing& preprocessing, ImageInput input) {
   if (!preprocessing.takes_images()) {
     const auto rows = graph.input("rows", torch::kFloat32, preprocessing.shape);
     if (!preprocessing.mean.defined()) return rows;
-    return (rows - graph.tensor("features.mean", preprocessing.mean)) /
-           graph.tensor("features.deviation", preprocessing.deviation);
+    const auto scaled = (rows - graph.tensor("features.mean", preprocessing.mean)) /
+                        graph.tensor("features.deviation", preprocessing.deviation);
+    return no_farther(scaled, kFarthestDeviations);
   }
   if (input == ImageInput::kUnit) return graph.input("images", torch::kFloat32, preprocessing.shape) * 2.0 - 1.0;
   return cast(graph.input("images", torch::kUInt8, preprocessing.shape), torch::kFloat32) / 127.5 - 1.0;
