@@ -111,6 +111,23 @@ TEST(ReadImageFolder, RefusesAnEmptyClassAndAnImageWithoutOne) {
                 (root.string() + ": image lost.png should lie in the folder of its class").c_str());
 }
 
+TEST(ReadImageFolder, TakesNoPartsOfASetForClasses) {
+  const TemporaryFolder folder;
+  const auto image = plain_png(1);
+  const auto parts =
+      lay_out(folder, {{"train/cat/1.png", image}, {"train/dog/1.png", image}, {"val/cat/1.png", image}});
+  EXPECT_THROWS(
+      DataError, read_image_folder(parts),
+      (parts.string() + ": holds train and val, which are parts of a set and no classes: name one of them, as " +
+       parts.string() + "/train")
+          .c_str());
+  EXPECT_EQ(read_image_folder(parts / "train").class_names, (Names{"cat", "dog"}));
+
+  const TemporaryFolder other;
+  const auto classes = lay_out(other, {{"test/1.png", image}, {"train/1.png", image}});
+  EXPECT_EQ(read_image_folder(classes).class_names, (Names{"test", "train"})) << "where no classes lie below";
+}
+
 TEST(ReadImageFolder, RefusesARootWithoutImages) {
   const TemporaryFolder folder;
   const auto root = lay_out(folder, {{"a/b.txt", "no image"}});

@@ -141,7 +141,7 @@ TEST(Deploy, PrintsTheDefaultsAsAConfiguration) {
   const PhotoFiles files(60);
   const auto printed = run_tool({"train", "--data", files.at("photos"), "--print-config"});
   ASSERT_EQ(printed.status, 0) << printed.err;
-  EXPECT_NE(printed.out.find("calibration_share = 0.1"), std::string::npos) << printed.out;
+  EXPECT_NE(printed.out.find("calibration_share = 0.3"), std::string::npos) << printed.out;
   const auto again = run_tool({"train", files.text("own.toml", printed.out), "--print-config"});
   EXPECT_EQ(again.out, printed.out) << again.err;
   EXPECT_EQ(run_tool({"train"}).status, 2);

@@ -36,6 +36,17 @@ TEST(OwnData, ChoosesByTheKindOfData) {
                 "./t: has no labels to learn from: a folder a class, or a CSV with ,label=COLUMN");
 }
 
+TEST(OwnData, KeepsEnoughRowsBackForThresholdsOfFivePercent) {
+  const auto kept = [](int64_t rows) {
+    const auto labels = torch::arange(rows, torch::kInt64).remainder(2);
+    const auto config = config_for("./t", {"t", torch::zeros({rows, 2}), labels, {"a", "b"}, {}});
+    return std::llround(*config.calibration_share * static_cast<double>(rows));
+  };
+  EXPECT_EQ(kept(1000), 100);
+  EXPECT_EQ(kept(200), 40);
+  EXPECT_EQ(kept(100), 30) << "but never more than three tenths";
+}
+
 TEST(OwnData, LeavesTheLabelMostOfTheTargetHoweverManyTheClasses) {
   for (const int64_t classes : {2, 11, 30, 500}) {
     const std::vector<std::string> names(static_cast<size_t>(classes), "class");

@@ -11,6 +11,9 @@ namespace {
 constexpr double kHeldBack = 0.1;
 constexpr int64_t kLeastRows = 20;
 
+// Few rows leave more of them: of fewer than 37 none is rare enough for thresholds of 5 % false alarms.
+double calibration_share(int64_t rows) { return std::clamp(40.0 / static_cast<double>(rows), kHeldBack, 0.3); }
+
 // Blocks until an image is 5 to 10 pixels wide.
 std::vector<std::vector<int64_t>> blocks_for(int64_t side) {
   constexpr std::array<int64_t, 5> kChannels = {16, 32, 64, 128, 128};
@@ -61,7 +64,7 @@ TrainConfig config_for(const std::string& name, const Dataset& set) {
   TrainConfig config;
   config.train = name;
   config.validation_share = kHeldBack;
-  config.calibration_share = kHeldBack;
+  config.calibration_share = calibration_share(set.size());
   config.method.method = Method::kDpnReverse;
   // Each other class has a concentration of 1, as outside; the label keeps nine tenths of them all, however many.
   config.method.alpha0 = std::max(100.0, 10.0 * static_cast<double>(set.num_classes() - 1));
@@ -74,7 +77,7 @@ TrainConfig config_for(const std::string& name, const Dataset& set) {
   else
     choose_for_rows(config, set);
   // At least eight steps an epoch, of what is left to learn from.
-  const auto rows = static_cast<double>(set.size()) * (1 - 2 * kHeldBack);
+  const auto rows = static_cast<double>(set.size()) * (1 - kHeldBack - *config.calibration_share);
   config.batch = std::clamp<int64_t>(int64_t{1} << static_cast<int>(std::log2(rows / 8)), 2, 128);
   config.outside_batch = std::max<int64_t>(config.batch / 2, 1);
   config.optimiser.clip = 10.0;

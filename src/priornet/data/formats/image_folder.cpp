@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/core/errors.h>
 #include <priornet/data/formats/image_folder.h>
 
@@ -8,8 +9,6 @@
 
 namespace priornet {
 namespace {
-
-std::string first_part(const std::string& path) { return path.substr(0, path.find('/')); }
 
 // The length of the folders, with their last '/', that all paths share and that still leave each a folder.
 size_t shared_folders(const std::vector<std::string>& paths) {
@@ -24,6 +23,18 @@ size_t shared_folders(const std::vector<std::string>& paths) {
     if (!std::all_of(paths.begin(), paths.end(), inside)) return shared;
     shared = folder.size();
   }
+}
+
+// Folders of a data set's parts, each with the classes below, would be learnt as if they were the classes.
+void check_classes_are_no_splits(const std::string& root, const std::vector<std::string>& classes,
+                                 const std::vector<std::string>& below_class) {
+  static const std::set<std::string> kSplits{"train", "training", "test", "testing", "val", "valid", "validation"};
+  const auto is_split = [](const std::string& name) { return kSplits.contains(name); };
+  const auto is_nested = [](const std::string& path) { return path.find('/') != std::string::npos; };
+  if (classes.size() > 1 && std::all_of(classes.begin(), classes.end(), is_split) &&
+      std::all_of(below_class.begin(), below_class.end(), is_nested))
+    throw DataError(fmt::format("{}: holds {}, which are parts of a set and no classes: name one of them, as {}/{}",
+                                root, fmt::join(classes, " and "), root, classes.front()));
 }
 
 void check_no_class_is_empty(const std::filesystem::path& root, const std::set<std::string>& classes) {
@@ -60,14 +71,17 @@ Dataset read_image_folder(const std::filesystem::path& root, const ImageFolderOp
   auto collection = collect_images(
       root, [](const std::string&) { return true; }, options, by_class);
   const auto skipped = on_disk ? 0 : shared_folders(collection.paths);
-  std::vector<std::string> class_of_row;
+  std::vector<std::string> class_of_row, below_class;
   for (const auto& path : collection.paths) {
-    if (path.find('/', skipped) == std::string::npos)
+    const auto end = path.find('/', skipped);
+    if (end == std::string::npos)
       throw DataError(fmt::format("{}: image {} should lie in the folder of its class", root.string(), path));
-    class_of_row.push_back(first_part(path.substr(skipped)));
+    class_of_row.push_back(path.substr(skipped, end - skipped));
+    below_class.push_back(path.substr(end + 1));
   }
   Dataset set{root.string(), std::move(collection.images), {}, {}, {}};
   label_in_order(set, class_of_row);
+  check_classes_are_no_splits(root.string(), set.class_names, below_class);
   if (on_disk) check_no_class_is_empty(root, {set.class_names.begin(), set.class_names.end()});
   return set;
 }

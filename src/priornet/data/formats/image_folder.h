@@ -12,7 +12,8 @@ namespace priornet {
 
 /// One sub-folder a class, with images at any depth: inputs uint8 [N, C, H, W], class by class in the order of their
 /// names, and in a class in the order of the paths. A folder that all of an archive lies in is passed through.
-/// DataError also for a class folder without images, and for an image that lies in no class folder.
+/// DataError also for a class folder without images, for an image that lies in no class folder, and where the folders
+/// are parts of a set (train, test, ...) with the classes below.
 Dataset read_image_folder(const std::filesystem::path& root, const ImageFolderOptions& options = {});
 
 /// Images at any depth, in the order of their paths, without labels.
