@@ -31,6 +31,7 @@ std::string folder_name(std::string name) {
   return name.empty() || name[0] == '.' ? "_" + name : name;
 }
 
+// No AtomicFile: tens of thousands of images would wait for the disk one by one.
 void write_image(const fs::path& path, const torch::Tensor& image) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);

@@ -44,7 +44,8 @@ std::vector<std::filesystem::path> write_outcomes(const std::vector<ExperimentOu
   std::string markdown;
   nlohmann::ordered_json json = {{"command", command}, {"tables", nlohmann::ordered_json::array()}};
   for (const auto& table : outcome_tables(outcomes)) {
-    markdown += (markdown.empty() ? "" : "\n") + to_markdown(table);
+    if (!markdown.empty()) markdown += '\n';
+    markdown += to_markdown(table);
     json["tables"].push_back(nlohmann::ordered_json::parse(to_json(table)));
   }
   json["run"] = nlohmann::ordered_json::parse(to_json(describe_run()));

@@ -23,10 +23,6 @@ auto parts_of(P& preparation) {
 
 }  // namespace
 
-torch::Tensor standardised_rows(const torch::Tensor& rows, const torch::Tensor& mean, const torch::Tensor& deviation) {
-  return ((rows - mean) / deviation).clamp(-kFarthestDeviations, kFarthestDeviations);
-}
-
 bool Preparation::empty() const {
   return !mean.defined() && !validation_rows.defined() && !calibration_rows.defined() && feature_names.empty();
 }

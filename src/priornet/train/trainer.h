@@ -35,9 +35,10 @@ class TrainingStopped : public Error {
 /// network, also when the run was stopped, or killed, and resumed in between (on a CPU; on a GPU to rounding).
 /// Error that names step, rows and last checkpoint where a loss is not finite, or the batch for which memory does not
 /// suffice; DataError for a checkpoint that does not fit, or where another process trains in the folder;
-/// TrainingStopped. With several processes, all call it with the same arguments: they stop together, the first alone
-/// writes (docs/ processes.md). ProcessGone that names the one that has ended; ConfigError where they do not train the
-/// same run.
+/// TrainingStopped.
+/// With several processes, all call it with the same arguments: they stop together, the first alone writes
+/// (docs/processes.md). ProcessGone that names the one that has ended; ConfigError where they do not train the same
+/// run.
 std::shared_ptr<Network> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
                                const TrainerOptions& options, Progress& progress);
 

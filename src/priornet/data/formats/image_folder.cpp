@@ -25,16 +25,11 @@ size_t shared_folders(const std::vector<std::string>& paths) {
   }
 }
 
-// Folders of a data set's parts, each with the classes below, would be learnt as if they were the classes.
-void check_classes_are_no_splits(const std::string& root, const std::vector<std::string>& classes,
-                                 const std::vector<std::string>& below_class) {
-  static const std::set<std::string> kSplits{"train", "training", "test", "testing", "val", "valid", "validation"};
-  const auto is_split = [](const std::string& name) { return kSplits.contains(name); };
-  const auto is_nested = [](const std::string& path) { return path.find('/') != std::string::npos; };
-  if (classes.size() > 1 && std::all_of(classes.begin(), classes.end(), is_split) &&
-      std::all_of(below_class.begin(), below_class.end(), is_nested))
-    throw DataError(fmt::format("{}: holds {}, which are parts of a set and no classes: name one of them, as {}/{}",
-                                root, fmt::join(classes, " and "), root, classes.front()));
+// Parts of a set, each with the classes below, would be learnt as if they were the classes.
+bool are_parts_of_a_set(const std::vector<std::string>& folders) {
+  static const std::set<std::string> kParts{"train", "training", "test", "testing", "val", "valid", "validation"};
+  return folders.size() > 1 &&
+         std::all_of(folders.begin(), folders.end(), [](const std::string& name) { return kParts.contains(name); });
 }
 
 void check_no_class_is_empty(const std::filesystem::path& root, const std::set<std::string>& classes) {
@@ -71,17 +66,20 @@ Dataset read_image_folder(const std::filesystem::path& root, const ImageFolderOp
   auto collection = collect_images(
       root, [](const std::string&) { return true; }, options, by_class);
   const auto skipped = on_disk ? 0 : shared_folders(collection.paths);
-  std::vector<std::string> class_of_row, below_class;
+  std::vector<std::string> class_of_row;
+  bool has_folders_below = true;
   for (const auto& path : collection.paths) {
     const auto end = path.find('/', skipped);
     if (end == std::string::npos)
       throw DataError(fmt::format("{}: image {} should lie in the folder of its class", root.string(), path));
     class_of_row.push_back(path.substr(skipped, end - skipped));
-    below_class.push_back(path.substr(end + 1));
+    has_folders_below = has_folders_below && path.find('/', end + 1) != std::string::npos;
   }
   Dataset set{root.string(), std::move(collection.images), {}, {}, {}};
   label_in_order(set, class_of_row);
-  check_classes_are_no_splits(root.string(), set.class_names, below_class);
+  if (has_folders_below && are_parts_of_a_set(set.class_names))
+    throw DataError(fmt::format("{}: holds {}, which are parts of a set and no classes: name one of them, as {}/{}",
+                                set.name, fmt::join(set.class_names, " and "), set.name, set.class_names.front()));
   if (on_disk) check_no_class_is_empty(root, {set.class_names.begin(), set.class_names.end()});
   return set;
 }
