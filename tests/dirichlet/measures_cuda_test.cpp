@@ -81,6 +81,8 @@ TEST(MeasuresOnCuda, AreTheCpusForAnyLogit) {
       for (const int64_t at : {int64_t{0}, classes / 2, classes - 1}) logits[17 * i + at % 7][at] = odd[i];
     logits[300].fill_(-70);
     logits[301].fill_(80);
+    logits[302].fill_(-650);
+    logits[303].fill_(-1e5F)[classes / 2] = -700;
     expect_the_cpus(logits, logits.to(kDevice), std::to_string(classes));
   }
 }
