@@ -129,6 +129,15 @@ TEST(InferenceServer, CountsForPrometheus) {
   has("process_resident_memory_bytes ");
 }
 
+// A rate of a rounded sum would be 0, or a leap.
+TEST(InferenceServer, CountsEveryInputHoweverManyThereWere) {
+  serving::ServerMetrics metrics;
+  metrics.batch("m", 123'456'789);
+  metrics.batch("m", 2);
+  EXPECT_NE(metrics.text({}).find("priornet_batch_size_sum{model=\"m\"} 123456791\n"), std::string::npos)
+      << metrics.text({});
+}
+
 TEST(InferenceServer, ShowsItsPageAndNothingElse) {
   const RunningServer server;
   const auto page = server.ask("GET", "/");

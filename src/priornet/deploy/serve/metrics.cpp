@@ -40,7 +40,7 @@ void CountedHistogram::write(std::string& text, const std::string& name, const s
     fmt::format_to(std::back_inserter(text), "{}_bucket{{{}{}le=\"{}\"}} {}\n", name, labels, labels.empty() ? "" : ",",
                    i < bounds_.size() ? fmt::format("{:g}", bounds_[i]) : "+Inf", count);
   }
-  fmt::format_to(std::back_inserter(text), "{0}_sum{{{1}}} {2:g}\n{0}_count{{{1}}} {3}\n", name, labels, sum_, count);
+  fmt::format_to(std::back_inserter(text), "{0}_sum{{{1}}} {2}\n{0}_count{{{1}}} {3}\n", name, labels, sum_, count);
 }
 
 void ServerMetrics::request(std::string_view route, int status, std::chrono::duration<double> time) {
