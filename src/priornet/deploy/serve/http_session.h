@@ -6,6 +6,7 @@
 #include <priornet/deploy/serve/step_deadline.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -93,6 +94,7 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
     parser_.emplace();
     parser_->header_limit(kHeaderLimit);
     parser_->body_limit(static_cast<uint64_t>(shared_.options.max_body));
+    parser_->on_chunk_header(take_chunk_);
     if (buffer_.size() > 0) return read_header();
     idle_ = true;
     within(shared_.stopping ? shared_.options.drain : shared_.options.idle);
@@ -115,9 +117,7 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   void on_header(ErrorCode error) {
     if (error) return on_read_error(error);
     const auto length = parser_->content_length();
-    promised_ = length ? static_cast<int64_t>(*length) : parser_->chunked() ? shared_.options.max_body : 0;
-    if (shared_.bodies.fetch_add(promised_) + promised_ > shared_.options.max_bodies)
-      return refuse(503, "too many bytes are on their way to the server");
+    if (length && !promise(static_cast<int64_t>(*length))) return refuse_bytes();
     if (!boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_body();
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     asio::async_write(stream_, asio::buffer(kContinue), [self = this->shared_from_this()](ErrorCode failed, size_t) {
@@ -138,6 +138,7 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
 
   void on_read_error(ErrorCode error) {
     if (timed_out_) return refuse(408, "the request did not arrive whole in time");
+    if (no_room_) return refuse_bytes();
     if (error == http::error::body_limit)
       return refuse(413, "the body should have at most " + std::to_string(shared_.options.max_body) + " bytes");
     if (error == http::error::header_limit || error == http::error::buffer_overflow)
@@ -166,6 +167,8 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
       respond(error_response(500, error.what()));
     }
   }
+
+  void refuse_bytes() { refuse(503, "too many bytes are on their way to the server"); }
 
   void refuse(int status, const std::string& reason) {
     if (shared_.options.refused) shared_.options.refused(status);
@@ -211,6 +214,12 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
     socket().close(ignored);
   }
 
+  // Bytes of a body that are to come; false where there is no room for them.
+  bool promise(int64_t bytes) {
+    promised_ += bytes;
+    return shared_.bodies.fetch_add(bytes) + bytes <= shared_.options.max_bodies || bytes == 0;
+  }
+
   void give_back() {
     shared_.bodies -= promised_;
     promised_ = 0;
@@ -221,6 +230,12 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   Shared& shared_;
   StepDeadline deadline_;
   boost::beast::flat_buffer buffer_{kHeaderLimit + (size_t{128} << 10)};
+  // A body in chunks says how long it is piece by piece.
+  std::function<void(uint64_t, boost::beast::string_view, ErrorCode&)> take_chunk_ =
+      [this](uint64_t size, boost::beast::string_view, ErrorCode& error) {
+        no_room_ = !promise(static_cast<int64_t>(size));
+        if (no_room_) error = http::error::body_limit;
+      };
   std::optional<BeastParser> parser_;
   std::optional<BeastResponse> answer_;
   int64_t promised_ = 0;
@@ -228,6 +243,7 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   ResponseForm form_;
   bool idle_ = false;
   bool timed_out_ = false;
+  bool no_room_ = false;
   const bool refused_;
 };
 
