@@ -89,6 +89,14 @@ TEST(TensorRequest, SaysWhatIsWrong) {
                  std::to_string(head.size()));
 }
 
+TEST(FeatureRow, MayBeLong) {
+  ModelDescription wide;
+  wide.shape = {5000};
+  std::string row = "1";
+  for (int i = 1; i < 5000; ++i) row += ",1";
+  EXPECT_EQ(read_feature_row(wide, "{\"features\":[" + row + "]}").size(), 5000 * sizeof(float));
+}
+
 TEST(BoundedJson, StaysSmallWhateverComes) {
   EXPECT_THROWS(ArgumentError, read_bounded_json(std::string(1 << 20, '[')),
                 "the JSON should be nested at most 16 levels deep");

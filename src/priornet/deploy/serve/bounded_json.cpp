@@ -6,12 +6,12 @@ namespace priornet::serving {
 namespace {
 
 constexpr int kDeepest = 16;
-constexpr int kMostValues = 4096;
+constexpr int64_t kMostValues = 4096;
 
 /// Builds the document as the parser comes along.
 class BoundedBuilder final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit BoundedBuilder(BoundedJson& result) : result_(result) {}
+  BoundedBuilder(BoundedJson& result, int64_t most_values) : result_(result), most_values_(most_values) {}
 
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return in_data_ > 0 ? number(value ? 1.0F : 0.0F) : add(value); }
@@ -75,8 +75,8 @@ class BoundedBuilder final : public nlohmann::json_sax<nlohmann::json> {
 
   nlohmann::json* place(nlohmann::json value) {
     if (in_data_ > 0) throw ArgumentError("data should hold numbers only");
-    if (++values_ > kMostValues)
-      throw ArgumentError(fmt::format("the JSON should hold at most {} values beside its data", kMostValues));
+    if (++values_ > most_values_)
+      throw ArgumentError(fmt::format("the JSON should hold at most {} values beside its data", most_values_));
     if (path_.empty()) {
       result_.document = std::move(value);
       return &result_.document;
@@ -107,15 +107,16 @@ class BoundedBuilder final : public nlohmann::json_sax<nlohmann::json> {
   std::vector<nlohmann::json*> path_;  ///< stays valid: a value's siblings are added when it is closed
   std::string key_;
   int depth_ = 0;
-  int values_ = 0;
+  const int64_t most_values_;
+  int64_t values_ = 0;
   int in_data_ = 0;  ///< levels of arrays below a "data"
 };
 
 }  // namespace
 
-BoundedJson read_bounded_json(std::string_view text) {
+BoundedJson read_bounded_json(std::string_view text, int64_t more) {
   BoundedJson result;
-  BoundedBuilder builder(result);
+  BoundedBuilder builder(result, kMostValues + more);
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   return result;
 }

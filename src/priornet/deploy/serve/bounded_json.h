@@ -13,8 +13,8 @@ struct BoundedJson {
   std::vector<std::vector<float>> numbers;  ///< booleans as 0 and 1
 };
 
-/// ArgumentError: not JSON (at which byte), nested deeper than 16 levels, more than 4096 values beside those arrays, a
-/// text or an object inside such an array.
-BoundedJson read_bounded_json(std::string_view text);
+/// ArgumentError: not JSON (at which byte), nested deeper than 16 levels, more than 4096 values and `more` beside those
+/// arrays, a text or an object inside such an array.
+BoundedJson read_bounded_json(std::string_view text, int64_t more = 0);
 
 }  // namespace priornet::serving

@@ -186,7 +186,7 @@ TensorRequest read_tensor_request(const ModelDescription& model, std::string_vie
 
 std::string read_feature_row(const ModelDescription& model, std::string_view body) {
   if (model.takes_images()) bad_request(fmt::format("the model {} takes an image, not features", model.name));
-  const auto header = read_bounded_json(body);
+  const auto header = read_bounded_json(body, model.values_a_row());
   if (!header.document.is_object() || !header.document.contains("features")) bad_request("features are missing");
   const auto& features = header.document["features"];
   const auto width = static_cast<size_t>(model.values_a_row());
