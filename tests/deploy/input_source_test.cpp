@@ -45,6 +45,10 @@ TEST(InputSource, SaysWhatIsNotThere) {
   EXPECT_EQ(all_of(open_inputs((folder / "").string(), predictor)).at(0).error, "holds no images");
   EXPECT_EQ(all_of(open_inputs(folder.file("t.csv", "1,2\n"), predictor)).at(0).error,
             "holds rows of numbers, the model takes images");
+  std::filesystem::create_symlink("moved.png", folder / "link.png");
+  EXPECT_EQ(all_of(open_inputs((folder / "").string(), predictor)).at(0).error,
+            "cannot be read: No such file or directory")
+      << "a link to nothing is an image that is missed";
 }
 
 TEST(InputSource, ReadsNamedColumnsInAnyOrderBesideOthers) {

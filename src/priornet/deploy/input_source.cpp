@@ -76,12 +76,13 @@ class ImageFiles final : public InputSource {
 
 std::vector<std::string> images_below(const fs::path& folder) {
   std::vector<std::string> paths;
+  std::error_code ignored;
   fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied);
   for (; entry != fs::recursive_directory_iterator(); ++entry) {
     // Hidden files and folders are passed over, as where sets are read: thumbnails, what a Mac leaves beside a file.
     if (entry->path().filename().string().starts_with('.'))
       entry.disable_recursion_pending();
-    else if (entry->is_regular_file() && is_image_path(entry->path().string()))
+    else if (!entry->is_directory(ignored) && is_image_path(entry->path().string()))  // or a link to nothing
       paths.push_back(entry->path().string());
   }
   std::sort(paths.begin(), paths.end(), natural_less);
