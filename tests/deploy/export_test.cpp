@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <priornet/core/errors.h>
+#include <priornet/deploy/calibrate.h>
 #include <priornet/deploy/export/decision_graph.h>
 #include <priornet/deploy/export/export_model.h>
 #include <priornet/deploy/export/onnx_file.h>
@@ -148,6 +149,23 @@ TEST(Export, DrawsDropoutAnewInEveryPass) {
   // On average what the library's dropout gives.
   const auto ours = Predictor(model).predict(inputs);
   EXPECT_NEAR(first["entropy"].mean().item<double>(), ours.score("entropy")->mean().item<double>(), 0.05);
+}
+
+TEST(Export, KeepsThePromiseOfADropoutModelThoughItDrawsAnew) {
+  const TemporaryFolder folder;
+  auto cases = export_cases(1200);
+  auto& [name, model, inputs] = cases[4];
+  model.points.reset();
+  model.dropout_samples = 3;
+  CalibrationOptions options;
+  options.false_alarm = 0.1;
+  model.points =
+      calibrate(Predictor(model).predict(inputs.narrow(0, 0, 600)), {}, watched_measures(true, true), options);
+  export_torchscript(model, folder / "drop.pt");
+  auto module = torch::jit::load((folder / "drop.pt").string());
+  torch::manual_seed(1);
+  const auto verdicts = answers_of(module, inputs.narrow(0, 600, 600))["verdict"];
+  EXPECT_LT(verdicts.ne(0).to(torch::kFloat64).mean().item<double>(), 0.16);  // 0.1 and three deviations
 }
 
 TEST(Export, RejectsAnInputWithoutNumbersInsteadOfTrustingIt) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/core/errors.h>
+#include <priornet/core/seeds.h>
 #include <priornet/data/images/decode.h>
 #include <priornet/data/transforms/fitting.h>
 #include <priornet/deploy/predictor.h>
@@ -12,11 +13,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace priornet {
 namespace {
-
-constexpr uint64_t kDropoutSeed = 0;
 
 // Dropout draws from LibTorch's own generator, of which a process has one.
 std::mutex& dropout_generator() {
@@ -24,29 +24,33 @@ std::mutex& dropout_generator() {
   return mutex;
 }
 
-// [S, N, K]. Every input meets the same masks, whichever others are asked with it.
-torch::Tensor dropout_logits(Network& network, const torch::Tensor& inputs, int64_t samples) {
+// [S, N, K]. An input meets masks of its own, drawn from its bytes `as_given`: the same whichever others are asked with
+// it. Were they those of all inputs, calibration would not see how much masks matter, and an export, which draws them
+// anew, would reject too many.
+torch::Tensor dropout_logits(Network& network, const torch::Tensor& inputs, int64_t samples,
+                             const torch::Tensor& as_given, uint64_t member) {
   const Evaluating evaluating(network, true);
   const auto fixed = network.before_dropout(inputs);
+  const auto size = as_given.nbytes() / static_cast<size_t>(as_given.size(0));
+  const auto* bytes = static_cast<const char*>(as_given.data_ptr());
   const std::lock_guard lock(dropout_generator());
   std::vector<torch::Tensor> logits;
   for (int64_t i = 0; i < fixed.size(0); ++i) {
     auto shape = fixed.sizes().vec();
     shape[0] = samples;
-    torch::manual_seed(kDropoutSeed);
+    torch::manual_seed(derive_seed(member, {bytes + static_cast<size_t>(i) * size, size}));
     logits.push_back(network.from_dropout(fixed.narrow(0, i, 1).expand(shape).contiguous()));
   }
   return torch::stack(logits, 1);
 }
 
-torch::Tensor member_logits(Network& network, const torch::Tensor& inputs, int64_t dropout_samples) {
-  if (dropout_samples > 0) return dropout_logits(network, inputs, dropout_samples);
+torch::Tensor plain_logits(Network& network, const torch::Tensor& inputs) {
   const Evaluating evaluating(network);
   return network.forward(inputs).unsqueeze(0);
 }
 
-// [M, N, K], or [N, K] of one network asked once.
-torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs) {
+// [M, N, K], or [N, K] of one network asked once. `as_given` on the CPU, contiguous: `inputs` before all else.
+torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs, const torch::Tensor& as_given) {
   const auto device = model.run.device();
   const auto batch = batch_on(device, {});
   std::vector<torch::Tensor> parts;
@@ -54,9 +58,14 @@ torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs) {
     InferenceOptions options;
     options.batch = batch;
     const auto prepared = network_inputs(inputs, first, device, options);
+    const auto given = as_given.narrow(0, first, prepared.size(0));
     std::vector<torch::Tensor> members;
-    for (const auto& member : model.run.members)
-      members.push_back(member_logits(*member, prepared, model.dropout_samples).to(torch::kFloat32));
+    for (const auto& member : model.run.members) {
+      const auto logits = model.dropout_samples == 0
+                              ? plain_logits(*member, prepared)
+                              : dropout_logits(*member, prepared, model.dropout_samples, given, members.size());
+      members.push_back(logits.to(torch::kFloat32));
+    }
     parts.push_back(torch::cat(members));
   }
   const auto logits = torch::cat(parts, 1);
@@ -104,7 +113,8 @@ Predictions Predictor::predict(const torch::Tensor& inputs) {
   const bool several = model_.asks_several();
   Predictions result;
   auto logits = several ? torch::empty({1, 0, classes}) : torch::empty({0, classes});
-  if (inputs.size(0) > 0) logits = logits_of(model_, standardised(inputs.to(torch::kCPU), model_.preprocessing));
+  const auto rows = inputs.to(torch::kCPU).contiguous();
+  if (rows.size(0) > 0) logits = logits_of(model_, standardised(rows, model_.preprocessing), rows);
   logits = logits.to(torch::kCPU).to(torch::kFloat64);
   if (!logits.isfinite().all().item<bool>())
     throw DataError(fmt::format("{}: the network's logits of an input are not finite", model_.name));
