@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -53,6 +54,17 @@ class RowSink {
   std::string path_;
 };
 
+// Opening it would empty it, before it is read or for good.
+void check_out(const PredictOptions& options) {
+  auto read = options.inputs;
+  read.push_back(options.model);
+  for (const auto& path : read) {
+    std::error_code not_there;
+    if (!options.out.empty() && std::filesystem::equivalent(path, options.out, not_there))
+      throw CLI::ValidationError("--out", fmt::format("{} is what is read: it would be lost", options.out));
+  }
+}
+
 std::string format_for(const PredictOptions& options) {
   if (!options.format.empty()) return options.format;
   const auto name = lower_case(options.out);
@@ -81,6 +93,7 @@ int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const Predictio
 }
 
 void run(const PredictOptions& options) {
+  check_out(options);
   Predictor predictor(open_model(options.model, chosen_device(options.device)));
   const PredictionRows rows(predictor.model(), format_for(options));
   RowSink sink(options.out);

@@ -109,6 +109,12 @@ TEST(Deploy, WalksFromATableToVerdicts) {
   EXPECT_EQ(rows[3]["error"], "column 2: \"oops\" is no finite number");
   EXPECT_EQ(rows[3]["row"], 3);
 
+  const auto over = run_tool({"predict", model, input, "--out", (files / "." / "new.csv").string()});
+  EXPECT_EQ(over.status, 2);
+  EXPECT_NE(over.err.find("new.csv is what is read: it would be lost"), std::string::npos) << over.err;
+  EXPECT_EQ(run_tool({"predict", model, input, "--out", model}).status, 2);
+  EXPECT_EQ(lines_of(run_tool({"predict", model, input, "--format", "jsonl"}).out).size(), 4u) << "still there";
+
   const auto csv = run_tool({"predict", run, input, "--format", "csv"});
   EXPECT_TRUE(csv.out.starts_with("input,row,prediction,probability,max_prob,entropy,")) << csv.out;
   EXPECT_EQ(csv.out.find("verdict"), std::string::npos);
