@@ -211,7 +211,6 @@ void run(const CalibrateOptions& options) {
   const auto watched = watched_measures(model.run.gives_dirichlet(), model.asks_several());
   model.points = calibrate(said, labels, watched, options.calibration);
   model.points->calibration_set = set_name;
-  write_model_file(out, model);
 
   Predictor predictor(model);
   std::vector<Behaviour> behaviours;
@@ -220,6 +219,7 @@ void run(const CalibrateOptions& options) {
       behaviour_on(predictor, set, calibration_halves(set.size(), options.calibration.seed).combined, progress));
   if (!options.check.empty())
     behaviours.push_back(behaviour_on(predictor, load_set(options.check, load), {}, progress));
+  write_model_file(out, model);  // last: a command that fails leaves an older file as it was
   print(options.json ? as_json(model, behaviours, out) : as_text(model, behaviours, out));
 }
 

@@ -197,6 +197,10 @@ TEST(Deploy, SaysWhatCalibrationLacks) {
       << few.err;
   const auto same = run_tool({"calibrate", run, "--data", files.at("photos"), "--out", files.at("m")});
   EXPECT_NE(same.err.find("is what the run learnt from"), std::string::npos) << same.err;
+  const auto failed = run_tool({"calibrate", run, "--data", files.at("photos") + ",subset=30", "--out", files.at("new"),
+                                "--check", files.at("nothing")});
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_FALSE(fs::exists(files.at("new"))) << failed.err;
 }
 
 TEST(Deploy, RefusesANameThatNoServerCouldOffer) {
