@@ -9,6 +9,7 @@
 #include <priornet/runs/evaluation.h>
 
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -55,9 +56,17 @@ Dataset rows_kept_back(const TrainedRun& run, const std::string& folder, const L
   return set;
 }
 
+// Whether two names of sets mean the same: paths may differ in how they are written.
+bool same_set(const std::string& one, const std::string& other) {
+  const auto path = [](const std::string& name) { return name.substr(0, name.find(',')); };
+  std::error_code not_there;
+  return one == other || (one.substr(path(one).size()) == other.substr(path(other).size()) &&
+                          std::filesystem::equivalent(path(one), path(other), not_there));
+}
+
 Dataset held_out(const TrainedRun& run, const CalibrateOptions& options, const LoadOptions& load) {
   if (options.data.empty()) return rows_kept_back(run, options.run, load);
-  if (options.data == run.config.train)
+  if (same_set(options.data, run.config.train))
     warn(fmt::format("{} is what the run learnt from: its false alarms on new inputs will be more than promised",
                      options.data));
   return load_set(options.data, load);
