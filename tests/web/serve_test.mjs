@@ -104,6 +104,13 @@ async function checkExamples(page, name) {
   expect(seen.size > 1, `${name}: the examples all look alike to the model`);
 }
 
+async function checkClear(page, name) {
+  await page.evaluate(`document.getElementById("clear").click()`);
+  await pause(300);
+  const left = `${await text(page, "class")}${await text(page, "time")}${await text(page, "bars")}`;
+  expect(left === "", `${name}: an answer stays when the pad is cleared: '${left}'`);
+}
+
 async function checkMorph(page, name) {
   await page.evaluate(`[...document.querySelectorAll("#examples button")].find((button) => button.textContent === "4 or 9?").click()`);
   const at = async (t) => {
@@ -147,8 +154,9 @@ try {
     await checkDrawing(page, name);
     await checkKeyboard(page, name);
     await checkExamples(page, name);
-    await checkMorph(page, name);
     await checkViews(page, name);
+    await checkMorph(page, name);
+    await checkClear(page, name);
     await checkLayout(page, name);
     for (const complaint of page.complaints)
       if (!complaint.startsWith(`request: ${address}`)) problems.push(`${name}: ${complaint}`);

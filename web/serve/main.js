@@ -8,12 +8,17 @@ import { View } from "./view.js";
 const byId = (id) => document.getElementById(id);
 let model, shape, view, simplex, pad, file, morph;
 
-function complain(error) {
+// No answer stays beside an input, or a model, that it is not of.
+function showNone(name, words) {
+  view?.clear();
+  simplex?.clear();
   byId("verdict").dataset.verdict = "none";
-  byId("verdict-name").textContent = "No answer";
+  byId("verdict-name").textContent = name;
   byId("class").textContent = "";
-  byId("words").textContent = error.message;
+  byId("words").textContent = words;
 }
+
+const complain = (error) => showNone("No answer", error.message);
 
 // Asks for a token once, where the server wants one.
 async function withToken(work) {
@@ -30,7 +35,9 @@ async function withToken(work) {
   }
 }
 
+// Without a body there is nothing to ask about.
 const ask = latest(async (body) => {
+  if (!body) return showNone("Draw something", "The answer follows as you draw.");
   const asked = model;
   const start = performance.now();
   try {
@@ -84,7 +91,7 @@ function inputChanged() {
   const canvas = modelImage(pad.strokes, shape, byId("centre").checked);
   if (byId("invert").checked) inverted(canvas);
   preview(canvas);
-  if (pad.strokes.length > 0) ask(() => asPng(canvas));
+  ask(pad.strokes.length > 0 && (() => asPng(canvas)));
 }
 
 async function takeFile(chosen) {
@@ -187,6 +194,7 @@ async function start(name) {
     showTable(parameters);
     showExamples(tableExamples(parameters));
     if (parameters.feature_means?.length) fillTable(parameters.feature_means);
+    else tableChanged();
   }
 }
 
@@ -195,7 +203,10 @@ async function open() {
   byId("clear").addEventListener("click", () => (pad.set([]), offerMorph(), inputChanged()));
   byId("morph-at").addEventListener("input", ({ target }) => (pad.set(morph.strokes(target.valueAsNumber)), inputChanged()));
   byId("undo").addEventListener("click", () => pad.undo());
-  byId("file").addEventListener("change", ({ target }) => target.files.length > 0 && takeFile(target.files[0]));
+  byId("file").addEventListener("change", ({ target }) => {
+    if (target.files.length > 0) takeFile(target.files[0]);
+    target.value = ""; // the same file may be chosen again
+  });
   for (const id of ["centre", "invert"]) byId(id).addEventListener("change", inputChanged);
   byId("table-input").addEventListener("input", tableChanged);
   byId("table-input").addEventListener("submit", (event) => event.preventDefault());

@@ -15,6 +15,11 @@ export class Simplex {
     corners.replaceChildren(...this.selects);
   }
 
+  clear() {
+    this.alphas = undefined;
+    this.canvas.getContext("2d").clearRect(0, 0, this.canvas.width, this.canvas.height);
+  }
+
   show(alphas) {
     this.alphas = alphas;
     if (!this.chosen) {

@@ -44,6 +44,18 @@ export class View {
       const row = element("div", { class: "bar" }, element("span", { class: "name", title: name }, name), element("div", { class: "track" }, fill), value);
       return { row, fill, value, name };
     });
+    this.clear();
+  }
+
+  clear() {
+    this.answer = undefined;
+    byId("gauges").dataset.verdict = "none";
+    byId("time").textContent = "";
+    for (const { box, value, fill } of this.gauges) {
+      value.textContent = "–";
+      fill.style.width = "0";
+      box.classList.remove("over");
+    }
     byId("bars").replaceChildren();
     byId("all").querySelector("tbody").replaceChildren();
   }
