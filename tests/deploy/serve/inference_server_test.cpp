@@ -1,5 +1,6 @@
 #include <priornet/core/errors.h>
 #include <priornet/deploy/serve/bearer_token.h>
+#include <priornet/deploy/serve/plain_answer.h>
 #include <testing/running_server.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
@@ -56,6 +57,16 @@ TEST(InferenceServer, AnswersPeopleInWords) {
   EXPECT_EQ(row["prediction"], "above");
   EXPECT_EQ(json::parse(server.ask("POST", "/predict?model=table", R"({"features":[-3,1]})").body)["prediction"],
             "below");
+}
+
+TEST(InferenceServer, TellsAValueFromTheLimitItIsAbove) {
+  const auto model = made_up_model();
+  auto answers = model.answer(std::string("\1\11\377\0", 4), 1);
+  answers.scores[1][0] = 0.25003;
+  EXPECT_EQ(
+      serving::verdict_in_words(model.description, answers, 0),
+      "Unfamiliar: it is not like what the model learned from. Its mutual information is 0.25003, above the limit "
+      "of 0.25.");
 }
 
 TEST(InferenceServer, RefusesWithAReason) {

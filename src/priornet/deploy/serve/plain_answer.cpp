@@ -29,9 +29,12 @@ std::string reason_of(const ModelDescription& model, const Answers& answers, Ver
     const auto value = answers.scores[static_cast<size_t>(at - model.measures.begin())][row];
     auto name = watch.measure;
     std::replace(name.begin(), name.end(), '_', ' ');
-    return value > watch.threshold
-               ? fmt::format(" Its {} is {:.3g}, above the limit of {:.3g}.", name, value, watch.threshold)
-               : fmt::format(" Its {} of {:.3g} is what stands out most.", name, value);
+    if (!(value > watch.threshold)) return fmt::format(" Its {} of {:.3g} is what stands out most.", name, value);
+    const auto rounded = [](double number, int digits) { return fmt::format("{:.{}g}", number, digits); };
+    int digits = 3;  // more where the two would read the same
+    while (digits < 17 && rounded(value, digits) == rounded(watch.threshold, digits)) ++digits;
+    return fmt::format(" Its {} is {}, above the limit of {}.", name, rounded(value, digits),
+                       rounded(watch.threshold, digits));
   }
   return "";
 }
