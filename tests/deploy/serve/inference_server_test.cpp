@@ -80,6 +80,8 @@ TEST(InferenceServer, RefusesWithAReason) {
   expect(404, "there is no model 'made-upp': did you mean made-up?", server.ask("GET", "/v2/models/made-upp"));
   expect(404, "the model made-up has the version 1 only, found 2", server.ask("GET", "/v2/models/made-up/versions/2"));
   expect(405, "/predict takes POST, found GET", server.ask("GET", "/predict"));
+  EXPECT_EQ(server.ask("GET", "/predict").headers.at("Allow"), "POST");
+  EXPECT_EQ(server.ask("POST", "/v2", "{}").headers.at("Allow"), "GET, HEAD");
   expect(400, "the image: should have 4 bytes", server.ask("POST", "/predict", "12345"));
   expect(400, "the body is empty", server.ask("POST", "/predict"));
   expect(400, "the body should be JSON, which it is not at byte 1",

@@ -79,8 +79,12 @@ void InferenceServer::handle(Request request, const Responder& respond) {
     const bool open = pattern == "page" || pattern.starts_with("/v2/health/");
     if (!open && !options_.token.empty() && !carries_token(request.header("authorization"), options_.token))
       throw Refusal(401, "this server wants a token: Authorization: Bearer TOKEN");
-    if (request.method != chosen.method)
-      throw Refusal(405, fmt::format("{} takes {}, found {}", request.path, chosen.method, request.method));
+    if (request.method != chosen.method) {
+      auto refused =
+          error_response(405, fmt::format("{} takes {}, found {}", request.path, chosen.method, request.method));
+      refused.headers.emplace_back("Allow", chosen.method == "GET" ? "GET, HEAD" : chosen.method);
+      return answer(std::move(refused));
+    }
     // The answer may come when this function is over.
     chosen.run(request, [this, pattern, start, respond](Response response) {
       metrics_.request(pattern, response.status, Clock::now() - start);
