@@ -76,13 +76,32 @@ std::unique_ptr<InputSource> source_of(const std::string& name, const Predictor&
   return open_inputs(name, predictor);
 }
 
-// Predicts what has gathered, in its order, and empties it.
-int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const PredictionRows& rows, RowSink& sink) {
+// What is said of the inputs without an error. Where the network has no answer to one, each is asked alone, and that
+// one gets an error.
+Answers answers_to(std::vector<Input>& waiting, Predictor& predictor) {
   std::vector<torch::Tensor> values;
   for (const auto& input : waiting)
     if (input.error.empty()) values.push_back(input.value);
-  Answers answers;
-  if (!values.empty()) answers = answers_of(predictor.predict(torch::stack(values)));
+  if (values.empty()) return {};
+  try {
+    return answers_of(predictor.predict(torch::stack(values)));
+  } catch (const DataError&) {
+    Answers answers;
+    for (auto& input : waiting) {
+      if (!input.error.empty()) continue;
+      try {
+        answers.append(answers_of(predictor.predict(input.value.unsqueeze(0))), 0, 1);
+      } catch (const DataError& error) {
+        input.error = error.what();
+      }
+    }
+    return answers;
+  }
+}
+
+// Predicts what has gathered, in its order, and empties it.
+int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const PredictionRows& rows, RowSink& sink) {
+  const auto answers = answers_to(waiting, predictor);
   std::string text;
   int64_t at = 0;
   for (const auto& input : waiting) text += input.error.empty() ? rows.row(input, answers, at++) : rows.error(input);

@@ -120,6 +120,26 @@ TEST(Deploy, WalksFromATableToVerdicts) {
   EXPECT_EQ(csv.out.find("verdict"), std::string::npos);
 }
 
+TEST(Deploy, GoesOnAfterAnInputThatTheNetworkHasNoAnswerTo) {
+  const InputFiles files;
+  std::string text = "x,y,kind\n";
+  for (int i = 0; i < 60; ++i) text += fmt::format("{},{},{}\n", i % 7, i % 5, i % 2 == 0 ? "even" : "odd");
+  const auto data = files.text("t.csv", text) + ",label=kind";
+  const auto run = (files / "run").string();
+  ASSERT_EQ(
+      run_tool({"train", "--data", data, "--out", run, "--set", "training.epochs=1", "data.standardise=false"}).status,
+      0);
+  const auto input = files.text("new.csv", "x,y\n1,2\n3.4e38,3.4e38\n3,4\n");
+  const auto said = run_tool({"predict", run, input, "--format", "jsonl"});
+  EXPECT_EQ(said.status, 1);
+  const auto rows = lines_of(said.out);
+  ASSERT_EQ(rows.size(), 3u) << said.err;
+  EXPECT_EQ(rows[1]["error"], "run: the network's logits of an input are not finite");
+  const auto alone = lines_of(run_tool({"predict", run, files.text("one.csv", "x,y\n3,4\n"), "--format", "jsonl"}).out);
+  EXPECT_EQ(rows[2]["prediction"], alone.at(0)["prediction"]);
+  EXPECT_TRUE(rows[0].contains("probability"));
+}
+
 TEST(Deploy, NoticesThatTheDataChanged) {
   const InputFiles files;
   std::string text;
