@@ -178,6 +178,12 @@ TEST(Losses, RejectWhatDoesNotFit) {
                 "forward_kl: probabilities should be shaped like logits (shape [4, 3]), found shape [4, 2]");
   EXPECT_THROWS(ArgumentError, prior_network_loss(logits, labels_for(5, 3)),
                 "prior_network_loss: labels should be of shape [4], found shape [5]");
+  EXPECT_THROWS(ArgumentError, prior_network_loss(logits, labels_for(4, 3).unsqueeze(1)),
+                "prior_network_loss: labels should be of rank 1, found shape [4, 1]");
+  EXPECT_THROWS(ArgumentError, distillation_gradient(logits, torch::ones(3)),
+                "distillation_gradient: probabilities should be of rank 2, found shape [3]");
+  EXPECT_THROWS(ArgumentError, distillation_gradient(logits, torch::Tensor()),
+                "distillation_gradient: probabilities should be a tensor, found none");
   EXPECT_THROWS(ArgumentError, cross_entropy(logits, torch::Tensor()),
                 "cross_entropy: labels should be a tensor, found none");
 }

@@ -106,7 +106,8 @@ namespace {
 void check_batch(std::string_view function, const torch::Tensor& logits, const torch::Tensor& labels,
                  const SmoothingOptions& target) {
   check_logits(function, "logits", logits);
-  const int64_t in = labels.defined() && labels.dim() == 1 ? labels.size(0) : 0;
+  if (labels.defined()) check_rank(function, "labels", labels, 1);
+  const int64_t in = labels.defined() ? labels.size(0) : 0;
   DirichletTarget::smoothed_labels(labels, target).check(function, logits.slice(0, 0, in));
   is_on_cuda(function, logits);
 }
@@ -145,7 +146,9 @@ LossWithGradient distillation_gradient(const torch::Tensor& logits, const torch:
                                        const DistillationOptions& options) {
   constexpr auto kFunction = "distillation_gradient";
   check_logits(kFunction, "logits", logits);
-  const int64_t in = probabilities.defined() && probabilities.dim() == 2 ? probabilities.size(0) : 0;
+  check_floating(kFunction, "probabilities", probabilities);
+  check_rank(kFunction, "probabilities", probabilities, 2);
+  const int64_t in = probabilities.size(0);
   const auto target = DirichletTarget::teacher(probabilities, options.alpha0);
   target.check(kFunction, logits.slice(0, 0, in));
   is_on_cuda(kFunction, logits);
