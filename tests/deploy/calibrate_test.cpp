@@ -82,6 +82,12 @@ TEST(Calibrate, RefusesWhatCannotBe) {
                 "calibrate: false_alarm should be between 0 and 1, found 1.5");
   EXPECT_THROWS(ArgumentError, calibrate(made_up(1, 1), {}, watched_measures(true, false), {}),
                 "calibrate: should be given at least 2 inputs, found 1");
+  EXPECT_THROWS(ArgumentError, calibrate(said, {}, {}, {}),
+                "calibrate: should be given at least one measure to watch, found none");
+  for (const int64_t labels : {9, 11})
+    EXPECT_THROWS(ArgumentError,
+                  calibrate(said, torch::zeros({labels}, torch::kInt64), watched_measures(true, false), {}),
+                  ("calibrate: labels should be of shape [10], found shape [" + std::to_string(labels) + "]").c_str());
 }
 
 }  // namespace

@@ -50,6 +50,13 @@ TEST(SampleLog, IsFiniteAndNormalisedForTinyConcentrations) {
   EXPECT_TRUE(near(log_mu.exp().sum(2), torch::ones({3, 50}), 1e-5));
 }
 
+TEST(SampleLog, OfARowWithoutNumbersIsNaNAndEnds) {
+  const auto log_mu = sample_log(rows({{0, 1}, {NAN, 1}, {0, NAN}, {1, 0}}), {2, 7});
+  EXPECT_TRUE(log_mu.slice(1, 1, 3).isnan().all().item<bool>());
+  EXPECT_TRUE(log_mu.select(1, 0).isfinite().all().item<bool>());
+  EXPECT_TRUE(log_mu.select(1, 3).isfinite().all().item<bool>());
+}
+
 TEST(Sample, DependsOnTheSeedAndNotOnTheThreads) {
   const auto logits = make_logits(Shape::kRandom, 100, 10, torch::kFloat32, 1, -2, 4);
   const auto one = sample_log(logits, {5, 8});

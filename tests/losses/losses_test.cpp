@@ -1,5 +1,7 @@
 #include <priornet/core/errors.h>
+#include <priornet/dirichlet/density.h>
 #include <priornet/dirichlet/divergence.h>
+#include <priornet/dirichlet/measures.h>
 #include <priornet/losses/loss_kernels.h>
 #include <priornet/losses/losses.h>
 #include <testing/logits.h>
@@ -7,6 +9,8 @@
 #include <testing/throws.h>
 
 #include <torch/csrc/autograd/autograd.h>
+
+#include <functional>
 
 namespace priornet {
 namespace {
@@ -174,8 +178,46 @@ TEST(Losses, RejectWhatDoesNotFit) {
                 "forward_kl: probabilities should be shaped like logits (shape [4, 3]), found shape [4, 2]");
   EXPECT_THROWS(ArgumentError, prior_network_loss(logits, labels_for(5, 3)),
                 "prior_network_loss: labels should be of shape [4], found shape [5]");
+  EXPECT_THROWS(ArgumentError, prior_network_loss(logits, labels_for(4, 3).unsqueeze(1)),
+                "prior_network_loss: labels should be of rank 1, found shape [4, 1]");
+  EXPECT_THROWS(ArgumentError, distillation_gradient(logits, torch::ones(3)),
+                "distillation_gradient: probabilities should be of rank 2, found shape [3]");
+  EXPECT_THROWS(ArgumentError, distillation_gradient(logits, torch::Tensor()),
+                "distillation_gradient: probabilities should be a tensor, found none");
   EXPECT_THROWS(ArgumentError, cross_entropy(logits, torch::Tensor()),
                 "cross_entropy: labels should be a tensor, found none");
+}
+
+// A gradient that lacked the part through the loss would look right.
+TEST(Losses, RefuseASecondDerivative) {
+  const auto inputs = make_logits(Shape::kRandom, 4, 3, torch::kFloat64, 3, -2, 4).requires_grad_();
+  const auto weights = torch::eye(3, torch::kFloat64).requires_grad_();
+  const auto penalise = [&](const std::function<torch::Tensor(const torch::Tensor&)>& loss) {
+    const auto slope = torch::autograd::grad({loss(inputs.matmul(weights)).sum()}, {inputs}, {}, true, true)[0];
+    slope.square().sum().backward();
+  };
+  const auto labels = labels_for(4, 3);
+  const auto target = DirichletTarget::smoothed_labels(labels);
+  EXPECT_THROWS(ArgumentError, penalise([&](const auto& z) { return forward_kl(z, target); }),
+                "forward_kl: can be differentiated once, a second derivative was asked for");
+  EXPECT_THROWS(ArgumentError, penalise([&](const auto& z) { return cross_entropy(z, labels); }),
+                "cross_entropy: can be differentiated once, a second derivative was asked for");
+  EXPECT_THROWS(ArgumentError, penalise([&](const auto& z) { return prior_network_loss(z, labels).total; }),
+                "prior_network_loss: can be differentiated once, a second derivative was asked for");
+  EXPECT_THROWS(ArgumentError, penalise([&](const auto& z) { return kl_divergence(z, torch::zeros_like(z)); }),
+                "kl_divergence: can be differentiated once, a second derivative was asked for");
+  EXPECT_THROWS(ArgumentError, penalise([&](const auto& z) { return differential_entropy(z); }),
+                "dirichlet_measures: can be differentiated once, a second derivative was asked for");
+  EXPECT_THROWS(ArgumentError,
+                penalise([&](const auto& z) { return log_density(z, torch::log_softmax(z, 1).detach()); }),
+                "log_density: can be differentiated once, a second derivative was asked for");
+}
+
+TEST(Losses, GiveTheSameGradientWhereItsGraphIsKept) {
+  const auto logits = make_logits(Shape::kRandom, 4, 3, torch::kFloat64, 3, -2, 4).requires_grad_();
+  const auto loss = forward_kl(logits, DirichletTarget::flat()).sum();
+  EXPECT_TRUE(
+      torch::autograd::grad({loss}, {logits}, {}, true, true)[0].equal(torch::autograd::grad({loss}, {logits})[0]));
 }
 
 // Vectorised equals looped, for every instruction set, at sizes that leave lanes over.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install_test.sh BUILD [TORCH]: an install serves a separate project: find_package(priornet), build, run. The installed tool
-# makes the model file that the project's program is asked about.
+# install_test.sh BUILD [TORCH]: an install serves a separate project: find_package(priornet), build, run; the source does as
+# a folder of it. The installed tool makes the model file that the project's program is asked about.
 set -euo pipefail
 build=$1
 source=$(dirname -- "$(readlink -f -- "$0")")/../consumer
@@ -12,6 +12,9 @@ cmake -G Ninja -S "$source" -B "$folder/build" -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$folder/installed${2:+;$2}" ${CONSUMER_FLAGS:+-DCMAKE_CXX_FLAGS="$CONSUMER_FLAGS"} >/dev/null
 cmake --build "$folder/build" >/dev/null
 "$folder/build/measures"
+# As a folder of that project: to generate is to find all that is linked.
+cmake -G Ninja -S "$source" -B "$folder/inside" -DPRIORNET_SOURCE="$source/../.." \
+  -DCMAKE_PREFIX_PATH="${2:-}" >/dev/null
 
 tool=$folder/installed/bin/priornet
 [[ -x $tool ]] || exit 0  # a build without the tool

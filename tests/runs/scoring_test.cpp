@@ -101,6 +101,18 @@ TEST(RunLogits, FitImagesToTheNetwork) {
   EXPECT_THROWS(DataError, run_logits(run, set, {}, silent), "large: should hold images, holds rows of numbers");
 }
 
+TEST(Infer, RefusesWhatWouldNotEndAndLeavesTheNetworkTraining) {
+  auto run = load_small_run();
+  auto& network = *run.members[0];
+  network.train();
+  InferenceOptions options;
+  options.batch = 0;
+  EXPECT_THROWS(ArgumentError, infer(network, small_images(4, 1).inputs, options),
+                "infer: batch should be at least 1, found 0");
+  EXPECT_THROW(infer(network, torch::zeros({2, 5})), ArgumentError);
+  EXPECT_TRUE(network.is_training());
+}
+
 TEST(RunLogits, RefuseWhatMakesNoSense) {
   auto config = small_run_config();
   config.model.keep_dense.reset();

@@ -1,6 +1,7 @@
 #include <priornet/deploy/calibrate.h>
 
 #include <fmt/format.h>
+#include <priornet/core/checks.h>
 #include <priornet/core/errors.h>
 #include <priornet/core/seeds.h>
 #include <priornet/eval/calibration.h>
@@ -51,7 +52,9 @@ OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
                           const CalibrationOptions& options) {
   if (!(options.false_alarm > 0.0 && options.false_alarm < 1.0))
     throw ArgumentError(fmt::format("calibrate: false_alarm should be between 0 and 1, found {}", options.false_alarm));
+  if (watched.empty()) throw ArgumentError("calibrate: should be given at least one measure to watch, found none");
   const auto halves = calibration_halves(said.size(), options.seed);
+  if (labels.defined()) check_labels("calibrate", "labels", labels, said.size(), said.logits.size(-1));
   OperatingPoints points;
   points.false_alarm = options.false_alarm;
   points.calibration_size = said.size();

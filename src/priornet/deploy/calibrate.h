@@ -30,7 +30,8 @@ struct CalibrationHalves {
 CalibrationHalves calibration_halves(int64_t size, uint64_t seed);
 
 /// `said`: what the model, not calibrated yet, says of the inputs; `labels`: int64 [N], theirs, or undefined, which
-/// leaves the temperature at 1. ArgumentError for fewer than 2 inputs, or a rate that is not between 0 and 1.
+/// leaves the temperature at 1. ArgumentError for fewer than 2 inputs, labels that do not fit them, a rate that is not
+/// between 0 and 1, or where nothing, or what the model does not give, is watched.
 OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
                           const std::vector<std::pair<Verdict, std::string>>& watched,
                           const CalibrationOptions& options);

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <priornet/core/checks.h>
 #include <priornet/core/errors.h>
+#include <priornet/core/once_differentiable.h>
 #include <priornet/core/rows.h>
 #include <priornet/dirichlet/row_works.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace priornet {
 namespace {
@@ -31,6 +31,7 @@ class DensityFunction : public torch::autograd::Function<DensityFunction> {
       for_each_row(work, logits.size(0), kCostOfDensity * log_mu.size(0) * logits.size(1), logits.is_cuda());
     });
     context->save_for_backward({logits, log_mu});
+    keep_inputs(context, "log_density", {logits_input, log_mu_input});
     return values;
   }
 
@@ -52,7 +53,7 @@ class DensityFunction : public torch::autograd::Function<DensityFunction> {
                                                log_mu_gradient.data_ptr<scalar_t>()};
       for_each_row(work, logits.size(0), kCostOfDensity * log_mu.size(0) * logits.size(1), logits.is_cuda());
     });
-    return {gradient, log_mu_gradient};
+    return differentiable_once(context, {gradient, log_mu_gradient}, outputs);
   }
 };
 

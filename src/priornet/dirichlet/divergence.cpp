@@ -2,9 +2,9 @@
 
 #include <ATen/Dispatch.h>
 #include <priornet/core/checks.h>
+#include <priornet/core/once_differentiable.h>
 #include <priornet/core/rows.h>
 #include <priornet/dirichlet/row_works.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace priornet {
 namespace {
@@ -26,6 +26,7 @@ class KlFunction : public torch::autograd::Function<KlFunction> {
       for_each_row(work, p.size(0), kCostOfKl * p.size(1), p.is_cuda());
     });
     context->save_for_backward({p, q});
+    keep_inputs(context, "kl_divergence", {p_input, q_input});
     return values;
   }
 
@@ -42,7 +43,7 @@ class KlFunction : public torch::autograd::Function<KlFunction> {
           weights.data_ptr<scalar_t>(), p_gradient.data_ptr<scalar_t>(), q_gradient.data_ptr<scalar_t>()};
       for_each_row(work, p.size(0), kCostOfKl * p.size(1), p.is_cuda());
     });
-    return {p_gradient, q_gradient};
+    return differentiable_once(context, {p_gradient, q_gradient}, outputs);
   }
 };
 

@@ -2,9 +2,9 @@
 
 #include <ATen/Dispatch.h>
 #include <priornet/core/checks.h>
+#include <priornet/core/once_differentiable.h>
 #include <priornet/core/rows.h>
 #include <priornet/dirichlet/measure_works.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace priornet {
 namespace {
@@ -38,6 +38,7 @@ class MeasuresFunction : public torch::autograd::Function<MeasuresFunction> {
       run(work, on_cuda);
     });
     context->save_for_backward({logits});
+    keep_inputs(context, "dirichlet_measures", {input});
     context->mark_non_differentiable({prediction});
     measures.push_back(prediction);
     return measures;
@@ -55,7 +56,7 @@ class MeasuresFunction : public torch::autograd::Function<MeasuresFunction> {
           gradient.data_ptr<scalar_t>()};
       run(work, logits.is_cuda());
     });
-    return {gradient};
+    return differentiable_once(context, {gradient}, outputs);
   }
 
  private:

@@ -4,7 +4,8 @@
 
 // Uncertainty measures of Dirichlet distributions; notation as in docs/math.md, section 2.
 // Every function takes logits [N, K], K >= 2 (float32 or float64, CPU or CUDA), alpha = exp(logits), and returns
-// [N] in nats unless said otherwise, same dtype and device, differentiable in logits (once).
+// [N] in nats unless said otherwise, same dtype and device, differentiable in logits (once; a second derivative throws
+// ArgumentError).
 // Nothing overflows: a value beyond the range of the dtype is its largest finite number.
 // A wrong shape or dtype throws ArgumentError. Values are not checked: a NaN in gives a NaN out.
 

@@ -7,8 +7,10 @@
 
 namespace priornet {
 
-/// ln G, G ~ Gamma(alpha), by Marsaglia and Tsang's method (2000); below 1 by G(alpha) = G(alpha + 1) U^(1/alpha).
+/// ln G, G ~ Gamma(alpha), by Marsaglia and Tsang's method (2000); below 1 by G(alpha) = G(alpha + 1) U^(1/alpha). NaN
+/// of a NaN.
 PRIORNET_DEVICE inline double log_gamma_draw(double log_alpha, RandomStream& random) {
+  if (log_alpha != log_alpha) return log_alpha;  // no draw would ever be accepted
   const double alpha = ::exp(log_alpha);
   double boost = 0;
   double shape = alpha;

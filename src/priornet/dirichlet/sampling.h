@@ -12,7 +12,7 @@ struct SampleOptions {
 };
 
 /// ln mu with mu ~ Dir(exp logits), [samples, N, K] for logits [N, K]: in logs, because with small alpha most of mu
-/// underflows. Not differentiable.
+/// underflows. Not differentiable. A row with a NaN gives NaN.
 torch::Tensor sample_log(const torch::Tensor& logits, const SampleOptions& options = {});
 
 /// mu ~ Dir(exp logits), [samples, N, K].

@@ -2,8 +2,8 @@
 
 #include <priornet/core/checks.h>
 #include <priornet/core/device.h>
+#include <priornet/core/once_differentiable.h>
 #include <priornet/losses/loss_batch.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace priornet {
 namespace {
@@ -16,6 +16,7 @@ torch::Tensor gradient_for(const torch::Tensor& input) {
 }
 
 struct RowLossSpec {
+  std::string_view function;
   RowDivergence divergence;
   DirichletTarget target;
   torch::Tensor labels;  ///< or none
@@ -38,11 +39,12 @@ class RowLossFunction : public torch::autograd::Function<RowLossFunction> {
                     is_divergence ? torch::Tensor() : values,
                     gradient});
     if (gradient.defined()) context->save_for_backward({gradient});
+    keep_inputs(context, spec.function, {input});
     return values;
   }
 
   static tensor_list backward(AutogradContext* context, const tensor_list& outputs) {
-    return {context->get_saved_variables()[0] * outputs[0].unsqueeze(1), {}};
+    return differentiable_once(context, {context->get_saved_variables()[0] * outputs[0].unsqueeze(1), {}}, outputs);
   }
 };
 
@@ -62,12 +64,13 @@ class PriorNetworkLossFunction : public torch::autograd::Function<PriorNetworkLo
   static tensor_list forward(AutogradContext* context, const torch::Tensor& input, const BatchLossOptions& options) {
     const auto loss = batch_loss(input.detach().contiguous(), options, input.requires_grad());
     if (loss.gradient.defined()) context->save_for_backward({loss.gradient});
+    keep_inputs(context, "prior_network_loss", {input});
     context->mark_non_differentiable({loss.in, loss.out, loss.cross_entropy});
     return {loss.total, loss.in, loss.out, loss.cross_entropy};
   }
 
   static tensor_list backward(AutogradContext* context, const tensor_list& outputs) {
-    return {context->get_saved_variables()[0] * outputs[0], {}};
+    return differentiable_once(context, {context->get_saved_variables()[0] * outputs[0], {}}, outputs);
   }
 };
 
@@ -77,7 +80,7 @@ torch::Tensor divergence_of(std::string_view function, const torch::Tensor& logi
   target.check(function, logits);
   is_on_cuda(function, logits);
   const auto labels = target.kind() == DirichletTarget::Kind::kSmoothedLabels ? target.labels() : torch::Tensor();
-  return RowLossFunction::apply(logits, RowLossSpec{divergence, target, labels});
+  return RowLossFunction::apply(logits, RowLossSpec{function, divergence, target, labels});
 }
 
 }  // namespace
@@ -94,7 +97,8 @@ torch::Tensor cross_entropy(const torch::Tensor& logits, const torch::Tensor& la
   check_logits("cross_entropy", "logits", logits);
   check_labels("cross_entropy", "labels", labels, logits.size(0), logits.size(1));
   is_on_cuda("cross_entropy", logits);
-  return RowLossFunction::apply(logits, RowLossSpec{RowDivergence::kNone, DirichletTarget::flat(), labels});
+  return RowLossFunction::apply(logits,
+                                RowLossSpec{"cross_entropy", RowDivergence::kNone, DirichletTarget::flat(), labels});
 }
 
 namespace {
@@ -102,7 +106,8 @@ namespace {
 void check_batch(std::string_view function, const torch::Tensor& logits, const torch::Tensor& labels,
                  const SmoothingOptions& target) {
   check_logits(function, "logits", logits);
-  const int64_t in = labels.defined() && labels.dim() == 1 ? labels.size(0) : 0;
+  if (labels.defined()) check_rank(function, "labels", labels, 1);
+  const int64_t in = labels.defined() ? labels.size(0) : 0;
   DirichletTarget::smoothed_labels(labels, target).check(function, logits.slice(0, 0, in));
   is_on_cuda(function, logits);
 }
@@ -141,7 +146,9 @@ LossWithGradient distillation_gradient(const torch::Tensor& logits, const torch:
                                        const DistillationOptions& options) {
   constexpr auto kFunction = "distillation_gradient";
   check_logits(kFunction, "logits", logits);
-  const int64_t in = probabilities.defined() && probabilities.dim() == 2 ? probabilities.size(0) : 0;
+  check_floating(kFunction, "probabilities", probabilities);
+  check_rank(kFunction, "probabilities", probabilities, 2);
+  const int64_t in = probabilities.size(0);
   const auto target = DirichletTarget::teacher(probabilities, options.alpha0);
   target.check(kFunction, logits.slice(0, 0, in));
   is_on_cuda(kFunction, logits);

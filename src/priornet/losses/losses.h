@@ -5,8 +5,8 @@
 #include <limits>
 
 // Losses of logits [N, K], K >= 2 (float32 or float64, CPU or CUDA), alpha = exp(logits). Each returns [N] in nats,
-// differentiable in logits (once): value and gradient come from one fused pass, not from a graph over special
-// functions.
+// differentiable in logits (once; a second derivative throws ArgumentError): value and gradient come from one fused
+// pass, not from a graph over special functions.
 
 namespace priornet {
 

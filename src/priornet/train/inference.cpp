@@ -1,4 +1,5 @@
 #include <priornet/core/autocast.h>
+#include <priornet/core/checks.h>
 #include <priornet/data/transforms/additive_noise.h>
 #include <priornet/data/transforms/pixels.h>
 #include <priornet/train/inference.h>
@@ -6,6 +7,22 @@
 #include <algorithm>
 
 namespace priornet {
+namespace {
+
+/// Sets a network to evaluate, and back, also where it throws.
+class Evaluating {
+ public:
+  explicit Evaluating(Network& network) : network_(network), training_(network.is_training()) { network.eval(); }
+  ~Evaluating() { network_.train(training_); }
+  Evaluating(const Evaluating&) = delete;
+  Evaluating& operator=(const Evaluating&) = delete;
+
+ private:
+  Network& network_;
+  bool training_;
+};
+
+}  // namespace
 
 torch::Device device_of(const Network& network) { return network.parameters().at(0).device(); }
 
@@ -17,9 +34,9 @@ torch::Tensor network_inputs(const torch::Tensor& inputs, int64_t first, const t
 }
 
 torch::Tensor infer(Network& network, const torch::Tensor& inputs, const InferenceOptions& options) {
+  check_range("infer", "batch", options.batch >= 1, "at least 1", static_cast<double>(options.batch));
   const torch::NoGradGuard no_gradient;
-  const bool training = network.is_training();
-  network.eval();
+  const Evaluating evaluating(network);
   const auto device = device_of(network);
   std::vector<torch::Tensor> parts;
   for (int64_t first = 0; first < inputs.size(0); first += options.batch) {
@@ -27,7 +44,6 @@ torch::Tensor infer(Network& network, const torch::Tensor& inputs, const Inferen
     const Autocast autocast(options.bfloat16);
     parts.push_back(network.forward(batch).to(torch::kFloat32));
   }
-  network.train(training);
   if (parts.empty()) return torch::empty({0, network.classes()});
   return torch::cat(parts).to(torch::kCPU);
 }

@@ -7,7 +7,7 @@
 namespace priornet {
 
 struct InferenceOptions {
-  int64_t batch = 1000;
+  int64_t batch = 1000;  ///< at least 1
   bool bfloat16 = false;
   double noise = 0.0;  ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
   uint64_t seed = 0;   ///< of the noise
@@ -22,7 +22,7 @@ torch::Tensor network_inputs(const torch::Tensor& inputs, int64_t first, const t
                              const InferenceOptions& options);
 
 /// Logits [N, K], float32 on the CPU, of a set's inputs, batch by batch on the network's device. The network is set to
-/// evaluate, and back.
+/// evaluate, and back. ArgumentError for batch < 1, or inputs of another shape.
 torch::Tensor infer(Network& network, const torch::Tensor& inputs, const InferenceOptions& options = {});
 
 }  // namespace priornet
