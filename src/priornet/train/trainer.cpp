@@ -184,8 +184,9 @@ class Run {
     if (best) facts_.best = report.validation->error;
     folder_.add_metrics(to_json(report));
     const auto done = epoch + 1;
-    if (done % config_.checkpoint_every == 0 || done == config_.epochs) write(folder_.checkpoint(facts_.step));
+    // Before the checkpoint, which knows it: whoever goes on from there does not write it again.
     if (best) write(folder_.best());
+    if (done % config_.checkpoint_every == 0 || done == config_.epochs) write(folder_.checkpoint(facts_.step));
     folder_.keep_last(config_.keep_checkpoints);
     if (options_.on_epoch) options_.on_epoch(report);
   }
