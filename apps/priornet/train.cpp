@@ -21,8 +21,7 @@
 #include "device_option.h"
 #include "shell_word.h"
 #include "standard_output.h"
-#include "stop_signal.h"
-#include "terminal_progress.h"
+#include "stoppable_progress.h"
 
 namespace priornet::tool {
 namespace {
@@ -134,13 +133,10 @@ void run(const TrainOptions& options) {
   // A run that is there already should not cost the wait for the data, nor be removed before all is ready.
   static_cast<void>(open_run_folder(folder, start_without_removal(ensemble.start), processes.get()));
 
-  const StopSignal signal;
-  TerminalProgress shown;
-  NoProgress silent;
-  Progress& progress = speaks ? static_cast<Progress&>(shown) : silent;
+  StoppableProgress progress(speaks);
   Pace pace;
   EpochReport last;
-  ensemble.trainer.stop = [&] { return signal.caught(); };
+  ensemble.trainer.stop = [&] { return progress.stopping(); };
   ensemble.trainer.on_epoch = [&](const EpochReport& report) {
     if (report.validation && (pace.due() || report.epoch == config.epochs))
       fmt::print(stderr, "{}\n", validation_line(report.epoch, *report.validation));
@@ -159,7 +155,10 @@ void run(const TrainOptions& options) {
     train_run(config, sets, folder, ensemble, progress);
   } catch (const TrainingStopped& stopped) {
     if (speaks) fmt::print(stderr, "priornet: {}\n", stopped.what());
-    if (!signal.caught()) std::exit(1);  // another process was asked to stop
+    if (!progress.stopping()) std::exit(1);  // another process was asked to stop
+    Stopped::end_process();
+  } catch (const Stopped&) {
+    if (speaks) fmt::print(stderr, "priornet: stopped while preparing\n");
     Stopped::end_process();
   }
   if (!speaks) return;

@@ -106,10 +106,10 @@ class Run {
     network_->train();
     while (facts_.step < (epoch + 1) * steps) {
       train_step();
-      shown.report(facts_.step, rates_[static_cast<size_t>(facts_.step - 1)], losses_so_far());
       // An epoch that is over is finished first: its checkpoint is the one to go on from.
       stopping = stopping || asked_to_stop();
       if (stopping && facts_.step < (epoch + 1) * steps) stop();
+      shown.report(facts_.step, rates_[static_cast<size_t>(facts_.step - 1)], losses_so_far());
     }
     check_finite();
     const std::chrono::duration<double> seconds = Clock::now() - started;
@@ -128,7 +128,7 @@ class Run {
   // All processes stop at the same step. To agree, the host waits for the device: on a GPU only now and then.
   bool asked_to_stop() {
     constexpr int64_t kStepsOfAGpu = 32;
-    asked_ = asked_ || (options_.stop && options_.stop());
+    asked_ = (options_.stop && options_.stop()) || asked_;
     if (options_.processes && !options_.device.is_cpu() && facts_.step % kStepsOfAGpu != 0) return false;
     return processes_.any(asked_);
   }
