@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <priornet/config/toml_writer.h>
 #include <priornet/core/errors.h>
+#include <priornet/core/input_file.h>
 #include <priornet/core/pace.h>
 #include <priornet/core/seeds.h>
 #include <priornet/data/catalogue/load.h>
@@ -118,6 +119,14 @@ std::string next_steps(const fs::path& folder, const TrainConfig& config) {
   return steps;
 }
 
+// Of a run that was done already, as its last epoch left them.
+std::string last_metrics(const fs::path& folder, const TrainConfig& config) {
+  const RunFolder run(config.members > 1 ? member_folder(folder, config.members) : folder, RunFolder::Start::kResume);
+  auto lines = InputFile(run.metrics()).read_rest();
+  while (lines.ends_with('\n')) lines.pop_back();
+  return lines.substr(lines.rfind('\n') + 1);
+}
+
 void run(const TrainOptions& options) {
   const auto config = config_of(options);
   if (options.print_config)
@@ -163,7 +172,7 @@ void run(const TrainOptions& options) {
   }
   if (!speaks) return;
   if (options.json)
-    print(to_json(last) + "\n");
+    print((last.epoch > 0 ? to_json(last) : last_metrics(folder, config)) + "\n");
   else
     print(next_steps(folder, config));
 }

@@ -65,7 +65,10 @@ TEST(Train, KeepsARunThatIsThereUnlessToldOtherwise) {
   expect_failure(run_tool({"train", config, "--out", run_in(files)}),
                  run_in(files) + ": already holds a run: --resume goes on with it, --force removes it");
   EXPECT_EQ(bytes_of(checkpoint), before);
-  EXPECT_EQ(run_tool({"train", config, "--out", run_in(files), "--resume"}).status, 0);
+  const auto done = run_tool({"train", config, "--out", run_in(files), "--resume", "--json"});
+  EXPECT_EQ(done.status, 0);
+  EXPECT_EQ(nlohmann::json::parse(done.out)["epoch"], 3);
+  EXPECT_TRUE(bytes_of(files / "run" / "metrics.jsonl").ends_with("\n" + done.out));
   EXPECT_EQ(bytes_of(checkpoint), before);
   EXPECT_EQ(run_tool({"train", config, "--out", run_in(files), "--force", "--set", "training.seed=4"}).status, 0);
   EXPECT_NE(bytes_of(checkpoint), before);
