@@ -210,7 +210,12 @@ void add_train(CLI::App& tool) {
       "  priornet train configs/mnist-dpn.toml --out runs/dpn\n"
       "  priornet train configs/mnist-dpn.toml --set training.epochs=3 model.keep_dense=0.9 --describe");
   command->callback([options] {
-    if (options->config.empty() && options->data.empty()) throw CLI::RequiredError("a configuration, or --data SET");
+    if (options->config.empty() && options->data.empty()) {
+      for (const auto& text : options->overrides)
+        if (text.find('=') == std::string::npos)
+          throw CLI::ValidationError("--set", text + " should be KEY=VALUE; the configuration comes before --set");
+      throw CLI::RequiredError("a configuration, or --data SET");
+    }
     run(*options);
   });
 }

@@ -137,6 +137,15 @@ TEST(Train, LocatesMistakesInTheConfiguration) {
 }
 
 #if !defined(PRIORNET_CUDA)
+TEST(Train, SaysWhereTheConfigurationStandsIfSetTookIt) {
+  const TrainFiles files;
+  const auto outcome = run_tool({"train", "--set", "training.epochs=1", files.config()});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err,
+            "priornet: --set: " + files.config() +
+                " should be KEY=VALUE; the configuration comes before --set (see priornet train --help)\n");
+}
+
 TEST(Train, SaysAtOnceThatThereIsNoGpu) {
   const TrainFiles files;
   expect_failure(run_tool({"train", files.config(), "--out", run_in(files), "--device", "cuda"}),
