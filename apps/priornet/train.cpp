@@ -14,7 +14,9 @@
 #include <priornet/train/processes/local_launch.h>
 #include <priornet/train/processes/shared_run_folder.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -127,13 +129,22 @@ std::string last_metrics(const fs::path& folder, const TrainConfig& config) {
   return lines.substr(lines.rfind('\n') + 1);
 }
 
+// Nobody else speaks of one that was killed before the others knew it.
+[[noreturn]] void end_as_they_did(int status, int processes) {
+  const int signal = status - 128;
+  if (signal > 0 && signal != SIGINT && signal != SIGTERM && signal != SIGHUP)
+    fmt::print(stderr, "priornet: one of the {} processes was ended by a signal: {}\n", processes, ::strsignal(signal));
+  std::exit(status);
+}
+
 void run(const TrainOptions& options) {
   const auto config = config_of(options);
   if (options.print_config)
     return print(to_toml_with_all_keys([copy = config](ConfigFields& fields) mutable { visit_config(copy, fields); }));
   if (options.describe) return print(describe(config));
   if (options.processes > 1)
-    if (const auto status = launch_local_processes({options.processes, at::get_num_threads()})) std::exit(*status);
+    if (const auto status = launch_local_processes({options.processes, at::get_num_threads()}))
+      end_as_they_did(*status, options.processes);
   auto ensemble = ensemble_options(options);
   const auto processes = join_processes(ensemble.trainer.device);
   ensemble.trainer.processes = processes.get();
