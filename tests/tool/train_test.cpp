@@ -82,8 +82,8 @@ TEST(Train, RemovesARunOnlyForOneThatCanBeTrained) {
                       "checkpoints/step-00000027.safetensors"};
   std::vector<std::string> before;
   for (const auto* part : parts) before.push_back(bytes_of(files / "run" / part));
-  for (const auto* set :
-       {"data.train=./none.npz", "outside.source=./none", "model.channels=[1]", "training.batch=1000"})
+  for (const auto* set : {"data.train=./none.npz", "outside.source=./none", "model.channels=[1]", "training.batch=1000",
+                          "data.shift=8", "data.cutout=9", "method.epsilon=0.5", "data.noise=inf"})
     for (const auto* members : {"1", "2"})
       EXPECT_EQ(run_tool({"train", files.config(), "--out", run_in(files), "--force", "--set", set,
                           std::string("method.members=") + members})

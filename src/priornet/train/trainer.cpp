@@ -44,6 +44,9 @@ class Run {
         step_(TrainingStep::make(
             *network_, parameters_, *optimiser_,
             {config.method, config.precision == Precision::kBFloat16, processes_.exchange_gradients(parameters_)})) {
+    // What the loss would refuse, it should refuse before an older run is removed.
+    if (config.method.method != Method::kDistil)
+      method_loss(torch::zeros({1, network_->classes()}), {torch::zeros({1}, torch::kInt64), {}}, config.method);
     facts_.config = to_toml(config);
     facts_.class_names = nlohmann::json(sets.train.class_names).dump();
     facts_.best = kNoneYet;
