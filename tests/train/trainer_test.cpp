@@ -97,7 +97,7 @@ TEST(Trainer, LeavesTheBestAlsoWhereItEndedWhileItWroteIt) {
   TrainerOptions options;
   options.resume = true;
   trained(config, run, options);
-  EXPECT_EQ(bytes_of(run.best()), bytes_of(whole.best()));
+  EXPECT_TRUE(bytes_of(run.best()) == bytes_of(whole.best()));
 }
 
 TEST(Trainer, WritesACheckpointEverySoManyEpochs) {
