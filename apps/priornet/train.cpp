@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <priornet/config/toml_writer.h>
 #include <priornet/core/errors.h>
+#include <priornet/core/input_file.h>
 #include <priornet/core/pace.h>
 #include <priornet/core/seeds.h>
 #include <priornet/data/catalogue/load.h>
@@ -13,7 +14,9 @@
 #include <priornet/train/processes/local_launch.h>
 #include <priornet/train/processes/shared_run_folder.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -21,8 +24,7 @@
 #include "device_option.h"
 #include "shell_word.h"
 #include "standard_output.h"
-#include "stop_signal.h"
-#include "terminal_progress.h"
+#include "stoppable_progress.h"
 
 namespace priornet::tool {
 namespace {
@@ -119,13 +121,30 @@ std::string next_steps(const fs::path& folder, const TrainConfig& config) {
   return steps;
 }
 
+// Of a run that was done already, as its last epoch left them.
+std::string last_metrics(const fs::path& folder, const TrainConfig& config) {
+  const RunFolder run(config.members > 1 ? member_folder(folder, config.members) : folder, RunFolder::Start::kResume);
+  auto lines = InputFile(run.metrics()).read_rest();
+  while (lines.ends_with('\n')) lines.pop_back();
+  return lines.substr(lines.rfind('\n') + 1);
+}
+
+// Nobody else speaks of one that was killed before the others knew it.
+[[noreturn]] void end_as_they_did(int status, int processes) {
+  const int signal = status - 128;
+  if (signal > 0 && signal != SIGINT && signal != SIGTERM && signal != SIGHUP)
+    fmt::print(stderr, "priornet: one of the {} processes was ended by a signal: {}\n", processes, ::strsignal(signal));
+  std::exit(status);
+}
+
 void run(const TrainOptions& options) {
   const auto config = config_of(options);
   if (options.print_config)
     return print(to_toml_with_all_keys([copy = config](ConfigFields& fields) mutable { visit_config(copy, fields); }));
   if (options.describe) return print(describe(config));
   if (options.processes > 1)
-    if (const auto status = launch_local_processes({options.processes, at::get_num_threads()})) std::exit(*status);
+    if (const auto status = launch_local_processes({options.processes, at::get_num_threads()}))
+      end_as_they_did(*status, options.processes);
   auto ensemble = ensemble_options(options);
   const auto processes = join_processes(ensemble.trainer.device);
   ensemble.trainer.processes = processes.get();
@@ -134,13 +153,10 @@ void run(const TrainOptions& options) {
   // A run that is there already should not cost the wait for the data, nor be removed before all is ready.
   static_cast<void>(open_run_folder(folder, start_without_removal(ensemble.start), processes.get()));
 
-  const StopSignal signal;
-  TerminalProgress shown;
-  NoProgress silent;
-  Progress& progress = speaks ? static_cast<Progress&>(shown) : silent;
+  StoppableProgress progress(speaks);
   Pace pace;
   EpochReport last;
-  ensemble.trainer.stop = [&] { return signal.caught(); };
+  ensemble.trainer.stop = [&] { return progress.stopping(); };
   ensemble.trainer.on_epoch = [&](const EpochReport& report) {
     if (report.validation && (pace.due() || report.epoch == config.epochs))
       fmt::print(stderr, "{}\n", validation_line(report.epoch, *report.validation));
@@ -159,12 +175,15 @@ void run(const TrainOptions& options) {
     train_run(config, sets, folder, ensemble, progress);
   } catch (const TrainingStopped& stopped) {
     if (speaks) fmt::print(stderr, "priornet: {}\n", stopped.what());
-    if (!signal.caught()) std::exit(1);  // another process was asked to stop
+    if (!progress.stopping()) std::exit(1);  // another process was asked to stop
+    Stopped::end_process();
+  } catch (const Stopped&) {
+    if (speaks) fmt::print(stderr, "priornet: stopped while preparing\n");
     Stopped::end_process();
   }
   if (!speaks) return;
   if (options.json)
-    print(to_json(last) + "\n");
+    print((last.epoch > 0 ? to_json(last) : last_metrics(folder, config)) + "\n");
   else
     print(next_steps(folder, config));
 }
@@ -202,7 +221,12 @@ void add_train(CLI::App& tool) {
       "  priornet train configs/mnist-dpn.toml --out runs/dpn\n"
       "  priornet train configs/mnist-dpn.toml --set training.epochs=3 model.keep_dense=0.9 --describe");
   command->callback([options] {
-    if (options->config.empty() && options->data.empty()) throw CLI::RequiredError("a configuration, or --data SET");
+    if (options->config.empty() && options->data.empty()) {
+      for (const auto& text : options->overrides)
+        if (text.find('=') == std::string::npos)
+          throw CLI::ValidationError("--set", text + " should be KEY=VALUE; the configuration comes before --set");
+      throw CLI::RequiredError("a configuration, or --data SET");
+    }
     run(*options);
   });
 }

@@ -105,6 +105,8 @@ TEST(Toml, NamesWhatAValueShouldBe) {
   expect_refused("[training]\n\nepochs = 0\n", "line 3: training.epochs should be at least 1, found 0");
   expect_refused("[training]\nepochs = 1.5\n", "line 2: training.epochs should be a whole number, found 1.5");
   expect_refused("[training]\nrate = 0\n", "line 2: training.rate should be above 0, found 0");
+  expect_refused("[training]\nrate = inf\n", "line 2: training.rate should be a finite number, found inf");
+  expect_refused("[training]\nrate = nan\n", "line 2: training.rate should be above 0, found nan");
   expect_refused("[model]\ncolour = \"green\"\n", "line 2: model.colour should be one of red, blue, found 'green'");
   expect_refused("[model]\ndense = [1, \"a\"]\n",
                  "line 2: model.dense should be a list of whole numbers, found [ 1, 'a' ]");

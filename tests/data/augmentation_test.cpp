@@ -180,7 +180,11 @@ TEST(Augment, RejectsWhatItCannotDo) {
                 "augment: rotation_degrees should be in [0, 180], found -1");
   EXPECT_THROWS(ArgumentError, augment(images, {.rotation_resampling = Resampling::kBicubic}, any),
                 "augment: rotation_resampling should be kNearest or kBilinear, found 2");
-  EXPECT_THROWS(ArgumentError, augment(images, {.cutout = -1}, any), "augment: cutout should be at least 0, found -1");
+  for (const int cutout : {-1, 14})
+    EXPECT_THROWS(
+        ArgumentError, augment(images, {.cutout = cutout}, any),
+        ("augment: cutout should be at least 0 and at most the image's side of 13, found " + std::to_string(cutout))
+            .c_str());
   EXPECT_THROWS(ArgumentError, augment(images[0], {}, any),
                 "augment: images should be of rank 4, found shape [3, 13, 10]");
   EXPECT_THROWS(ArgumentError, augment(images, {}, nothing(3)),

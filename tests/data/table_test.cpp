@@ -56,6 +56,28 @@ TEST(ReadTable, NamesLineAndColumnOfWhatIsWrong) {
   EXPECT_THROWS(DataError, table_of("\n1,2\n"), "a.csv: line 1 is blank");
 }
 
+// Spreadsheets write Latin-1 and UTF-16, and semicolons where a comma is part of a number.
+TEST(ReadTable, TakesTextInUtf8Alone) {
+  EXPECT_EQ(table_of("x,k\n1,gro\u00df\n2,\u20ac \U0001f600\n", "k").class_names,
+            Names({"gro\u00df", "\u20ac \U0001f600"}));
+  EXPECT_THROWS(DataError, table_of("x,k\n1,gro\xdf\n", "k"),
+                "a.csv: line 2, column 2: a label is not UTF-8: the table should be saved as that");
+  EXPECT_THROWS(DataError,
+                table_of("x,gr\xf6\xdf"
+                         "e\n1,2\n"),
+                "a.csv: line 1, column 2: a name is not UTF-8: the table should be saved as that");
+  for (const auto* wrong : {"\x80", "\xc0\x80", "\xc3", "\xe2\x82", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80",
+                            "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"})
+    EXPECT_THROW(table_of(std::string("x,k\n1,") + wrong + "\n", "k"), DataError) << wrong;
+}
+
+TEST(ReadTable, SaysThatValuesAreNotSeparatedByCommas) {
+  EXPECT_THROWS(DataError, table_of("x;k\n1,5;a\n", "k"),
+                "a.csv: should have commas between its values, line 1 has semicolons");
+  EXPECT_THROWS(DataError, table_of("x\tk\n1\ta\n", "k"),
+                "a.csv: should have commas between its values, line 1 has tabs");
+}
+
 TEST(ReadTable, RefusesATableWithoutNamesRowsOrInputs) {
   EXPECT_THROWS(DataError, table_of(""), "a.csv: is empty");
   EXPECT_THROWS(DataError, table_of("1,2\n3,4\n"), "a.csv: line 1 is all numbers: wanted the names of the columns");

@@ -60,6 +60,11 @@ TEST(ResultsFolder, IsFoundAtBelowAndInARun) {
   EXPECT_EQ(folders_with_results(folder / "all"), (std::vector<fs::path>{folder / "all/a", folder / "all/b"}));
   EXPECT_EQ(folders_with_results(folder / "all/a"), (std::vector<fs::path>{folder / "all/a"}));
   EXPECT_EQ(folders_with_results(folder / "run"), (std::vector<fs::path>{folder / "run/evaluation"}));
+  leave_results(folder / "runs/dpn/evaluation", "DPN");
+  leave_results(folder / "runs/dnn/evaluation", "DNN");
+  fs::create_directories(folder / "runs/not evaluated/checkpoints");
+  EXPECT_EQ(folders_with_results(folder / "runs"),
+            (std::vector<fs::path>{folder / "runs/dnn/evaluation", folder / "runs/dpn/evaluation"}));
 }
 
 TEST(ResultsFolder, SaysWhatIsMissingOrDamaged) {

@@ -81,5 +81,38 @@ TEST_F(InterruptedTraining, IsStoppedByCtrlCWithACheckpoint) {
   expect_same_end();
 }
 
+// Steps long enough to be shown each: what is shown is not what stops them.
+TEST(SlowTraining, IsStoppedByCtrlCWithACheckpoint) {
+  const TrainFiles files;
+  const auto run = files / "run";
+  StartedProcess training(
+      {PRIORNET_TOOL_PATH, "train", files.config(), "--out", run.string(), "--set", "model.blocks=[[64],[64]]",
+       "training.batch=160", "training.outside_batch=1000", "training.epochs=1000"},
+      {});
+  while (!std::filesystem::exists(run / "metrics.jsonl") && training.wait(std::chrono::milliseconds(1)) < 0) {
+  }
+  ::kill(training.id(), SIGINT);
+  ASSERT_EQ(training.wait(), 128 + SIGINT) << training.err();
+  EXPECT_NE(training.err().find("; --resume goes on from "), std::string::npos) << training.err();
+}
+
+TEST(TrainingThatPrepares, IsStoppedByCtrlCAtOnce) {
+  const TrainFiles files;
+  const auto generator = make_generator(1);
+  write_npz(files / "large.npz", {{"images", torch::randint(0, 256, {400, 28, 28}, generator, torch::kUInt8)},
+                                  {"labels", torch::arange(400, torch::kInt64).remainder(4)}});
+  const auto run = files / "run";
+  StartedProcess training({PRIORNET_TOOL_PATH, "train", files.config(), "--out", run.string(), "--set",
+                           "data.train=" + (files / "large.npz").string(), "data.validation=", "outside.latent=300"},
+                          {});
+  while (!std::filesystem::exists(run / "checkpoints") && training.wait(std::chrono::milliseconds(1)) < 0) {
+  }
+  training.wait(std::chrono::milliseconds(300));
+  ::kill(training.id(), SIGINT);
+  EXPECT_EQ(training.wait(), 128 + SIGINT) << training.err();
+  EXPECT_EQ(training.err().find("--resume"), std::string::npos) << training.err();
+  EXPECT_TRUE(std::filesystem::is_empty(run / "checkpoints"));
+}
+
 }  // namespace
 }  // namespace priornet

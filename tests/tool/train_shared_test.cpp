@@ -1,5 +1,7 @@
+#include <testing/started_process.h>
 #include <testing/train_files.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace priornet {
@@ -29,6 +31,22 @@ TEST(TrainShared, RefusesBatchesThatCannotBeShared) {
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.err.find("a batch should be a multiple of the 3 processes, found 32\n"), std::string::npos)
       << outcome.err;
+}
+
+// As where memory runs out while they read their data.
+TEST(TrainShared, SaysThatItsProcessesWereKilledBeforeTheyKnewEachOther) {
+  const TrainFiles files;
+  StartedProcess launcher(
+      {PRIORNET_TOOL_PATH, "train", files.config(), "--out", (files / "run").string(), "--processes", "2"}, {});
+  const auto list = "/proc/" + std::to_string(launcher.id()) + "/task/" + std::to_string(launcher.id()) + "/children";
+  std::vector<pid_t> children;
+  while (children.size() < 2 && launcher.wait(std::chrono::milliseconds(1)) < 0) {
+    std::ifstream file(list);
+    children.assign(std::istream_iterator<pid_t>(file), {});
+  }
+  for (const auto child : children) ::kill(child, SIGKILL);
+  EXPECT_EQ(launcher.wait(), 128 + SIGKILL);
+  EXPECT_EQ(launcher.err(), "priornet: one of the 2 processes was ended by a signal: Killed\n");
 }
 
 }  // namespace

@@ -65,7 +65,10 @@ TEST(Train, KeepsARunThatIsThereUnlessToldOtherwise) {
   expect_failure(run_tool({"train", config, "--out", run_in(files)}),
                  run_in(files) + ": already holds a run: --resume goes on with it, --force removes it");
   EXPECT_EQ(bytes_of(checkpoint), before);
-  EXPECT_EQ(run_tool({"train", config, "--out", run_in(files), "--resume"}).status, 0);
+  const auto done = run_tool({"train", config, "--out", run_in(files), "--resume", "--json"});
+  EXPECT_EQ(done.status, 0);
+  EXPECT_EQ(nlohmann::json::parse(done.out)["epoch"], 3);
+  EXPECT_TRUE(bytes_of(files / "run" / "metrics.jsonl").ends_with("\n" + done.out));
   EXPECT_EQ(bytes_of(checkpoint), before);
   EXPECT_EQ(run_tool({"train", config, "--out", run_in(files), "--force", "--set", "training.seed=4"}).status, 0);
   EXPECT_NE(bytes_of(checkpoint), before);
@@ -79,8 +82,8 @@ TEST(Train, RemovesARunOnlyForOneThatCanBeTrained) {
                       "checkpoints/step-00000027.safetensors"};
   std::vector<std::string> before;
   for (const auto* part : parts) before.push_back(bytes_of(files / "run" / part));
-  for (const auto* set :
-       {"data.train=./none.npz", "outside.source=./none", "model.channels=[1]", "training.batch=1000"})
+  for (const auto* set : {"data.train=./none.npz", "outside.source=./none", "model.channels=[1]", "training.batch=1000",
+                          "data.shift=8", "data.cutout=9", "method.epsilon=0.5", "data.noise=inf"})
     for (const auto* members : {"1", "2"})
       EXPECT_EQ(run_tool({"train", files.config(), "--out", run_in(files), "--force", "--set", set,
                           std::string("method.members=") + members})
@@ -134,6 +137,15 @@ TEST(Train, LocatesMistakesInTheConfiguration) {
 }
 
 #if !defined(PRIORNET_CUDA)
+TEST(Train, SaysWhereTheConfigurationStandsIfSetTookIt) {
+  const TrainFiles files;
+  const auto outcome = run_tool({"train", "--set", "training.epochs=1", files.config()});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err,
+            "priornet: --set: " + files.config() +
+                " should be KEY=VALUE; the configuration comes before --set (see priornet train --help)\n");
+}
+
 TEST(Train, SaysAtOnceThatThereIsNoGpu) {
   const TrainFiles files;
   expect_failure(run_tool({"train", files.config(), "--out", run_in(files), "--device", "cuda"}),

@@ -84,6 +84,22 @@ TEST(Trainer, KeepsTheLastCheckpointsAndTheBest) {
                 (run.path().string() + ": holds no best checkpoint: it was trained without a validation set").c_str());
 }
 
+TEST(Trainer, LeavesTheBestAlsoWhereItEndedWhileItWroteIt) {
+  const TemporaryFolder folder;
+  const RunFolder whole(folder / "whole", Start::kNew);
+  const RunFolder run(folder / "run", Start::kNew);
+  auto config = small_config();
+  config.epochs = 1;
+  trained(config, whole);
+  std::filesystem::create_directories(run.best() / "in the way");
+  EXPECT_THROW(trained(config, run), DataError);
+  std::filesystem::remove_all(run.best());
+  TrainerOptions options;
+  options.resume = true;
+  trained(config, run, options);
+  EXPECT_TRUE(bytes_of(run.best()) == bytes_of(whole.best()));
+}
+
 TEST(Trainer, WritesACheckpointEverySoManyEpochs) {
   const TemporaryFolder folder;
   const RunFolder run(folder / "run", Start::kNew);

@@ -9,6 +9,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace priornet {
@@ -78,6 +79,7 @@ class Reader final : public ConfigFields {
 
   void number(const char* key, double& value, const Range& range, const char*) override {
     take(key, value, "a number");
+    if (const auto* node = find(key); node != nullptr && std::isinf(value)) fail(*node, key, "a finite number");
     check(key, value, range);
   }
 

@@ -63,12 +63,14 @@ std::string name_of(const fs::path& folder) {
 }  // namespace
 
 std::vector<fs::path> folders_with_results(const fs::path& folder) {
-  if (has_results(folder)) return {folder};
-  if (has_results(folder / "evaluation")) return {folder / "evaluation"};
+  const auto own = [](const fs::path& of) {
+    return has_results(of) ? of : has_results(of / "evaluation") ? of / "evaluation" : fs::path();
+  };
+  if (const auto here = own(folder); !here.empty()) return {here};
   std::vector<fs::path> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error))
-    if (has_results(entry.path())) found.push_back(entry.path());
+    if (const auto there = own(entry.path()); !there.empty()) found.push_back(there);
   if (error) throw DataError(fmt::format("{}: cannot be read: {}", folder.string(), error.message()));
   if (found.empty())
     throw DataError(fmt::format(

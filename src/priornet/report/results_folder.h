@@ -19,8 +19,8 @@ struct StoredResults {
   std::string document;  ///< JSON: results.json but for what each seed says, the folder's name, the other files by stem
 };
 
-/// The folders with a results.json: the folder itself, else its folder `evaluation`, else those right below it that
-/// have one, in the order of their names. DataError if there is none.
+/// The folders with a results.json: the folder itself, else its folder `evaluation`, else the same of those right below
+/// it, in the order of their names. DataError if there is none.
 std::vector<std::filesystem::path> folders_with_results(const std::filesystem::path& folder);
 
 /// DataError that names the file for one that cannot be read, is no JSON or has no tables.

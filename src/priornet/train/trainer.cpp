@@ -44,6 +44,9 @@ class Run {
         step_(TrainingStep::make(
             *network_, parameters_, *optimiser_,
             {config.method, config.precision == Precision::kBFloat16, processes_.exchange_gradients(parameters_)})) {
+    // What the loss would refuse, it should refuse before an older run is removed.
+    if (config.method.method != Method::kDistil)
+      method_loss(torch::zeros({1, network_->classes()}), {torch::zeros({1}, torch::kInt64), {}}, config.method);
     facts_.config = to_toml(config);
     facts_.class_names = nlohmann::json(sets.train.class_names).dump();
     facts_.best = kNoneYet;
@@ -106,10 +109,10 @@ class Run {
     network_->train();
     while (facts_.step < (epoch + 1) * steps) {
       train_step();
-      shown.report(facts_.step, rates_[static_cast<size_t>(facts_.step - 1)], losses_so_far());
       // An epoch that is over is finished first: its checkpoint is the one to go on from.
       stopping = stopping || asked_to_stop();
       if (stopping && facts_.step < (epoch + 1) * steps) stop();
+      shown.report(facts_.step, rates_[static_cast<size_t>(facts_.step - 1)], losses_so_far());
     }
     check_finite();
     const std::chrono::duration<double> seconds = Clock::now() - started;
@@ -128,7 +131,7 @@ class Run {
   // All processes stop at the same step. To agree, the host waits for the device: on a GPU only now and then.
   bool asked_to_stop() {
     constexpr int64_t kStepsOfAGpu = 32;
-    asked_ = asked_ || (options_.stop && options_.stop());
+    asked_ = (options_.stop && options_.stop()) || asked_;
     if (options_.processes && !options_.device.is_cpu() && facts_.step % kStepsOfAGpu != 0) return false;
     return processes_.any(asked_);
   }
@@ -184,8 +187,9 @@ class Run {
     if (best) facts_.best = report.validation->error;
     folder_.add_metrics(to_json(report));
     const auto done = epoch + 1;
-    if (done % config_.checkpoint_every == 0 || done == config_.epochs) write(folder_.checkpoint(facts_.step));
+    // Before the checkpoint, which knows it: whoever goes on from there does not write it again.
     if (best) write(folder_.best());
+    if (done % config_.checkpoint_every == 0 || done == config_.epochs) write(folder_.checkpoint(facts_.step));
     folder_.keep_last(config_.keep_checkpoints);
     if (options_.on_epoch) options_.on_epoch(report);
   }

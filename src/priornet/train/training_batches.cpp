@@ -5,6 +5,7 @@
 #include <priornet/core/errors.h>
 #include <priornet/core/seeds.h>
 #include <priornet/data/transforms/additive_noise.h>
+#include <priornet/data/transforms/augmentation_kernels.h>
 #include <priornet/data/transforms/fitting.h>
 #include <priornet/data/transforms/pixels.h>
 #include <priornet/train/kernel_batches.h>
@@ -26,6 +27,7 @@ BatchSources sources_on(const torch::Device& device, const Dataset& train, const
     throw DataError(
         fmt::format("{}: has {} inputs, fewer than a batch of {}", train.name, train.size(), options.batch));
   if (!train.has_labels()) throw DataError(fmt::format("{}: has no labels to learn from", train.name));
+  if (train.has_images()) static_cast<void>(plan_of(options.augmentation, image_shape(train)));
   return {train.inputs.to(device).contiguous(),
           train.labels.to(device).contiguous(),
           teacher.defined() ? teacher.to(device) : teacher,

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 namespace priornet {
 namespace {
@@ -16,8 +17,24 @@ namespace {
 constexpr int64_t kLargestTable = int64_t{64} << 30;
 constexpr int64_t kNone = -1;
 
+// Names and classes go into JSON, in runs and model files, which holds nothing else.
+constexpr const char* kNotUtf8 = "is not UTF-8: the table should be saved as that";
+
+bool is_utf8(const std::string& text) {
+  if (std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x80; })) return true;
+  try {
+    static_cast<void>(nlohmann::json(text).dump());
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
 std::vector<std::string> read_names(CsvLines& lines) {
   auto [names, is_numbers] = parse_first_line(lines.next());
+  for (size_t i = 0; i < names.size(); ++i)
+    if (!is_utf8(names[i]))
+      throw DataError(fmt::format("{}: a name {}", lines.place(static_cast<int64_t>(i) + 1), kNotUtf8));
   if (is_numbers)
     throw DataError(fmt::format("{}: line 1 is all numbers: wanted the names of the columns", lines.name()));
   // Whoever asks a model later is understood by these names.
@@ -33,6 +50,9 @@ std::vector<std::string> read_names(CsvLines& lines) {
 int64_t find_label(const std::string& name, const std::vector<std::string>& names, const std::string& label) {
   if (label.empty()) return kNone;
   const auto found = std::find(names.begin(), names.end(), label);
+  if (found == names.end() && names.size() == 1 && names[0].find_first_of(";\t") != std::string::npos)
+    throw DataError(fmt::format("{}: should have commas between its values, line 1 has {}", name,
+                                names[0].find(';') != std::string::npos ? "semicolons" : "tabs"));
   if (found == names.end())
     throw DataError(fmt::format("{}: has no column {}; its columns: {}", name, label, fmt::join(names, ", ")));
   return found - names.begin();
@@ -50,7 +70,8 @@ class TableReader {
       const auto problem = column == label_ ? take_label(field) : take_number(field);
       if (problem == nullptr) continue;
       lines_.check_length(whole, columns_);  // the better explanation, where both are wrong
-      throw DataError(fmt::format("{}: {} {}", lines_.place(column + 1), shown_field(field), problem));
+      throw DataError(fmt::format("{}: {} {}", lines_.place(column + 1),
+                                  problem == kNotUtf8 ? "a label" : shown_field(field), problem));
     }
     if (column != columns_) lines_.check_length(whole, columns_);
     ++rows;
@@ -64,6 +85,7 @@ class TableReader {
   // Each returns what is wrong, if anything.
   const char* take_label(std::string_view field) {
     labels.push_back(csv_text(field));
+    if (!is_utf8(labels.back())) return kNotUtf8;
     return labels.back().empty() ? "is no label" : nullptr;
   }
 

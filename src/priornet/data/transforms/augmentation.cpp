@@ -21,7 +21,10 @@ void check_options(const AugmentationOptions& options, const ImageShape& shape) 
               "in [0, 180]", options.rotation_degrees);
   check_range("augment", "rotation_resampling", options.rotation_resampling != Resampling::kBicubic,
               "kNearest or kBilinear", static_cast<double>(options.rotation_resampling));
-  check_range("augment", "cutout", options.cutout >= 0, "at least 0", static_cast<double>(options.cutout));
+  const int64_t longest = std::max(shape.height, shape.width);
+  check_range("augment", "cutout", options.cutout >= 0 && options.cutout <= longest,
+              "at least 0 and at most the image's side of " + std::to_string(longest),
+              static_cast<double>(options.cutout));
 }
 
 ImageShape shape_of(const torch::Tensor& images) {
