@@ -8,6 +8,7 @@
 #include "bench_output.h"
 #include "command.h"
 #include "device_option.h"
+#include "number_checks.h"
 
 namespace priornet::tool {
 namespace {
@@ -117,7 +118,7 @@ void add_bench(CLI::App& tool) {
       ->check(CLI::Range(2, 1000000))
       ->capture_default_str();
   command->add_option("--seconds", options->work.seconds, "Time spent on each line")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   add_device_option(*command, options->device, "Where the work is done");
   command->add_option("--data", options->data, "Folder of data sets: also time reading those that are there")

@@ -15,6 +15,7 @@
 
 #include "command.h"
 #include "device_option.h"
+#include "number_checks.h"
 #include "shell_word.h"
 #include "standard_output.h"
 #include "stoppable_progress.h"
@@ -243,6 +244,7 @@ void add_calibrate(CLI::App& tool) {
   command
       ->add_option("--false-alarm", options->calibration.false_alarm,
                    "The share of in-distribution inputs that may be rejected")
+      ->check(kFinite)
       ->check(CLI::Range(1e-6, 0.999))
       ->capture_default_str();
   command->add_option("--out", options->out, "The model file; by default NAME.priornet in this folder");

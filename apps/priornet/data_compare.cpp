@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "data_commands.h"
+#include "number_checks.h"
 #include "standard_output.h"
 #include "terminal_progress.h"
 
@@ -117,7 +118,7 @@ void add_data_compare(CLI::App& data) {
       ->capture_default_str();
   command->add_flag("--no-antialias", options->no_antialias, "Interpolate at one point as images shrink");
   command->add_option("--limit", options->limit, "Compare at most so many inputs of each set, taken evenly from it")
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   command->add_flag("--json", options->json, "Print JSON, fractions at full precision");
   command->footer(
       "A statistic's AUROC says how well it tells the sets apart all by itself: 50 is chance, 100 is certainty. The\n"

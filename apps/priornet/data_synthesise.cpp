@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "data_commands.h"
+#include "number_checks.h"
 #include "standard_output.h"
 #include "terminal_progress.h"
 
@@ -87,22 +88,22 @@ void add_data_synthesise(CLI::App& data) {
   command->add_option("--kind", options->kind, "factor-analysis, gaussian-noise or uniform-noise")
       ->check(CLI::IsMember({"factor-analysis", "gaussian-noise", "uniform-noise"}))
       ->capture_default_str();
-  command->add_option("--count", options->count, "How many")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--count", options->count, "How many")->check(kPositive)->capture_default_str();
   command->add_option("--latent", options->fit.latent, "Factors of factor analysis")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command->add_option("--low", options->sampling.scale.low, "The variance is inflated by a draw between --low ...")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kNotNegative)
       ->capture_default_str();
   command->add_option("--high", options->sampling.scale.high, "... and --high")
-      ->check(CLI::NonNegativeNumber)
+      ->check(kNotNegative)
       ->capture_default_str();
   command->add_flag("--each", options->each_sample, "A draw for each image; otherwise one for 128");
   command->add_option("--squash", options->squash, "Into the range of grey levels by tanh or clip")
       ->check(CLI::IsMember({"tanh", "clip"}))
       ->capture_default_str();
   command->add_option("--sigma", options->sigma, "Of Gaussian noise, in units of half the range of grey levels")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Of the draws")->capture_default_str();
   command->add_option("--out", options->out, "Also write the images, to this .npy file");

@@ -17,6 +17,7 @@
 
 #include "command.h"
 #include "device_option.h"
+#include "number_checks.h"
 #include "shell_word.h"
 #include "standard_output.h"
 #include "stoppable_progress.h"
@@ -212,14 +213,13 @@ void add_evaluate(CLI::App& tool) {
   command
       ->add_option("--noise", options->noise,
                    "Sigma of Gaussian noise on every input, in [-1, 1] units; else as the run was trained")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kNotNegative);
   command->add_option("--against", options->against, "Another run: compare the two on the same sets by DeLong's test");
   command->add_option("--checkpoint", options->checkpoint, "Which weights: last, or best (by validation error)")
       ->check(CLI::IsMember({"last", "best"}))
       ->capture_default_str();
   add_device_option(*command, options->device, "Where to compute");
-  command->add_option("--batch", options->batch, "Inputs at a time; else what suits the device")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--batch", options->batch, "Inputs at a time; else what suits the device")->check(kPositive);
   command
       ->add_option("--mu-theta-samples", options->mu_theta_samples,
                    "Several Dirichlets an input: draws for the estimate of I[mu, theta]; 0: leave it out")

@@ -15,6 +15,7 @@
 
 #include "command.h"
 #include "device_option.h"
+#include "number_checks.h"
 #include "standard_output.h"
 #include "stop_signal.h"
 
@@ -113,6 +114,7 @@ void add_serve(CLI::App& tool) {
       ->check(CLI::Range(int64_t{1}, int64_t{4096}))
       ->capture_default_str();
   command->add_option("--latency-ms", options->latency_ms, "How long an input waits for others to join its batch")
+      ->check(kFinite)
       ->check(CLI::Range(0.0, 10'000.0))
       ->capture_default_str();
   command
@@ -127,6 +129,7 @@ void add_serve(CLI::App& tool) {
   command
       ->add_option("--client-timeout-s", options->client_timeout_s,
                    "Seconds a client has to send a request, and to take its answer")
+      ->check(kFinite)
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
   command->add_option("--max-body", options->max_body, "Largest body of a request, in MiB")

@@ -162,7 +162,12 @@ TEST(Evaluate, TakesTheTestSplitOfTheTrainingSetUnlessToldOtherwise) {
 
 TEST(Evaluate, IsHelpfulAboutMisuse) {
   EXPECT_EQ(run_tool({"evaluate"}).status, 2);
-  EXPECT_EQ(run_tool({"evaluate", "run", "--noise", "-1"}).status, 2);
+  for (const std::string number : {"-1", "nan", "inf"}) {
+    const auto [status, out, err] = run_tool({"evaluate", "run", "--noise", number});
+    EXPECT_EQ(status, 2);
+    EXPECT_EQ(err, "priornet: --noise: should be a number of at least 0, found " + number +
+                       " (see priornet evaluate --help)\n");
+  }
   EXPECT_EQ(run_tool({"evaluate", "run", "--checkpoint", "first"}).status, 2);
   const auto help = run_tool({"evaluate", "--help"});
   EXPECT_EQ(help.status, 0);
