@@ -5,7 +5,7 @@
 #include <priornet/data/images/decode.h>
 #include <priornet/data/transforms/fitting.h>
 #include <priornet/deploy/predictor.h>
-#include <priornet/runs/evaluating.h>
+#include <priornet/models/evaluating.h>
 #include <priornet/runs/scoring.h>
 #include <priornet/train/inference.h>
 #include <priornet/train/standardise.h>

@@ -3,7 +3,7 @@
 #include <priornet/core/errors.h>
 #include <priornet/eval/roc.h>
 #include <priornet/eval/tensor_span.h>
-#include <priornet/runs/evaluating.h>
+#include <priornet/models/evaluating.h>
 #include <priornet/runs/odin.h>
 #include <torch/csrc/autograd/autograd.h>
 

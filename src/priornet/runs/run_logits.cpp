@@ -5,7 +5,7 @@
 #include <priornet/core/seeds.h>
 #include <priornet/data/matching.h>
 #include <priornet/data/transforms/fitting.h>
-#include <priornet/runs/evaluating.h>
+#include <priornet/models/evaluating.h>
 #include <priornet/runs/scoring.h>
 #include <priornet/train/inference.h>
 #include <torch/utils.h>

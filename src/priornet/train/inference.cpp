@@ -2,27 +2,12 @@
 #include <priornet/core/checks.h>
 #include <priornet/data/transforms/additive_noise.h>
 #include <priornet/data/transforms/pixels.h>
+#include <priornet/models/evaluating.h>
 #include <priornet/train/inference.h>
 
 #include <algorithm>
 
 namespace priornet {
-namespace {
-
-/// Sets a network to evaluate, and back, also where it throws.
-class Evaluating {
- public:
-  explicit Evaluating(Network& network) : network_(network), training_(network.is_training()) { network.eval(); }
-  ~Evaluating() { network_.train(training_); }
-  Evaluating(const Evaluating&) = delete;
-  Evaluating& operator=(const Evaluating&) = delete;
-
- private:
-  Network& network_;
-  bool training_;
-};
-
-}  // namespace
 
 torch::Device device_of(const Network& network) { return network.parameters().at(0).device(); }
 

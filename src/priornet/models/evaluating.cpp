@@ -1,4 +1,4 @@
-#include <priornet/runs/evaluating.h>
+#include <priornet/models/evaluating.h>
 #include <torch/nn/modules/dropout.h>
 
 namespace priornet {
