@@ -1,4 +1,4 @@
-#include <priornet/data/transforms/augmentation.h>
+#include <priornet/learning/augmentation.h>
 
 #include <numbers>
 

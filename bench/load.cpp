@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <priornet/core/errors.h>
+#include <priornet/uncertainty/errors.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

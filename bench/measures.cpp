@@ -1,4 +1,4 @@
-#include <priornet/dirichlet/measures.h>
+#include <priornet/uncertainty/measures.h>
 
 #include "timing.h"
 

@@ -1,8 +1,8 @@
 #include "our_training.h"
 
-#include <priornet/core/seeds.h>
-#include <priornet/train/kernel_batches.h>
+#include <priornet/uncertainty/random.h>
 #include <torch/utils.h>
+#include "learning/training/kernel_batches.h"
 
 namespace priornet::bench {
 namespace {

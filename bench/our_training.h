@@ -1,7 +1,7 @@
 #pragma once
 
-#include <priornet/core/side_stream.h>
-#include <priornet/train/training_step.h>
+#include "learning/base/gpu_modes.h"
+#include "learning/training/training_step.h"
 
 #include "training_case.h"
 

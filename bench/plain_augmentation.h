@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/data/transforms/augmentation.h>
+#include <priornet/learning/augmentation.h>
 
 namespace priornet::bench {
 

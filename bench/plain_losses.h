@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/losses/losses.h>
+#include <priornet/uncertainty/losses.h>
 
 namespace priornet::bench {
 

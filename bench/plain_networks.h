@@ -1,7 +1,7 @@
 #pragma once
 
-#include <priornet/models/vgg.h>
 #include <torch/nn/modules/container/sequential.h>
+#include "learning/networks/vgg.h"
 
 namespace priornet::bench {
 

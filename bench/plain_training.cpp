@@ -1,8 +1,8 @@
 #include "plain_training.h"
 
-#include <priornet/core/autocast.h>
 #include <torch/nn/functional/loss.h>
 #include <torch/nn/utils/clip_grad.h>
+#include "learning/base/gpu_modes.h"
 
 #include "plain_augmentation.h"
 #include "plain_losses.h"

@@ -1,10 +1,10 @@
 #include "reading.h"
 
-#include <priornet/data/files/file_tree.h>
-#include <priornet/data/files/gzip.h>
-#include <priornet/data/formats/cifar.h>
-#include <priornet/data/formats/idx.h>
-#include <priornet/data/formats/svhn.h>
+#include "learning/data/byte_stream.h"
+#include "learning/data/file_tree.h"
+#include "learning/sets/cifar.h"
+#include "learning/sets/mnist.h"
+#include "learning/sets/svhn.h"
 
 #include <array>
 #include <vector>

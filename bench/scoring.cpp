@@ -1,10 +1,10 @@
 #include "scoring.h"
 
-#include <priornet/core/seeds.h>
-#include <priornet/dirichlet/ensembles.h>
-#include <priornet/dirichlet/measures.h>
-#include <priornet/models/model.h>
-#include <priornet/runs/scoring.h>
+#include <priornet/learning/networks.h>
+#include <priornet/learning/scoring.h>
+#include <priornet/uncertainty/ensembles.h>
+#include <priornet/uncertainty/measures.h>
+#include <priornet/uncertainty/random.h>
 
 #include <chrono>
 

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <priornet/core/seeds.h>
 #include <priornet/deploy/predictor.h>
-#include <priornet/deploy/serve/http_server.h>
-#include <priornet/deploy/serve/inference_server.h>
-#include <priornet/models/model.h>
+#include <priornet/learning/networks.h>
+#include <priornet/uncertainty/random.h>
+#include "tool/server/http_server.h"
+#include "tool/server/inference_server.h"
 
 #include <memory>
 

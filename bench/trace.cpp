@@ -1,4 +1,4 @@
-#include <priornet/core/errors.h>
+#include <priornet/uncertainty/errors.h>
 #include <torch/version.h>
 
 #include <set>

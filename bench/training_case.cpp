@@ -1,6 +1,6 @@
 #include "training_case.h"
 
-#include <priornet/core/seeds.h>
+#include <priornet/uncertainty/random.h>
 
 namespace priornet::bench {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <priornet/data/dataset.h>
-#include <priornet/models/model.h>
-#include <priornet/train/batch_sources.h>
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/networks.h>
+#include "learning/training/training_batches.h"
 
 namespace priornet::bench {
 

@@ -17,7 +17,7 @@ elseif(GIT_FOUND)
   endif()
 endif()
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
-#include <priornet/experiments/source_commit.h>
+#include "learning/base/run_record.h"
 
 namespace priornet {
 

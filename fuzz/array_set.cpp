@@ -1,7 +1,7 @@
+#include "learning/sets/array_set.h"
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
-#include <priornet/data/arrays/npz.h>
-#include <priornet/data/formats/array_set.h>
+#include "learning/data/npz.h"
 
 using namespace priornet;
 

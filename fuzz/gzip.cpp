@@ -1,5 +1,5 @@
 #include <fuzz/rejection.h>
-#include <priornet/data/files/gzip.h>
+#include "learning/data/byte_stream.h"
 
 #include <array>
 

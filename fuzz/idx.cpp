@@ -1,6 +1,6 @@
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
-#include <priornet/data/formats/idx.h>
+#include "learning/sets/mnist.h"
 
 using namespace priornet;
 

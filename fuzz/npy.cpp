@@ -1,5 +1,5 @@
+#include "learning/data/npy.h"
 #include <fuzz/rejection.h>
-#include <priornet/data/arrays/npy.h>
 
 using namespace priornet;
 

@@ -1,5 +1,5 @@
 #include <fuzz/rejection.h>
-#include <priornet/data/images/decoded_pixels.h>
+#include "learning/data/decoded_pixels.h"
 
 using namespace priornet;
 

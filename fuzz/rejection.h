@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/core/errors.h>
+#include <priornet/uncertainty/errors.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
+#include "learning/sets/semeion.h"
 #include <fuzz/rejection.h>
-#include <priornet/data/formats/semeion.h>
 
 using namespace priornet;
 

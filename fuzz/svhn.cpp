@@ -1,6 +1,6 @@
+#include "learning/sets/svhn.h"
 #include <fuzz/rejection.h>
-#include <priornet/data/formats/mat5.h>
-#include <priornet/data/formats/svhn.h>
+#include "learning/data/matlab_file.h"
 
 using namespace priornet;
 

@@ -1,5 +1,5 @@
 #include <fuzz/rejection.h>
-#include <priornet/data/formats/table.h>
+#include "learning/sets/table_set.h"
 
 using namespace priornet;
 

@@ -1,6 +1,6 @@
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
-#include <priornet/data/arrays/tensor_file.h>
+#include <priornet/learning/tensor_file.h>
 
 using namespace priornet;
 

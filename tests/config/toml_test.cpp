@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/config/toml_writer.h>
-#include <priornet/core/errors.h>
+#include <priornet/learning/toml.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 

@@ -1,8 +1,8 @@
-#include <priornet/core/atomic_file.h>
-#include <priornet/core/errors.h>
+#include <priornet/uncertainty/errors.h>
 #include <sys/stat.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "learning/base/file_io.h"
 
 namespace priornet {
 namespace {

@@ -1,5 +1,5 @@
-#include <priornet/core/checks.h>
-#include <priornet/core/errors.h>
+#include "uncertainty/core/checks.h"
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 namespace priornet {

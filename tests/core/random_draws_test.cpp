@@ -1,4 +1,4 @@
-#include <priornet/core/random_draws.h>
+#include <priornet/uncertainty/random.h>
 
 #include <gtest/gtest.h>
 

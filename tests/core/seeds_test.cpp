@@ -1,5 +1,5 @@
-#include <priornet/core/seed_mix.h>
-#include <priornet/core/seeds.h>
+#include <priornet/uncertainty/random.h>
+#include "uncertainty/core/random_stream.h"
 
 #include <set>
 

@@ -1,6 +1,6 @@
 #include <ATen/Parallel.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/transforms/additive_noise.h>
+#include <priornet/learning/transforms.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 namespace priornet {

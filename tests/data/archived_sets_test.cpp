@@ -1,9 +1,9 @@
-#include <priornet/data/formats/cifar.h>
-#include <priornet/data/formats/idx.h>
 #include <testing/archive_bytes.h>
 #include <testing/gzip_bytes.h>
 #include <testing/idx_bytes.h>
 #include <testing/temporary_folder.h>
+#include "learning/sets/cifar.h"
+#include "learning/sets/mnist.h"
 
 namespace priornet {
 namespace {

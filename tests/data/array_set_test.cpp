@@ -1,9 +1,9 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/arrays/npy.h>
-#include <priornet/data/arrays/npz.h>
-#include <priornet/data/formats/array_set.h>
+#include "learning/sets/array_set.h"
+#include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "learning/data/npy.h"
+#include "learning/data/npz.h"
 
 namespace priornet {
 namespace {

@@ -1,7 +1,7 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/transforms/augmentation.h>
-#include <priornet/data/transforms/augmentation_kernels.h>
+#include <priornet/learning/augmentation.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
+#include "learning/transforms/augmentation_kernels.h"
 
 #include <cmath>
 

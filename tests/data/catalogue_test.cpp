@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/core/nearest_name.h>
-#include <priornet/data/catalogue/catalogue.h>
+#include <priornet/learning/catalogue.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
+#include "learning/base/names.h"
 
 #include <set>
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/channel_statistics.h>
+#include <priornet/learning/dataset.h>
+#include <priornet/uncertainty/errors.h>
 
 namespace priornet {
 namespace {

@@ -1,6 +1,6 @@
+#include "tool/downloads/checksum.h"
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/files/checksum.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 

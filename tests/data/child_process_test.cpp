@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/fetch/child_process.h>
-#include <priornet/data/fetch/scratch_folder.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
+#include "tool/downloads/get.h"
+#include "tool/downloads/packages.h"
 
 namespace priornet {
 namespace {

@@ -1,6 +1,6 @@
+#include "learning/sets/cifar.h"
 #include <fmt/format.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/formats/cifar.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/gzip_bytes.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>

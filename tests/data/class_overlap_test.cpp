@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/catalogue/class_kinds.h>
-#include <priornet/data/catalogue/class_overlap.h>
+#include <priornet/learning/class_overlap.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/arrays/columns.h>
-#include <priornet/data/arrays/npy.h>
-#include <priornet/data/arrays/npz.h>
+#include <priornet/learning/columns.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/fixtures.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "learning/data/npy.h"
+#include "learning/data/npz.h"
 
 #include <limits>
 #include <nlohmann/json.hpp>

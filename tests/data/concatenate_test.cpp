@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/concatenate.h>
+#include <priornet/learning/dataset.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 namespace priornet {

@@ -1,6 +1,6 @@
+#include "learning/data/csv.h"
 #include <fmt/format.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/arrays/csv.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 

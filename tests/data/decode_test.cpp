@@ -1,12 +1,11 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/arrays/npz.h>
-#include <priornet/data/images/decode.h>
-#include <priornet/data/images/encode_png.h>
+#include <priornet/learning/images.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/fixtures.h>
 #include <testing/temporary_folder.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
+#include "learning/data/npz.h"
 
 #include <map>
 

@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
-#include <priornet/data/fetch/download.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <testing/http_server.h>
 #include <testing/made_up_bytes.h>
 #include <testing/temporary_folder.h>
+#include "tool/downloads/download.h"
 
 #include <cstdlib>
 

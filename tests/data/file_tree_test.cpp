@@ -1,6 +1,6 @@
+#include "learning/data/file_tree.h"
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/files/file_tree.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/archive_bytes.h>
 #include <testing/gzip_bytes.h>
 #include <testing/temporary_folder.h>

@@ -1,6 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/transforms/fitting.h>
-#include <priornet/data/transforms/pixels.h>
+#include <priornet/learning/transforms.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 namespace priornet {

@@ -1,8 +1,7 @@
+#include "tool/downloads/get.h"
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/fetch/get.h>
-#include <priornet/data/fetch/needed_files.h>
-#include <priornet/data/images/encode_png.h>
+#include <priornet/learning/images.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/archive_bytes.h>
 #include <testing/gzip_bytes.h>
 #include <testing/http_server.h>

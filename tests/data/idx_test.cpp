@@ -1,10 +1,10 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/files/gzip.h>
-#include <priornet/data/formats/idx.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/gzip_bytes.h>
 #include <testing/idx_bytes.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "learning/data/byte_stream.h"
+#include "learning/sets/mnist.h"
 
 namespace priornet {
 namespace {

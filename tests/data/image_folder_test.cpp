@@ -1,6 +1,6 @@
+#include "learning/sets/image_folder.h"
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/formats/image_folder.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/archive_bytes.h>
 #include <testing/fixtures.h>
 #include <testing/image_files.h>

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/catalogue/load.h>
-#include <priornet/data/images/encode_png.h>
+#include <priornet/learning/images.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/formats/omniglot.h>
-#include <priornet/data/formats/tiny_imagenet.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/archive_bytes.h>
 #include <testing/image_files.h>
 #include <testing/throws.h>
+#include "learning/sets/omniglot.h"
+#include "learning/sets/tiny_imagenet.h"
 
 // Small stand-ins for OMNIGLOT and TinyImageNet, laid out as the published ones.
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/data/catalogue/catalogue.h>
-#include <priornet/data/catalogue/load.h>
+#include <priornet/learning/catalogue.h>
+#include <priornet/learning/load_set.h>
 #include <testing/temporary_folder.h>
 
 #include <cstdlib>

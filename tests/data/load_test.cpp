@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/arrays/npy.h>
-#include <priornet/data/catalogue/load.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/made_up_sets.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "learning/data/npy.h"
 
 namespace priornet {
 namespace {

@@ -1,9 +1,9 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/arrays/logits.h>
-#include <priornet/data/arrays/npy.h>
+#include <priornet/learning/logits.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/fixtures.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "learning/data/npy.h"
 
 #include <limits>
 

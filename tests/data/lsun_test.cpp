@@ -1,12 +1,12 @@
+#include "learning/sets/lsun.h"
 #include <gtest/gtest.h>
 #include <lmdb.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/formats/lmdb_pages.h>
-#include <priornet/data/formats/lsun.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/archive_bytes.h>
 #include <testing/fixtures.h>
 #include <testing/image_files.h>
 #include <testing/throws.h>
+#include "learning/data/lmdb_pages.h"
 
 #include <random>
 

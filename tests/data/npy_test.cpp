@@ -1,5 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/arrays/npy.h>
+#include "learning/data/npy.h"
+#include <priornet/uncertainty/errors.h>
 #include <testing/fixtures.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>

@@ -1,5 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/transforms/pixels.h>
+#include <priornet/learning/transforms.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 #include <cmath>

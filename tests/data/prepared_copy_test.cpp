@@ -1,9 +1,9 @@
+#include "learning/sets/prepared_copy.h"
 #include <gtest/gtest.h>
-#include <priornet/data/arrays/tensor_file.h>
-#include <priornet/data/catalogue/prepared_copy.h>
-#include <priornet/data/files/content_hash.h>
+#include <priornet/learning/tensor_file.h>
 #include <sys/stat.h>
 #include <testing/temporary_folder.h>
+#include "learning/data/file_content.h"
 
 #include <set>
 

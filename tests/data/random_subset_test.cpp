@@ -1,5 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/transforms/random_subset.h>
+#include <priornet/learning/dataset.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 #include <cmath>

@@ -1,7 +1,7 @@
-#include <priornet/data/formats/image_folder.h>
-#include <priornet/data/formats/omniglot.h>
-#include <priornet/data/formats/tiny_imagenet.h>
 #include <testing/real_data.h>
+#include "learning/sets/image_folder.h"
+#include "learning/sets/omniglot.h"
+#include "learning/sets/tiny_imagenet.h"
 
 // The published files, held against published counts and against pixels of Pillow.
 

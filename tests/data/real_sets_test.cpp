@@ -1,8 +1,8 @@
-#include <priornet/data/formats/cifar.h>
-#include <priornet/data/formats/idx.h>
-#include <priornet/data/formats/semeion.h>
-#include <priornet/data/formats/svhn.h>
 #include <testing/real_data.h>
+#include "learning/sets/cifar.h"
+#include "learning/sets/mnist.h"
+#include "learning/sets/semeion.h"
+#include "learning/sets/svhn.h"
 
 // The published files, held against published values.
 

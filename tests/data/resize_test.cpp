@@ -1,9 +1,9 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/arrays/npz.h>
-#include <priornet/data/transforms/filter_kernels.h>
-#include <priornet/data/transforms/resize.h>
+#include <priornet/learning/resize.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/fixtures.h>
 #include <testing/throws.h>
+#include "learning/data/npz.h"
+#include "learning/transforms/resize_filter.h"
 
 #include <map>
 

@@ -1,5 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/formats/semeion.h>
+#include "learning/sets/semeion.h"
+#include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/catalogue/set_name.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 namespace priornet {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/catalogue/catalogue.h>
-#include <priornet/data/catalogue/store.h>
+#include <priornet/learning/catalogue.h>
+#include <priornet/learning/store.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 

@@ -1,9 +1,9 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/formats/mat5.h>
-#include <priornet/data/formats/svhn.h>
+#include "learning/sets/svhn.h"
+#include <priornet/uncertainty/errors.h>
 #include <testing/mat5_bytes.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "learning/data/matlab_file.h"
 
 namespace priornet {
 namespace {

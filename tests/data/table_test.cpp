@@ -1,9 +1,9 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/formats/table.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/gzip_bytes.h>
 #include <testing/temporary_folder.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
+#include "learning/sets/table_set.h"
 
 namespace priornet {
 namespace {

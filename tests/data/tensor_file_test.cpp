@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/arrays/tensor_file.h>
+#include <priornet/learning/tensor_file.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 

@@ -1,7 +1,6 @@
-#include <priornet/data/transforms/additive_noise.h>
-#include <priornet/data/transforms/augmentation.h>
-#include <priornet/data/transforms/pixels.h>
-#include <priornet/synthesis/factor_samples.h>
+#include <priornet/learning/augmentation.h>
+#include <priornet/learning/factor_analysis.h>
+#include <priornet/learning/transforms.h>
 #include <testing/tensors.h>
 
 // What prepares and makes images on a GPU gives there what it gives on the CPU, which the other tests hold to the

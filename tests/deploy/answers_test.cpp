@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
-#include <priornet/data/images/encode_png.h>
-#include <priornet/deploy/answers.h>
 #include <priornet/deploy/predictor.h>
-#include <priornet/deploy/serve/served_model.h>
+#include <priornet/learning/images.h>
 #include <testing/small_models.h>
+#include "tool/server/served_model.h"
 
 #include <cmath>
 #include <cstring>

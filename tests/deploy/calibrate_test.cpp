@@ -1,6 +1,6 @@
-#include <priornet/core/errors.h>
-#include <priornet/core/seeds.h>
 #include <priornet/deploy/calibrate.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/small_models.h>
 #include <testing/throws.h>
 

@@ -1,6 +1,6 @@
-#include <priornet/core/errors.h>
-#include <priornet/core/seeds.h>
-#include <priornet/deploy/decision.h>
+#include <priornet/uncertainty/decision.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/throws.h>
 
 #include <cmath>

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <priornet/data/arrays/npy.h>
-#include <priornet/data/catalogue/load.h>
-#include <priornet/deploy/export/export_model.h>
-#include <priornet/runs/scoring.h>
+#include <priornet/deploy/export.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/learning/scoring.h>
 #include <testing/export_cases.h>
+#include "learning/data/npy.h"
 
 #include <filesystem>
 #include <fstream>

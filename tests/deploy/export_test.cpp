@@ -1,17 +1,16 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
 #include <priornet/deploy/calibrate.h>
-#include <priornet/deploy/export/decision_graph.h>
-#include <priornet/deploy/export/export_model.h>
-#include <priornet/deploy/export/onnx_file.h>
-#include <priornet/deploy/export/operators.h>
-#include <priornet/deploy/export/protobuf.h>
-#include <priornet/deploy/export/torchscript_file.h>
+#include <priornet/deploy/export.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/export_cases.h>
 #include <testing/temporary_folder.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
 #include <torch/csrc/jit/serialization/import.h>
+#include "deploy/export/graph.h"
+#include "deploy/export/model_graph.h"
+#include "deploy/export/onnx_file.h"
+#include "deploy/export/torchscript_file.h"
 
 #include <nlohmann/json.hpp>
 

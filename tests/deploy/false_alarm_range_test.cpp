@@ -1,7 +1,7 @@
-#include <priornet/core/errors.h>
-#include <priornet/core/seeds.h>
 #include <priornet/deploy/calibrate.h>
-#include <priornet/deploy/false_alarm_range.h>
+#include <priornet/uncertainty/decision.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/throws.h>
 
 #include <cmath>

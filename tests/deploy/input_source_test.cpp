@@ -1,7 +1,7 @@
-#include <priornet/data/arrays/npy.h>
-#include <priornet/data/images/encode_png.h>
-#include <priornet/deploy/input_source.h>
+#include <priornet/deploy/inputs.h>
+#include <priornet/learning/images.h>
 #include <testing/small_models.h>
+#include "learning/data/npy.h"
 
 #include <sstream>
 

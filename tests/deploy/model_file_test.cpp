@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <priornet/core/errors.h>
-#include <priornet/data/arrays/tensor_file.h>
 #include <priornet/deploy/model_file.h>
-#include <priornet/train/inference.h>
+#include <priornet/learning/inference.h>
+#include <priornet/learning/tensor_file.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/small_models.h>
 #include <testing/throws.h>
 

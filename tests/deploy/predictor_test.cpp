@@ -1,6 +1,6 @@
-#include <priornet/core/errors.h>
 #include <priornet/deploy/predictor.h>
-#include <priornet/runs/scoring.h>
+#include <priornet/learning/scoring.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/small_models.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>

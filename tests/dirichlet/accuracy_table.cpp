@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <priornet/dirichlet/divergence.h>
-#include <priornet/dirichlet/measures.h>
+#include <priornet/uncertainty/dirichlet.h>
+#include <priornet/uncertainty/measures.h>
 #include <testing/logits.h>
 
 #include <map>

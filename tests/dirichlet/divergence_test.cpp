@@ -1,5 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/dirichlet/divergence.h>
+#include <priornet/uncertainty/dirichlet.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/logits.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>

@@ -1,8 +1,8 @@
-#include <priornet/core/errors.h>
-#include <priornet/core/seeds.h>
-#include <priornet/dirichlet/divergence.h>
-#include <priornet/dirichlet/ensembles.h>
-#include <priornet/dirichlet/measures.h>
+#include <priornet/uncertainty/dirichlet.h>
+#include <priornet/uncertainty/ensembles.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/measures.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/logits.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>

@@ -1,6 +1,6 @@
-#include <priornet/dirichlet/measure_kernels.h>
-#include <priornet/dirichlet/measures.h>
+#include <priornet/uncertainty/measures.h>
 #include <testing/logits.h>
+#include "uncertainty/dirichlet/measure_kernels.h"
 
 #include <functional>
 #include <map>

@@ -1,9 +1,9 @@
-#include <priornet/core/errors.h>
-#include <priornet/dirichlet/measure_kernels.h>
-#include <priornet/dirichlet/measures.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/measures.h>
 #include <testing/logits.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
+#include "uncertainty/dirichlet/measure_kernels.h"
 
 #include <torch/csrc/autograd/autograd.h>
 

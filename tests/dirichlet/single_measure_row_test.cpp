@@ -1,4 +1,4 @@
-#include <priornet/dirichlet/single_measure_row.h>
+#include "uncertainty/dirichlet/single_measure_row.h"
 #include <testing/logits.h>
 
 #include <vector>

@@ -1,7 +1,6 @@
 #include <omp.h>
-#include <priornet/core/errors.h>
-#include <priornet/eval/bootstrap.h>
-#include <priornet/eval/roc.h>
+#include <priornet/uncertainty/detection.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/score_samples.h>
 #include <testing/throws.h>
 

@@ -1,5 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/eval/calibration.h>
+#include <priornet/uncertainty/calibration.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
 

@@ -1,6 +1,6 @@
+#include "uncertainty/metrics/curve_walk.h"
 #include <gtest/gtest.h>
-#include <priornet/eval/curve_walk.h>
-#include <priornet/eval/roc.h>
+#include <priornet/uncertainty/detection.h>
 #include <testing/score_samples.h>
 
 namespace priornet {

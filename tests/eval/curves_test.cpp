@@ -1,6 +1,6 @@
-#include <priornet/core/errors.h>
-#include <priornet/eval/curves.h>
-#include <priornet/eval/roc.h>
+#include <priornet/uncertainty/curves.h>
+#include <priornet/uncertainty/detection.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 #include <cmath>

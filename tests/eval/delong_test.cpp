@@ -1,6 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/eval/delong.h>
-#include <priornet/eval/roc.h>
+#include <priornet/uncertainty/detection.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/score_samples.h>
 #include <testing/throws.h>
 

@@ -1,7 +1,6 @@
+#include "tool/audit/duplicates.h"
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/eval/duplicates.h>
-#include <priornet/eval/image_signatures.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 #include <algorithm>

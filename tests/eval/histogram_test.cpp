@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/eval/histogram.h>
+#include <priornet/uncertainty/curves.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 #include <limits>

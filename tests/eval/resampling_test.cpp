@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/eval/resampling.h>
 #include <testing/score_samples.h>
+#include "uncertainty/metrics/resampled_curves.h"
 
 #include <array>
 #include <cmath>

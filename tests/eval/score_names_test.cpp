@@ -1,5 +1,5 @@
 #include <gtest/gtest.h>
-#include <priornet/eval/score_names.h>
+#include <priornet/uncertainty/measure_table.h>
 
 namespace priornet {
 namespace {

@@ -1,6 +1,6 @@
+#include "tool/audit/set_comparison.h"
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/eval/set_comparison.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/eval/statistic_auroc.h>
+#include <priornet/learning/trivial_statistics.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
 

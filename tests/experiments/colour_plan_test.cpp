@@ -1,8 +1,7 @@
-#include <priornet/data/catalogue/catalogue.h>
-#include <priornet/data/catalogue/set_name.h>
-#include <priornet/experiments/cifar10.h>
-#include <priornet/experiments/svhn.h>
-#include <priornet/train/ensemble.h>
+#include <priornet/learning/catalogue.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/learning/training.h>
+#include "tool/experiments/image_plans.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include <priornet/core/errors.h>
-#include <priornet/experiments/experiment.h>
-#include <priornet/experiments/output_folder.h>
+#include "tool/experiments/experiment.h"
+#include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "tool/experiments/output_folder.h"
 
 namespace priornet {
 namespace {

@@ -1,11 +1,11 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/catalogue/load.h>
-#include <priornet/experiments/image_plan.h>
-#include <priornet/experiments/image_reproduction.h>
-#include <priornet/experiments/result_cells.h>
-#include <priornet/train/ensemble.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/learning/training.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/small_runs.h>
 #include <testing/throws.h>
+#include "tool/experiments/image_plans.h"
+#include "tool/experiments/image_reproduction.h"
+#include "tool/experiments/image_results.h"
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>

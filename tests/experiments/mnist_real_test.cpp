@@ -1,6 +1,6 @@
-#include <priornet/experiments/mnist.h>
 #include <testing/quick_results.h>
 #include <testing/real_data.h>
+#include "tool/experiments/image_plans.h"
 
 namespace priornet {
 namespace {

@@ -1,5 +1,5 @@
-#include <priornet/experiments/outcome.h>
 #include <testing/temporary_folder.h>
+#include "tool/experiments/experiment.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <priornet/experiments/published.h>
+#include "tool/experiments/published.h"
 
 #include <gtest/gtest.h>
 

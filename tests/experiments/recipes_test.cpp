@@ -1,8 +1,8 @@
-#include <priornet/core/errors.h>
-#include <priornet/experiments/mnist.h>
-#include <priornet/experiments/recipes.h>
+#include "tool/experiments/recipes.h"
+#include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "tool/experiments/image_plans.h"
 
 #include <filesystem>
 
@@ -16,7 +16,7 @@ TEST(Recipes, AreTheFilesOfTheFolder) {
     EXPECT_EQ(to_toml(recipe(name)), to_toml(read_config(entry.path()))) << name;
     ++files;
   }
-  EXPECT_EQ(recipes().size(), files);
+  EXPECT_EQ(recipe_names().size(), files);
 }
 
 TEST(Recipes, RefuseAnUnknownName) {

@@ -1,6 +1,6 @@
-#include <priornet/core/errors.h>
-#include <priornet/experiments/seed_statistics.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
+#include "tool/experiments/image_results.h"
 
 #include <boost/math/distributions/students_t.hpp>
 

@@ -1,7 +1,7 @@
-#include <priornet/core/errors.h>
-#include <priornet/experiments/synthetic_maps.h>
-#include <priornet/experiments/synthetic_tables.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
+#include "tool/experiments/synthetic_figures.h"
+#include "tool/experiments/synthetic_results.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,7 @@
-#include <priornet/core/errors.h>
-#include <priornet/experiments/model_comparison.h>
-#include <priornet/experiments/uncertainty_parts.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
+#include "tool/experiments/image_run.h"
 
 #include <algorithm>
 #include <cmath>

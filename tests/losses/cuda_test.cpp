@@ -1,9 +1,7 @@
-#include <priornet/dirichlet/density.h>
-#include <priornet/dirichlet/divergence.h>
-#include <priornet/dirichlet/ensembles.h>
-#include <priornet/dirichlet/measures.h>
-#include <priornet/dirichlet/sampling.h>
-#include <priornet/losses/losses.h>
+#include <priornet/uncertainty/dirichlet.h>
+#include <priornet/uncertainty/ensembles.h>
+#include <priornet/uncertainty/losses.h>
+#include <priornet/uncertainty/measures.h>
 #include <testing/logits.h>
 #include <testing/tensors.h>
 

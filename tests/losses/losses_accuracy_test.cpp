@@ -1,4 +1,4 @@
-#include <priornet/losses/losses.h>
+#include <priornet/uncertainty/losses.h>
 #include <testing/logits.h>
 
 #include <torch/csrc/autograd/autograd.h>

@@ -1,12 +1,11 @@
-#include <priornet/core/errors.h>
-#include <priornet/dirichlet/density.h>
-#include <priornet/dirichlet/divergence.h>
-#include <priornet/dirichlet/measures.h>
-#include <priornet/losses/loss_kernels.h>
-#include <priornet/losses/losses.h>
+#include <priornet/uncertainty/dirichlet.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/losses.h>
+#include <priornet/uncertainty/measures.h>
 #include <testing/logits.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
+#include "uncertainty/losses/loss_kernels.h"
 
 #include <torch/csrc/autograd/autograd.h>
 

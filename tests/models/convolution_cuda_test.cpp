@@ -1,7 +1,7 @@
 #include <ATen/Context.h>
-#include <priornet/core/seeds.h>
-#include <priornet/models/convolution.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/tensors.h>
+#include "learning/networks/convolution.h"
 
 #include <functional>
 

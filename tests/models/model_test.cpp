@@ -1,6 +1,6 @@
-#include <priornet/core/errors.h>
-#include <priornet/core/seeds.h>
-#include <priornet/models/model.h>
+#include <priornet/learning/networks.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/throws.h>
 
 namespace priornet {

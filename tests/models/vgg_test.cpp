@@ -1,6 +1,6 @@
-#include <priornet/core/errors.h>
-#include <priornet/core/seeds.h>
-#include <priornet/models/vgg.h>
+#include "learning/networks/vgg.h"
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/throws.h>
 
 namespace priornet {

@@ -1,4 +1,4 @@
-#include <priornet/report/base64.h>
+#include "tool/report/page.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include <priornet/report/base64.h>
-#include <priornet/report/certainty_images.h>
 #include <testing/tensors.h>
+#include "tool/report/image_sheets.h"
+#include "tool/report/page.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
-#include <priornet/core/errors.h>
-#include <priornet/report/colour_map.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
+#include "tool/report/figure.h"
 
 #include <cmath>
 

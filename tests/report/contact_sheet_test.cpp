@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/report/contact_sheet.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/pictures.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "tool/report/image_sheets.h"
 
 namespace priornet {
 namespace {

@@ -1,4 +1,4 @@
-#include <priornet/report/evaluation_curves.h>
+#include "tool/report/evaluation_curves.h"
 #include <testing/silent.h>
 #include <testing/trained_small_run.h>
 

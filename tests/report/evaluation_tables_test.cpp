@@ -1,5 +1,5 @@
+#include "tool/report/evaluation_tables.h"
 #include <gtest/gtest.h>
-#include <priornet/report/evaluation_tables.h>
 
 namespace priornet {
 namespace {

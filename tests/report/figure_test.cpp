@@ -1,5 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/report/figure.h>
+#include "tool/report/figure.h"
+#include <priornet/uncertainty/errors.h>
 #include <stdlib.h>
 #include <testing/pictures.h>
 #include <testing/temporary_folder.h>

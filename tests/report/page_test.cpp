@@ -1,5 +1,5 @@
+#include "tool/report/page.h"
 #include <gtest/gtest.h>
-#include <priornet/report/page.h>
 
 #include <nlohmann/json.hpp>
 

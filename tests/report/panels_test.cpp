@@ -1,5 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/report/panels.h>
+#include "tool/report/panels.h"
+#include <priornet/uncertainty/errors.h>
 #include <testing/pictures.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>

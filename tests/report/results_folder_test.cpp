@@ -1,8 +1,8 @@
-#include <priornet/core/errors.h>
-#include <priornet/report/results_folder.h>
-#include <priornet/report/stored_table.h>
+#include "tool/report/results_folder.h"
+#include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "tool/report/table.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/report/simplex.h>
+#include "tool/report/simplex.h"
+#include <priornet/uncertainty/errors.h>
 #include <testing/pictures.h>
 #include <testing/throws.h>
 

@@ -1,6 +1,6 @@
-#include <priornet/core/errors.h>
-#include <priornet/report/stored_table.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
+#include "tool/report/table.h"
 
 #include <cmath>
 

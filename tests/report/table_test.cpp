@@ -1,5 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/report/table.h>
+#include "tool/report/table.h"
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 #include <limits>

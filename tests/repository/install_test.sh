@@ -1,20 +1,43 @@
 #!/usr/bin/env bash
-# install_test.sh BUILD [TORCH]: an install serves a separate project: find_package(priornet), build, run; the source does as
-# a folder of it. The installed tool makes the model file that the project's program is asked about.
+# install_test.sh BUILD [TORCH]: an install serves separate projects: one links the component uncertainty alone, another all of
+# the library; the source does as a folder of it. What is installed is include/ and nothing else. The installed tool makes the
+# model file that the second project's program is asked about.
 set -euo pipefail
 build=$1
+torch=${2:-}
 source=$(dirname -- "$(readlink -f -- "$0")")/../consumer
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
+# consumer SOURCE INSTALLED BUILD
+consumer() {
+  cmake -G Ninja -S "$1" -B "$3" -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$2${torch:+;$torch}" \
+    ${CONSUMER_FLAGS:+-DCMAKE_CXX_FLAGS="$CONSUMER_FLAGS"} >/dev/null
+  cmake --build "$3" >/dev/null
+}
+# headers FOLDER...: their names, from priornet/ on.
+headers() { (cd "$1" && find "${@:2}" -name '*.h' | sort); }
+cmake --install "$build" --prefix "$folder/part" --component uncertainty >/dev/null
+diff <(headers "$folder/part/include" priornet) \
+  <(headers "$source/../../include" priornet/uncertainty priornet/uncertainty.h priornet/version.h) || {
+  echo "the component uncertainty installs other headers than include/priornet/uncertainty"
+  exit 1
+}
+consumer "$source/uncertainty" "$folder/part" "$folder/part-build"
+"$folder/part-build/measures"
+if command -v pkg-config >/dev/null; then
+  PKG_CONFIG_PATH=$(dirname "$(find "$folder/part" -name 'priornet-uncertainty.pc')") pkg-config --exists priornet-uncertainty
+fi
+
 cmake --install "$build" --prefix "$folder/installed" >/dev/null
-cmake -G Ninja -S "$source" -B "$folder/build" -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_PREFIX_PATH="$folder/installed${2:+;$2}" ${CONSUMER_FLAGS:+-DCMAKE_CXX_FLAGS="$CONSUMER_FLAGS"} >/dev/null
-cmake --build "$folder/build" >/dev/null
-"$folder/build/measures"
+diff <(headers "$folder/installed/include" priornet) <(headers "$source/../../include" priornet) || {
+  echo "what is installed is not include/"
+  exit 1
+}
+consumer "$source" "$folder/installed" "$folder/build"
 # As a folder of that project: to generate is to find all that is linked.
 cmake -G Ninja -S "$source" -B "$folder/inside" -DPRIORNET_SOURCE="$source/../.." \
-  -DCMAKE_PREFIX_PATH="${2:-}" >/dev/null
+  -DCMAKE_PREFIX_PATH="$torch" >/dev/null
 
 tool=$folder/installed/bin/priornet
 [[ -x $tool ]] || exit 0  # a build without the tool

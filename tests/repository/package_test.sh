@@ -13,7 +13,7 @@ package=$(ls "$folder"/priornet_*.deb)
 dpkg-deb --info "$package" | sed -n 's/^ \(Package\|Version\|Depends\|Installed-Size\): /\1: /p'
 dpkg-deb --field "$package" Depends | grep -q 'libc6'
 dpkg-deb -x "$package" "$folder/root"
-for file in bin/priornet 'lib/*libpriornet.a' 'lib/*cmake/priornet/priornetConfig.cmake' \
+for file in bin/priornet 'lib/*libpriornet_deploy.a' 'lib/*libpriornet_uncertainty.a' 'lib/*cmake/priornet/priornetConfig.cmake' \
   include/priornet/deploy/predictor.h share/doc/priornet/copyright; do
   [[ -n $(find "$folder/root/usr" -path "$folder/root/usr/$file") ]] || {
     echo "the package holds no /usr/$file"

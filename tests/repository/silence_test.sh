@@ -2,4 +2,5 @@
 # The library never prints and never ends the process: that is the tool's.
 set -euo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
-! grep -rnE 'std::(cout|cerr|clog|exit|abort|terminate)|[^_n]printf\(|fmt::print|\b(_exit|quick_exit)\(' src --include='*.h' --include='*.cpp' --include='*.cu'
+! grep -rnE 'std::(cout|cerr|clog|exit|abort|terminate)|[^_n]printf\(|fmt::print|\b(_exit|quick_exit)\(' \
+  include src --include='*.h' --include='*.cpp' --include='*.cu' --include='*.cuh' --exclude-dir=commands

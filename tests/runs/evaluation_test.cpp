@@ -1,13 +1,12 @@
-#include <priornet/core/errors.h>
-#include <priornet/eval/calibration.h>
-#include <priornet/eval/risk_coverage.h>
-#include <priornet/eval/roc.h>
-#include <priornet/eval/set_comparison.h>
-#include <priornet/eval/tensor_span.h>
-#include <priornet/runs/evaluation_report.h>
+#include <priornet/learning/evaluation.h>
+#include <priornet/uncertainty/calibration.h>
+#include <priornet/uncertainty/detection.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/risk_coverage.h>
 #include <testing/silent.h>
 #include <testing/throws.h>
 #include <testing/trained_small_run.h>
+#include "tool/audit/set_comparison.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,12 +1,11 @@
-#include <priornet/core/errors.h>
-#include <priornet/models/mlp.h>
-#include <priornet/runs/odin.h>
-#include <priornet/runs/odin_validation.h>
-#include <priornet/runs/scoring.h>
-#include <priornet/train/inference.h>
+#include <priornet/learning/inference.h>
+#include <priornet/learning/odin.h>
+#include <priornet/learning/scoring.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/silent.h>
 #include <testing/throws.h>
 #include <testing/trained_small_run.h>
+#include "learning/networks/mlp.h"
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/arrays/tensor_file.h>
-#include <priornet/dirichlet/ensembles.h>
-#include <priornet/dirichlet/measures.h>
-#include <priornet/runs/scoring.h>
-#include <priornet/train/inference.h>
+#include <priornet/learning/inference.h>
+#include <priornet/learning/scoring.h>
+#include <priornet/learning/tensor_file.h>
+#include <priornet/uncertainty/ensembles.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/measures.h>
 #include <testing/silent.h>
 #include <testing/throws.h>
 #include <testing/trained_small_run.h>

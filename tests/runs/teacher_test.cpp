@@ -1,7 +1,7 @@
-#include <priornet/core/errors.h>
-#include <priornet/runs/evaluation.h>
-#include <priornet/runs/teacher.h>
-#include <priornet/train/ensemble.h>
+#include <priornet/learning/evaluation.h>
+#include <priornet/learning/trained_run.h>
+#include <priornet/learning/training.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/small_runs.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>

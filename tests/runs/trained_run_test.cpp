@@ -1,8 +1,8 @@
-#include <priornet/core/atomic_file.h>
-#include <priornet/core/errors.h>
-#include <priornet/train/inference.h>
+#include <priornet/learning/inference.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 #include <testing/trained_small_run.h>
+#include "learning/base/file_io.h"
 
 namespace priornet {
 namespace {

@@ -1,9 +1,9 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/arrays/npz.h>
-#include <priornet/synthesis/factor_analysis.h>
+#include <priornet/learning/factor_analysis.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/fixtures.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
+#include "learning/data/npz.h"
 
 namespace priornet {
 namespace {

@@ -1,5 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/synthesis/factor_samples.h>
+#include <priornet/learning/factor_analysis.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
 

@@ -1,5 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/synthesis/gaussians.h>
+#include "learning/synthesis/gaussians.h"
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 #include <cmath>

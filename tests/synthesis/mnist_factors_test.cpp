@@ -1,6 +1,6 @@
-#include <priornet/core/input_file.h>
-#include <priornet/data/transforms/pixels.h>
-#include <priornet/synthesis/factor_samples.h>
+#include <priornet/learning/factor_analysis.h>
+#include <priornet/learning/transforms.h>
+#include "learning/base/file_io.h"
 
 #include <gtest/gtest.h>
 

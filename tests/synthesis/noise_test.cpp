@@ -1,6 +1,6 @@
-#include <priornet/core/errors.h>
-#include <priornet/synthesis/noise.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
+#include "learning/synthesis/made_up_images.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
-#include <priornet/core/errors.h>
-#include <priornet/synthesis/shapes.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/small_images.h>
 #include <testing/throws.h>
+#include "learning/synthesis/made_up_images.h"
 
 namespace priornet {
 namespace {

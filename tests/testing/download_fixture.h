@@ -1,11 +1,11 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <priornet/data/fetch/download.h>
 #include <testing/http_server.h>
 #include <testing/made_up_bytes.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "tool/downloads/download.h"
 
 #include <algorithm>
 #include <optional>

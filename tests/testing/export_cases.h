@@ -1,8 +1,8 @@
 #pragma once
 
-#include <priornet/core/seeds.h>
 #include <priornet/deploy/predictor.h>
-#include <priornet/models/model.h>
+#include <priornet/learning/networks.h>
+#include <priornet/uncertainty/random.h>
 
 // Models of every kind with inputs, to be exported and held against the library's own answers. Weights are random: what
 // counts is that each operator and each branch of the measures is there.

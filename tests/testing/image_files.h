@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/data/images/encode_png.h>
+#include <priornet/learning/images.h>
 #include <testing/temporary_folder.h>
 
 #include <string>

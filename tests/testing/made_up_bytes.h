@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/data/files/checksum.h>
+#include "tool/downloads/checksum.h"
 
 #include <random>
 #include <string>

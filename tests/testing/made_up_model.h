@@ -1,7 +1,7 @@
 #pragma once
 
-#include <priornet/core/errors.h>
-#include <priornet/deploy/serve/served_model.h>
+#include <priornet/uncertainty/errors.h>
+#include "tool/server/served_model.h"
 
 #include <cmath>
 #include <cstring>

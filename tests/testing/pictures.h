@@ -1,7 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <priornet/report/figure.h>
+#include "tool/report/figure.h"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <priornet/experiments/experiment.h>
 #include <testing/temporary_folder.h>
+#include "tool/experiments/experiment.h"
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <priornet/data/dataset.h>
+#include <priornet/learning/dataset.h>
 
 #include <cmath>
 #include <cstdlib>

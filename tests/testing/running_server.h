@@ -1,9 +1,9 @@
 #pragma once
 
-#include <priornet/deploy/serve/http_server.h>
-#include <priornet/deploy/serve/inference_server.h>
 #include <testing/http_client.h>
 #include <testing/made_up_model.h>
+#include "tool/server/http_server.h"
+#include "tool/server/inference_server.h"
 
 namespace priornet {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/eval/score_sets.h>
+#include <priornet/uncertainty/detection.h>
 
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/core/progress.h>
+#include <priornet/learning/progress.h>
 
 namespace priornet {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <priornet/core/seeds.h>
-#include <priornet/data/dataset.h>
+#include <priornet/learning/dataset.h>
+#include <priornet/uncertainty/random.h>
 
 namespace priornet {
 

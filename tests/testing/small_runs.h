@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/train/trainer.h>
+#include <priornet/learning/training.h>
 #include <testing/small_images.h>
 #include <testing/temporary_folder.h>
 

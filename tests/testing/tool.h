@@ -1,8 +1,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <priornet/data/arrays/npy.h>
 #include <testing/process.h>
+#include "learning/data/npy.h"
 
 #include <string>
 #include <string_view>

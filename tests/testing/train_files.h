@@ -1,8 +1,8 @@
 #pragma once
 
-#include <priornet/data/arrays/npz.h>
 #include <testing/small_images.h>
 #include <testing/tool.h>
+#include "learning/data/npz.h"
 
 namespace priornet {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/runs/trained_run.h>
+#include <priornet/learning/trained_run.h>
 #include <testing/small_runs.h>
 
 #include <map>

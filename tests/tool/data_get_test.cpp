@@ -1,4 +1,4 @@
-#include <priornet/data/catalogue/catalogue.h>
+#include <priornet/learning/catalogue.h>
 #include <signal.h>
 #include <testing/http_server.h>
 #include <testing/made_up_bytes.h>

@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <priornet/data/images/encode_png.h>
+#include <priornet/learning/images.h>
 #include <testing/small_images.h>
 #include <testing/tool.h>
 

@@ -1,6 +1,6 @@
-#include <priornet/core/seeds.h>
-#include <priornet/data/catalogue/load.h>
-#include <priornet/train/trainer.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/learning/training.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/tool.h>
 
 #include <cmath>

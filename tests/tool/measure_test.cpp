@@ -1,6 +1,6 @@
-#include <priornet/data/arrays/columns.h>
-#include <priornet/dirichlet/ensembles.h>
-#include <priornet/dirichlet/measures.h>
+#include <priornet/learning/columns.h>
+#include <priornet/uncertainty/ensembles.h>
+#include <priornet/uncertainty/measures.h>
 #include <testing/fixtures.h>
 #include <testing/tool.h>
 

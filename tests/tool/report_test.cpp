@@ -1,5 +1,5 @@
-#include <priornet/report/stored_table.h>
 #include <testing/tool.h>
+#include "tool/report/table.h"
 
 #include <filesystem>
 #include <nlohmann/json.hpp>

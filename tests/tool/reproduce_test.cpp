@@ -1,5 +1,5 @@
-#include <priornet/report/figure.h>
 #include <testing/tool.h>
+#include "tool/report/figure.h"
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <priornet/core/seeds.h>
 #include <priornet/deploy/model_file.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/hostile_requests.h>
 #include <testing/small_models.h>
 #include <testing/started_process.h>

@@ -1,7 +1,7 @@
-#include <priornet/core/random_stream.h>
 #include <testing/small_runs.h>
 #include <testing/started_process.h>
 #include <testing/train_files.h>
+#include "uncertainty/core/random_stream.h"
 
 #include <cstdlib>
 

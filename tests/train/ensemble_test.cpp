@@ -1,5 +1,5 @@
-#include <priornet/core/errors.h>
-#include <priornet/train/ensemble.h>
+#include <priornet/learning/training.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/small_runs.h>
 #include <testing/throws.h>
 

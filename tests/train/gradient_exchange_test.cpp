@@ -1,10 +1,10 @@
+#include "learning/training/gradient_exchange.h"
 #include <gtest/gtest.h>
-#include <priornet/core/seeds.h>
-#include <priornet/models/mlp.h>
-#include <priornet/train/processes/collectives.h>
-#include <priornet/train/processes/gradient_exchange.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/started_process.h>
 #include <torch/nn/functional/loss.h>
+#include "learning/networks/mlp.h"
+#include "learning/processes/collectives.h"
 
 #include <future>
 

@@ -1,8 +1,8 @@
-#include <priornet/core/seeds.h>
-#include <priornet/train/kernel_batches.h>
-#include <priornet/train/training_batches.h>
+#include "learning/training/kernel_batches.h"
+#include <priornet/uncertainty/random.h>
 #include <testing/small_images.h>
 #include <testing/tensors.h>
+#include "learning/training/training_batches.h"
 
 // The batches that a GPU makes by a kernel are those made by tensor operations. The kernel's functions run here on the
 // CPU; tests/train/step_cuda_test.cpp runs the kernel.

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/core/seeds.h>
-#include <priornet/train/method.h>
+#include <priornet/learning/method.h>
+#include <priornet/uncertainty/random.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>

@@ -1,7 +1,7 @@
 #include <ATen/Parallel.h>
-#include <priornet/core/errors.h>
-#include <priornet/core/seeds.h>
-#include <priornet/train/optimiser.h>
+#include <priornet/learning/optimiser.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/throws.h>
 #include <torch/optim/sgd.h>
 

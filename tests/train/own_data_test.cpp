@@ -1,11 +1,10 @@
-#include <priornet/core/errors.h>
-#include <priornet/data/arrays/npy.h>
-#include <priornet/train/config.h>
-#include <priornet/train/own_data.h>
-#include <priornet/train/training_sets.h>
+#include <priornet/learning/config.h>
+#include <priornet/learning/training_sets.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/small_images.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "learning/data/npy.h"
 
 namespace priornet {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/train/processes/process_place.h>
+#include <priornet/learning/processes.h>
+#include <priornet/uncertainty/errors.h>
 #include <stdlib.h>
 #include <testing/throws.h>
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/core/errors.h>
-#include <priornet/train/schedule.h>
+#include <priornet/learning/schedule.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 
 #include <algorithm>

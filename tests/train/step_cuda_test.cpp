@@ -1,9 +1,9 @@
-#include <priornet/core/seeds.h>
-#include <priornet/core/side_stream.h>
-#include <priornet/train/captured_step.h>
-#include <priornet/train/kernel_batches.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/small_runs.h>
 #include <testing/tensors.h>
+#include "learning/base/gpu_modes.h"
+#include "learning/training/captured_step.h"
+#include "learning/training/kernel_batches.h"
 
 // What a GPU does in a training step by kernels of our own: the batch, the update, both within the graph.
 

@@ -1,11 +1,11 @@
 #include <c10/cuda/CUDACachingAllocator.h>
-#include <priornet/core/errors.h>
-#include <priornet/core/random_draws.h>
-#include <priornet/core/side_stream.h>
-#include <priornet/train/captured_step.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/small_runs.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
+#include "learning/base/gpu_modes.h"
+#include "learning/training/captured_step.h"
 
 // Training on a GPU: recorded as a graph it does what it does step by step, and what it does on a CPU.
 

@@ -1,7 +1,7 @@
-#include <priornet/core/errors.h>
-#include <priornet/train/checkpoint.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/small_runs.h>
 #include <testing/throws.h>
+#include "learning/training/checkpoint.h"
 
 namespace priornet {
 namespace {

@@ -1,11 +1,11 @@
 #include <ATen/Parallel.h>
-#include <priornet/train/processes/local_launch.h>
-#include <priornet/train/processes/process_group.h>
-#include <priornet/train/processes/shared_run_folder.h>
-#include <priornet/train/trainer.h>
+#include <priornet/learning/local_launch.h>
+#include <priornet/learning/processes.h>
+#include <priornet/learning/training.h>
 #include <signal.h>
 #include <testing/small_images.h>
 #include <unistd.h>
+#include "learning/training/run_processes.h"
 
 #include <cstdio>
 #include <map>
@@ -78,7 +78,7 @@ int run(const std::string& folder, const Settings& settings) {
       return *status;
   const auto place = place_from_environment();
   std::unique_ptr<ProcessGroup> group;
-  PeerWatch::Options watch;
+  ProcessPatience watch;
   watch.join = std::chrono::milliseconds(number(settings, "join", 20'000));
   watch.silence = std::chrono::milliseconds(number(settings, "silence", 20'000));
   if (place.processes > 1) group = std::make_unique<ProcessGroup>(place, torch::kCPU, watch);

@@ -1,5 +1,5 @@
+#include "learning/training/training_progress.h"
 #include <gtest/gtest.h>
-#include <priornet/train/training_progress.h>
 
 #include <thread>
 #include <vector>

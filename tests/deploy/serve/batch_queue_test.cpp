@@ -1,4 +1,4 @@
-#include <priornet/deploy/serve/batch_queue.h>
+#include "tool/server/batch_queue.h"
 #include <testing/made_up_model.h>
 
 #include <gtest/gtest.h>

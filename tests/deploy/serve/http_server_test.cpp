@@ -1,4 +1,4 @@
-#include <priornet/core/errors.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/running_server.h>
 #include <testing/throws.h>
 

@@ -1,9 +1,9 @@
-#include <priornet/core/errors.h>
-#include <priornet/deploy/serve/bearer_token.h>
-#include <priornet/deploy/serve/plain_answer.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/running_server.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "tool/server/http_messages.h"
+#include "tool/server/served_model.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,10 +1,8 @@
-#include <priornet/core/errors.h>
-#include <priornet/deploy/serve/bounded_json.h>
-#include <priornet/deploy/serve/multipart.h>
-#include <priornet/deploy/serve/tensor_request.h>
-#include <priornet/deploy/serve/tensor_response.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/made_up_model.h>
 #include <testing/throws.h>
+#include "tool/server/http_messages.h"
+#include "tool/server/tensor_protocol.h"
 
 #include <cstring>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <openssl/ssl.h>
-#include <priornet/core/errors.h>
+#include <priornet/uncertainty/errors.h>
 #include <testing/running_server.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>

@@ -1,0 +1,1 @@
+// Nothing: it gives the precompiled headers a target.

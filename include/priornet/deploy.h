@@ -1,0 +1,9 @@
+#pragma once
+
+// Models that are used: the model file, prediction, export.
+
+#include <priornet/deploy/calibrate.h>
+#include <priornet/deploy/export.h>
+#include <priornet/deploy/inputs.h>
+#include <priornet/deploy/model_file.h>
+#include <priornet/deploy/predictor.h>

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <priornet/learning/trained_run.h>
+#include <priornet/uncertainty/decision.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+// What things are called in a model file, for who writes and who reads it.
+
+namespace priornet::model_layout {
+
+constexpr int kVersion = 1;
+constexpr const char* kVersionKey = "priornet_model";
+constexpr const char* kModelKey = "model";
+
+constexpr const char* kMean = "preprocessing.mean";
+constexpr const char* kDeviation = "preprocessing.deviation";
+constexpr const char* kCombined = "combined";
+
+inline std::string member_prefix(size_t member) { return "member-" + std::to_string(member + 1) + "."; }
+inline std::string reference_of(size_t watch) { return "watch-" + std::to_string(watch + 1) + ".reference"; }
+
+}  // namespace priornet::model_layout
+
+// One file that runs by itself: networks, weights, preprocessing, class names, operating points, provenance. It is a
+// safetensors file (data/arrays/tensor_file.h) with a version of its own; loading one executes nothing.
+
+namespace priornet {
+
+/// What happens to an input before the network.
+struct Preprocessing {
+  std::vector<int64_t> shape;  ///< of one input: [C, H, W] for images, [D] for rows of numbers
+  bool resize = true;          ///< images of another size are resized; otherwise refused
+  torch::Tensor mean;          ///< of rows of numbers, float32 [D]: subtracted ...
+  torch::Tensor deviation;     ///< ... and divided by; undefined for images
+  std::vector<std::string> feature_names;
+
+  bool takes_images() const { return shape.size() == 3; }
+};
+
+struct ModelFile {
+  std::string name;  ///< as a server or a table calls it
+  TrainedRun run;    ///< networks with weights, configuration, class names
+  Preprocessing preprocessing;
+  int64_t dropout_samples = 0;  ///< passes with dropout at work; 0: one without it
+  std::optional<OperatingPoints> points;
+  std::map<std::string, std::string> provenance;  ///< commit, version, set trained on, seed, date
+
+  /// Whether its answer is put together from several: of members or of dropout samples.
+  bool asks_several() const { return run.members.size() > 1 || dropout_samples > 0; }
+};
+
+/// ArgumentError, opened by `function`, unless there are networks, and dropout where it is sampled.
+void check_networks(const char* function, const ModelFile& model);
+
+/// Whole or not at all.
+void write_model_file(const std::filesystem::path& path, const ModelFile& model);
+
+/// DataError that names the file and the reason: no model file, truncated, damaged, of a newer version, weights that do
+/// not fit the network it describes.
+ModelFile read_model_file(const std::filesystem::path& path, const torch::Device& device = torch::kCPU);
+
+/// The model that a run came to, not calibrated; called by the name of its folder. DataError as load_run() has it.
+ModelFile model_of_run(const std::filesystem::path& folder, const torch::Device& device);
+
+/// A model file, called as the file where it has no name, or the folder of a run.
+ModelFile open_model(const std::filesystem::path& path, const torch::Device& device);
+
+}  // namespace priornet

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <priornet/deploy/model_file.h>
+#include <priornet/uncertainty/decision.h>
+
+#include <cstdint>
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace priornet {
+
+struct Predictions;
+
+/// What a model says of some inputs, row by row: Predictions of deploy/predictor.h without tensors, so that rows can be
+/// written, or go through the network together with those of others and apart again.
+struct Answers {
+  int64_t rows = 0;
+  int64_t classes = 0;
+  std::vector<int64_t> prediction;
+  std::vector<double> probability;
+  std::vector<double> probabilities;        ///< [rows, classes]
+  std::vector<double> log_alpha;            ///< [rows, classes]; empty of softmax models
+  std::vector<std::vector<double>> scores;  ///< [rows] a measure, in the order of AnswerNames::measures
+  std::vector<Decision> decisions;          ///< empty of models that were not calibrated
+
+  /// Adds rows [begin, begin + count) of `from`, an answer of the same model.
+  void append(const Answers& from, int64_t begin, int64_t count);
+
+  /// [rows, classes]: the exponentials of log_alpha, as far as numbers go.
+  std::vector<double> alphas() const;
+};
+
+Answers answers_of(const Predictions& said);
+
+/// What the numbers of answers are called.
+struct AnswerNames {
+  const std::vector<std::string>& classes;
+  const std::vector<std::string>& measures;
+};
+
+/// One row as every JSON of the project has it: prediction (the name of the class), probability, each measure by its
+/// name and, of a model that was calibrated, p_value and verdict.
+nlohmann::ordered_json answer_json(const AnswerNames& names, const Answers& answers, int64_t row);
+
+/// What a model says of N inputs; tensors on the CPU.
+struct Predictions {
+  torch::Tensor prediction;         ///< int64 [N]
+  torch::Tensor probability;        ///< float64 [N]: calibrated, of the predicted class
+  torch::Tensor probabilities;      ///< float64 [N, K]: calibrated
+  std::vector<NamedTensor> scores;  ///< float64 [N] each: the measures, named as everywhere
+  torch::Tensor log_alpha;          ///< float64 [N, K]: logits of the (mean) Dirichlet; undefined of softmax models
+  torch::Tensor logits;             ///< float64 [N, K], or [M, N, K] of several members or dropout samples
+  std::vector<Decision> decisions;  ///< empty for a model that was not calibrated
+
+  int64_t size() const { return prediction.size(0); }
+  /// A measure by its name, or null where the model does not give it.
+  const torch::Tensor* score(std::string_view measure) const;
+};
+
+/// A model ready to answer. Calls from several threads are made one after the other.
+class Predictor {
+ public:
+  explicit Predictor(ModelFile model);
+
+  /// `inputs`: images uint8 [N, C, H, W] of the model's shape (see fitted()), or rows of numbers float32 [N, D] as the
+  /// user has them. The answer for an input does not depend on the others of its batch beyond rounding.
+  /// ArgumentError for other shapes.
+  Predictions predict(const torch::Tensor& inputs);
+
+  /// An image uint8 [C, H, W] of any size as the model takes it. DataError if it may not be resized, or has channels
+  /// that cannot be matched.
+  torch::Tensor fitted(const torch::Tensor& image) const;
+
+  /// The same of the bytes of an image file, called `name` where they are none. DataError.
+  torch::Tensor decoded(std::string_view bytes, const std::string& name) const;
+
+  const ModelFile& model() const { return model_; }
+
+ private:
+  ModelFile model_;
+  std::mutex one_at_a_time_;
+};
+
+}  // namespace priornet

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/resize.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace priornet {
+
+/// A file as its authors publish it.
+struct KnownFile {
+  std::string path;               ///< under the data root: "mnist/train-images-idx3-ubyte.gz"
+  int64_t size = 0;               ///< in bytes; 0 where unknown
+  std::string sha256;             ///< in hexadecimal; empty where unknown
+  std::string md5;                ///< where there is no sha256
+  std::vector<std::string> urls;  ///< the official source, then mirrors; none for what only comes out of others
+};
+
+/// What the published files hold together, read at once and kept as one prepared copy: "the training file".
+struct SetPart {
+  std::string name;   ///< "train"
+  int64_t count = 0;  ///< how many it holds
+  /// In a folder: the files (or these with .gz) and folders it is read from, all needed.
+  std::vector<std::string> files;
+  std::vector<std::string> class_names;  ///< empty where they stand in the files, or there are none
+  /// Images of many sizes become this size on reading, unless another is asked for.
+  std::optional<ResizeOptions> resize;
+  /// `location` is the folder or archive; `resize` is as above, or nothing where the images have one size.
+  std::function<Dataset(const std::filesystem::path& location, const std::optional<ResizeOptions>& resize)> read;
+};
+
+/// The rows first, first + 1, ..., first + count - 1 of a part.
+struct PartRows {
+  std::string part;
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+/// A set as the paper uses it: rows of parts, one after the other.
+struct Split {
+  std::string name;   ///< "train", "validation", "test"
+  int64_t count = 0;  ///< how many it holds
+  std::string from;   ///< in a few words: "the first 5,000 of the training file"
+  std::vector<PartRows> rows;
+};
+
+/// Where a set may lie below the data root: a folder, an archive, a file.
+struct Location {
+  std::string path;                   ///< "cifar-10-batches-bin", "cifar-10-binary.tar.gz"
+  std::vector<std::string> contains;  ///< for a folder: paths of which one is there (or there with .gz)
+};
+
+struct CatalogueEntry {
+  std::string name;                 ///< "fashion-mnist"
+  std::string title;                ///< "Fashion-MNIST: 10 kinds of clothing, 28x28 grey"
+  std::string homepage;             ///< where its authors speak of it
+  std::string terms;                ///< its licence, or what its authors ask
+  bool show_terms = false;          ///< its use is restricted: whoever gets it should be told
+  std::vector<KnownFile> files;     ///< the published ones, and what they expand to where that is known
+  std::vector<Location> locations;  ///< in the order of preference
+  std::vector<SetPart> parts;
+  std::vector<Split> splits;  ///< the first is the one meant where none is named
+};
+
+/// The data sets known by name: those of the paper, and Fashion-MNIST, KMNIST and EMNIST.
+const std::vector<CatalogueEntry>& catalogue();
+
+bool in_catalogue(std::string_view name);
+
+/// DataError where there is no such set, with the nearest name and all names.
+const CatalogueEntry& find_entry(std::string_view name);
+
+/// An empty name means the set's first split. DataError where there is no such split, with the names of those there
+/// are.
+const Split& find_split(const CatalogueEntry& entry, std::string_view name);
+
+const SetPart& find_part(const CatalogueEntry& entry, std::string_view name);
+
+}  // namespace priornet

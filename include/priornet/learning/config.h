@@ -1,0 +1,67 @@
+#pragma once
+
+#include <priornet/learning/augmentation.h>
+#include <priornet/learning/method.h>
+#include <priornet/learning/networks.h>
+#include <priornet/learning/optimiser.h>
+#include <priornet/learning/outliers.h>
+#include <priornet/learning/schedule.h>
+#include <priornet/learning/toml.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace priornet {
+
+enum class Precision {
+  kFloat32,
+  kBFloat16  ///< matrix products in bfloat16, on a GPU; parameters, losses and updates stay float32
+};
+
+/// All that makes a run: the same configuration, device and thread count give the same network.
+struct TrainConfig {
+  // [data]
+  std::string train;                        ///< a set by name (data/catalogue/set_name.h)
+  std::string validation;                   ///< another, or none
+  double noise = 0.0;                       ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
+  AugmentationOptions augmentation;         ///< of training images, also of those outside
+  std::optional<double> validation_share;   ///< of the rows of `train`, kept back to be watched
+  std::optional<double> calibration_share;  ///< of the rows of `train`, kept back for `priornet calibrate`
+  std::optional<bool> standardise;          ///< rows of numbers: each feature to mean 0 and deviation 1
+
+  ModelOptions model;      // [model]; its input and classes are the training set's
+  MethodOptions method;    // [method]
+  std::string teacher;     ///< of method distil: the folder of a run
+  int64_t members = 1;     ///< networks of the ensemble, each from a seed of its own
+  OutsideOptions outside;  // [outside]
+
+  // [training]
+  int64_t epochs = 10;
+  int64_t batch = 128;          ///< in-distribution inputs a step
+  int64_t outside_batch = 128;  ///< out-of-distribution inputs a step
+  OptimiserOptions optimiser;
+  ScheduleOptions schedule;
+  int64_t seed = 1;
+  Precision precision = Precision::kFloat32;
+  int64_t checkpoint_every = 1;  ///< epochs; the last has one in any case
+  int64_t keep_checkpoints = 2;  ///< the last so many, and the best
+};
+
+/// Goes through the keys of a configuration file.
+void visit_config(TrainConfig& config, ConfigFields& fields);
+
+/// The configuration of a TOML file, changed by overrides ("training.epochs=3"). ConfigError as read_toml has it, and
+/// for what does not go together.
+TrainConfig read_config(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});
+TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& overrides = {});
+
+/// As a file that reads back as the same.
+std::string to_toml(const TrainConfig& config);
+
+/// The first lines in which two such files differ, for a message.
+std::string first_difference(std::string_view there, std::string_view here);
+
+}  // namespace priornet

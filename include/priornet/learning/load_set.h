@@ -1,0 +1,91 @@
+#pragma once
+
+#include <priornet/learning/progress.h>
+#include <priornet/learning/resize.h>
+#include <priornet/learning/store.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// How a data set is named, in configurations and on the command line: SET[:SPLIT][,MODIFIER...]
+//
+//   mnist:test   omniglot,invert,size=28   tinyimagenet:val,without=cifar10,size=32   ./photos,grey,size=64
+//
+// SET is a name of the catalogue, the name of a folder of images in the data root, or a path: whatever has a / or a .
+// in it. Folders and paths have no splits, and a path no comma. Modifiers work in the order given:
+//   invert            light becomes dark
+//   grey, rgb         one channel, three
+//   size=N, size=HxW  another size
+//   pad=N             N black pixels more on every side
+//   subset=N          N rows drawn at random
+//   first=N, last=N   the first or last N rows
+//   classes=A|B       only the rows of these classes
+//   without=SET       only the rows of classes that the other set has not
+// and these say how, wherever they stand:
+//   resample=nearest|bilinear|bicubic, antialias=on|off   for size; bilinear and on unless given
+//   seed=N            for subset; 0 unless given
+//   label=COLUMN      which column of a .csv holds the labels
+
+namespace priornet {
+
+struct SetModifier {
+  enum class Kind { kInvert, kGrey, kRgb, kSize, kPad, kSubset, kFirst, kLast, kClasses, kWithout };
+
+  Kind kind;
+  int64_t number = 0;              ///< of pad, subset, first, last
+  int64_t height = 0;              ///< of size
+  int64_t width = 0;               ///< of size
+  std::vector<std::string> names;  ///< of classes; of without, one
+};
+
+struct SetName {
+  std::string text;   ///< all of it, as it was given
+  std::string set;    ///< a name of the catalogue, or a path
+  std::string split;  ///< empty if none was named
+  bool is_path = false;
+  std::vector<SetModifier> modifiers;
+  std::optional<Resampling> resampling;
+  std::optional<bool> antialias;
+  std::optional<uint64_t> seed;
+  std::string label;
+
+  /// How images become `height` x `width`; what the name leaves open is as in `otherwise`.
+  ResizeOptions resize_to(int64_t height, int64_t width, const ResizeOptions& otherwise = {}) const;
+};
+
+/// ArgumentError that names the part which is wrong and what is allowed there. Whether there is such a set or split is
+/// not looked at.
+SetName parse_set_name(std::string_view text);
+
+/// A set whose files are not there. It says where they should be, how to get them and how to lay them out by hand.
+class AbsentSet : public DataError {
+ public:
+  AbsentSet(const std::string& message, std::string remedy) : DataError(message), remedy_(std::move(remedy)) {}
+
+  /// How to get it, on any machine.
+  const std::string& remedy() const { return remedy_; }
+
+ private:
+  std::string remedy_;
+};
+
+struct LoadOptions {
+  std::filesystem::path root = data_root();
+  bool prepared_copies = true;   ///< use those that are there, write those that are not
+  Progress* progress = nullptr;  ///< hears of sets that are read from their originals
+};
+
+/// The set of that name (set_name.h), from its prepared copy or from its original files, with its split taken and the
+/// modifiers applied. Dataset::name is `name`.
+/// AbsentSet; DataError: a name that nothing has, files that are not as they should be, another number of images than
+/// the catalogue says, a modifier that the set cannot take.
+Dataset load_set(const std::string& name, const LoadOptions& options = {});
+
+/// The same of a name that was parsed before.
+Dataset load_set(const SetName& name, const LoadOptions& options = {});
+
+}  // namespace priornet

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/network.h>
+#include <priornet/learning/progress.h>
+#include <priornet/learning/trained_run.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+// ODIN (Liang, Li & Srikant, 2018): the largest softmax probability at a temperature, after a small step of the input
+// towards what the network is sure of. Formulas in docs/math.md, section 9.
+
+namespace priornet {
+
+struct OdinSettings {
+  double temperature = 1000;  ///< > 0
+  double step = 0.002;        ///< of the perturbation, in [-1, 1] units; >= 0
+};
+
+/// S(x~) = max_c mean over members of softmax(f(x~) / T)_c at x~ = x + step sign(d ln S / dx): a confidence, float64
+/// [N] on the CPU. `inputs` as networks take them (float32, on the members' device); the members are in evaluation mode
+/// meanwhile. ArgumentError for settings out of range.
+torch::Tensor odin_score(const std::vector<std::shared_ptr<Network>>& members, const torch::Tensor& inputs,
+                         const OdinSettings& settings);
+
+/// Settings, and what they reach on the validation inputs.
+struct OdinChoice {
+  OdinSettings settings;
+  double fpr95 = 0;  ///< share of outside inputs taken for inside ones where 95 % of those are
+  double auroc = 0;
+};
+
+/// Of a grid of temperatures and steps, the ones with the lowest fpr95, of equals the highest AUROC, of equals the
+/// smallest step: as the authors choose. To be asked with validation inputs only, float32 on the members' device.
+OdinChoice choose_odin(const std::vector<std::shared_ptr<Network>>& members, const torch::Tensor& inside,
+                       const torch::Tensor& outside, int64_t batch, Progress& progress);
+
+/// What ODIN's settings may be chosen on: never a set that is tested. The names say what each is.
+struct OdinValidation {
+  Dataset inside;
+  Dataset outside;
+};
+
+/// Up to `count` rows of each. Inside: the run's validation set, or of its training set where it has none or it is
+/// tested. Outside: what the run names as its outside source (factor analysis of the training set, unless it says
+/// otherwise), or uniform noise where that is tested or the inputs are no images. `tested` are the names of all sets
+/// that are evaluated; sets are loaded by name. DataError where they are not there.
+OdinValidation odin_validation(const TrainedRun& run, const std::vector<std::string>& tested, int64_t count,
+                               Progress& progress);
+
+/// The outside part alone, for a training set in memory.
+Dataset odin_outside(const TrainedRun& run, const Dataset& train, const std::vector<std::string>& tested, int64_t count,
+                     Progress& progress);
+
+}  // namespace priornet

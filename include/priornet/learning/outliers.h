@@ -1,0 +1,81 @@
+#pragma once
+
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/factor_analysis.h>
+#include <priornet/learning/progress.h>
+#include <priornet/learning/row_order.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+// Where the out-of-distribution part of a training batch comes from.
+
+namespace priornet {
+
+constexpr const char* kFactorAnalysis = "factor-analysis";
+constexpr const char* kGaussianNoise = "gaussian-noise";
+constexpr const char* kUniformNoise = "uniform-noise";
+constexpr const char* kMixture = "mixture";
+
+struct OutsideOptions {
+  std::string source = kFactorAnalysis;  ///< one of the above, or the name of a set
+  int64_t latent = 50;                   ///< of factor analysis
+  double scale_low = 0.01;               ///< of factor analysis: its variance is inflated by a draw from [low, high]
+  double scale_high = 5.0;
+  bool scale_each_sample = false;  ///< a draw for each image; else one for a batch, as the authors had it
+  Squash squash = Squash::kTanh;   ///< of factor analysis
+  double sigma = 1.0;              ///< of Gaussian noise, in [-1, 1] units
+  std::optional<int64_t> added;    ///< of a set: so many images of the mixture join it, drawn once
+};
+
+/// Rows first, ..., first + count - 1 of the batch of `whole` rows of a step: what one of several processes takes.
+struct OutsideBatch {
+  int64_t step = 0;
+  int64_t whole = 0;
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+/// Images uint8 [count, C, H, W], or rows float32 [count, D], on the device it was made for: a function of seed and
+/// step alone, however a batch is shared out.
+class OutsideSource {
+ public:
+  virtual ~OutsideSource() = default;
+  virtual torch::Tensor batch(const OutsideBatch& batch) = 0;
+
+  /// The same for a kernel that gathers: where it finds the images of every step, in memory that stays where it is.
+  /// `any`: the batch of some step.
+  struct Stock {
+    torch::Tensor images;  ///< uint8 [..., C, H, W]
+    PassRing order;
+  };
+  virtual Stock stock(const OutsideBatch& any);
+  /// What the host has to do so that the stock holds this batch.
+  virtual void prepare(const OutsideBatch& batch);
+  /// What the device has to do thereafter, always the same: the counter `step` there says which it is.
+  virtual void draw(const int64_t* step) { static_cast<void>(step); }
+
+ private:
+  torch::Tensor made_;  ///< the batch of the last step prepared
+};
+
+struct OutsideContext {
+  const Dataset& train;  ///< factor analysis is fitted to it, other sets get its shape
+  torch::Device device;
+  uint64_t seed = 0;
+  Progress& progress;
+  std::function<void(torch::Tensor)> share;  ///< gives what was fitted to all processes, where there are several
+};
+
+/// From images uint8 [N, C, H, W] where they lie, in an order of their own, again and again.
+std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t seed);
+
+/// Whether a source is a set, and not one of those above.
+bool is_set(const std::string& source);
+
+/// DataError where a set is not there, ConfigError for a set where the training set holds rows.
+std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const OutsideContext& context);
+
+}  // namespace priornet

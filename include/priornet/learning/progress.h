@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+namespace priornet {
+
+/// Where long work says how far it is. The library never prints: the tool shows a bar or lines, a test or a caller
+/// that does not care passes NoProgress. Calls come from one thread.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+
+  /// `done` of `total` units of `task` are finished; done == total ends the task.
+  virtual void report(std::string_view task, int64_t done, int64_t total) = 0;
+
+  /// What is worth knowing beside that, such as a loss: goes with the reports that follow, until another comes.
+  virtual void detail(std::string_view) {}
+};
+
+class NoProgress final : public Progress {
+ public:
+  void report(std::string_view, int64_t, int64_t) override {}
+};
+
+/// Keeps what may come hundreds of times a second to a line a second.
+class Pace {
+ public:
+  /// Whether a second has passed since it last said so; yes, the first time.
+  bool due() {
+    const auto now = Clock::now();
+    if (last_ != Clock::time_point() && now - last_ < std::chrono::seconds(1)) return false;
+    last_ = now;
+    return true;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_;
+};
+
+}  // namespace priornet

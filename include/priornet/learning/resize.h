@@ -1,0 +1,39 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace priornet {
+
+enum class Resampling { kNearest, kBilinear, kBicubic };
+
+/// What users call them.
+constexpr std::array<std::pair<std::string_view, Resampling>, 3> kResamplingNames = {
+    {{"nearest", Resampling::kNearest}, {"bilinear", Resampling::kBilinear}, {"bicubic", Resampling::kBicubic}}};
+
+constexpr std::string_view name_of(Resampling resampling) {
+  return std::find_if(kResamplingNames.begin(), kResamplingNames.end(),
+                      [&](const auto& name) { return name.second == resampling; })
+      ->first;
+}
+
+struct ResizeOptions {
+  int64_t height = 0;
+  int64_t width = 0;
+  Resampling resampling = Resampling::kBilinear;
+  /// With it the filter widens as an image shrinks, as Pillow's Image.resize has it; without it each pixel is
+  /// interpolated at one point, as Pillow's Image.transform has it, and fine detail aliases. Nearest has none either
+  /// way.
+  bool antialias = true;
+};
+
+/// Images uint8 [N, C, H, W] or [C, H, W] at another size: the same bytes as Pillow gives (9.4).
+/// A size below 1 or another dtype or rank throws ArgumentError. An image that has the size already comes back as it
+/// is. The work is done on the CPU; the result lies on the images' device.
+torch::Tensor resize(const torch::Tensor& images, const ResizeOptions& options);
+
+}  // namespace priornet

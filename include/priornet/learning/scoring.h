@@ -1,0 +1,63 @@
+#pragma once
+
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/odin.h>
+#include <priornet/learning/progress.h>
+#include <priornet/learning/trained_run.h>
+#include <priornet/uncertainty/named_tensor.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+// What the networks of a run say of a set: logits, and the scores that detectors rank by.
+
+namespace priornet {
+
+struct ScoringOptions {
+  int64_t dropout_samples = 0;  ///< passes with dropout at work, of each member; 0: one pass without it
+  int64_t batch = 0;            ///< inputs at a time; 0: what suits the device
+  double noise = 0.0;           ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
+  uint64_t seed = 0;            ///< of noise and dropout, each set's its own by its name
+  bool bfloat16 = false;
+  int64_t mu_theta_samples = 16;     ///< of an ensemble of Dirichlets, for I[mu, theta]; 0: leave it out
+  std::optional<OdinSettings> odin;  ///< adds the column `odin`
+};
+
+/// The batch that the options ask for on a device.
+int64_t batch_on(const torch::Device& device, const ScoringOptions& options);
+
+/// The set as the run's network takes it: images are fitted to its shape (fit_to), columns that have names are those
+/// that the run learnt from, in their order. DataError, opened by the set's name, where that cannot be.
+Dataset fit_to_run(const Dataset& set, const TrainedRun& run);
+
+/// Logits, float32 on the run's device: [N, K] of one network; [M, N, K] of several members, of dropout samples, or of
+/// both (member by member). With dropout samples only dropout is at work: batch norm stays as in evaluation. The same
+/// seed, batch size and device give the same logits. Sets `torch::manual_seed` where there is dropout.
+torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress);
+
+/// The scores of N inputs, on the CPU.
+struct SetScores {
+  torch::Tensor probabilities;       ///< float64 [N, K]: of the classes, mean over the members
+  std::vector<NamedTensor> columns;  ///< float64 [N] each; directions as eval/score_names.h has them
+
+  /// float64 [N], by name; nullptr if there is none.
+  const torch::Tensor* find(std::string_view column) const;
+};
+
+/// Columns named as those of `priornet measure`, without `prediction` and standard errors, computed in float64: in
+/// float32 the measures of near-flat Dirichlets tie. Then `energy`, -ln sum_c exp(z_c) (Liu et al., 2020), for an
+/// ensemble the mean over the members.
+SetScores scores_of_logits(const torch::Tensor& logits, bool dirichlet, int64_t mu_theta_samples = 16,
+                           uint64_t seed = 0);
+
+/// Fits the set, asks the networks, scores what they say.
+SetScores score(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress);
+
+/// The same through a file in the folder `cache` (RUN/scores, say): read if it is of these weights, options and inputs,
+/// written otherwise. A file that is damaged or of something else is replaced.
+SetScores cached_score(TrainedRun& run, const Dataset& set, const ScoringOptions& options,
+                       const std::filesystem::path& cache, Progress& progress);
+
+}  // namespace priornet

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <priornet/learning/config.h>
+#include <priornet/learning/network.h>
+#include <priornet/learning/run_folder.h>
+#include <priornet/learning/training_sets.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace priornet {
+
+/// A run whose networks are ready to be asked: one, or the members of an ensemble.
+struct TrainedRun {
+  TrainConfig config;
+  std::vector<std::shared_ptr<Network>> members;  ///< at least one; of one architecture, on one device
+  std::vector<std::string> class_names;
+  Preparation preparation;  ///< of the rows it learnt from: those it is asked about are standardised alike
+  std::string identity;     ///< which weights these are, for the cache of scores; empty if nobody knows
+
+  torch::Device device() const;
+  /// Whether the logits are those of Dirichlets, and not only of a softmax.
+  bool gives_dirichlet() const;
+};
+
+/// The run of a folder (train/run_folder.h), or the ensemble of one: with `members` = M in its configuration, the runs
+/// of its folders member-1, ..., member-M.
+/// DataError that names the folder or file: no run there, no checkpoint in it, one that is damaged or of another
+/// network, members that differ in their classes or architecture.
+TrainedRun load_run(const std::filesystem::path& folder, const torch::Device& device,
+                    WhichCheckpoint which = WhichCheckpoint::kLast);
+
+/// Gives the sets of a configuration whose method is distil their teacher: what the networks of its run, on average,
+/// say of each training input, a class at least 1.2e-7. Other configurations need none and are left alone.
+/// DataError where the run is not there, or knows other classes.
+void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device, Progress& progress);
+
+}  // namespace priornet

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <priornet/learning/config.h>
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/inference.h>
+#include <priornet/learning/method.h>
+#include <priornet/learning/progress.h>
+#include <priornet/learning/run_folder.h>
+#include <priornet/learning/training_sets.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace priornet {
+
+/// What is watched while a network trains.
+struct Validation {
+  double error = 0.0;              ///< share of rows
+  double log_likelihood_loss = 0;  ///< nats a row
+  double calibration_error = 0.0;
+  /// The mean of each measure, by its column name of `priornet measure`, on the set and outside it.
+  std::vector<std::pair<std::string, double>> inside;
+  std::vector<std::pair<std::string, double>> outside;
+};
+
+/// `outside` may be undefined.
+Validation validate(Network& network, const Dataset& set, const torch::Tensor& outside, Method method,
+                    const InferenceOptions& options);
+
+/// An epoch that is over.
+struct EpochReport {
+  int64_t epoch = 0;  ///< 1, 2, ...
+  double loss = 0.0;  ///< means over the epoch's steps, as the others
+  double inside = 0.0;
+  double outside = 0.0;
+  double cross_entropy = 0.0;
+  double gradient_norm = 0.0;
+  double rate = 0.0;  ///< the learning rate of the last step
+  double seconds = 0.0;
+  double images_a_second = 0.0;
+  std::optional<Validation> validation;
+};
+
+/// The losses of a report from what the steps added up; the rest is left to be filled in.
+EpochReport report_of(const torch::Tensor& sums);
+
+/// One line of metrics.jsonl.
+std::string to_json(const EpochReport& report);
+
+class ProcessGroup;
+
+struct TrainerOptions {
+  torch::Device device = torch::kCPU;
+  bool resume = false;                               ///< from the folder's last checkpoint, if it has one
+  ProcessGroup* processes = nullptr;                 ///< that share the run, each with its part of every batch
+  std::function<bool()> stop;                        ///< asked after each step; then a checkpoint is written
+  std::function<void(const EpochReport&)> on_epoch;  ///< hears of each epoch
+  /// Called by the process that writes, once all is ready and before anything is written.
+  std::function<void()> on_begin;
+  bool replace = false;  ///< the folder may hold a run of another configuration, which on_begin removes
+};
+
+/// Stopped as asked, with a checkpoint to go on from.
+class TrainingStopped : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Trains a network and leaves it in the run's folder. The same configuration, device and thread count give the same
+/// network, also when the run was stopped, or killed, and resumed in between (on a CPU; on a GPU to rounding).
+/// Error that names step, rows and last checkpoint where a loss is not finite, or the batch for which memory does not
+/// suffice; DataError for a checkpoint that does not fit, or where another process trains in the folder;
+/// TrainingStopped.
+/// With several processes, all call it with the same arguments: they stop together, the first alone writes
+/// (docs/processes.md). ProcessGone that names the one that has ended; ConfigError where they do not train the same
+/// run.
+std::shared_ptr<Network> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
+                               const TrainerOptions& options, Progress& progress);
+
+struct EnsembleOptions {
+  TrainerOptions trainer;
+  RunFolder::Start start = RunFolder::Start::kNew;
+  /// Hears which member, 1, 2, ..., begins; not called for a run of one network.
+  std::function<void(int64_t member)> on_member;
+};
+
+/// Where member 1, 2, ... of an ensemble lies in the folder of its run.
+std::filesystem::path member_folder(const std::filesystem::path& run, int64_t member);
+
+/// The configuration of member 1, 2, ...: that of the run with another seed.
+TrainConfig member_config(const TrainConfig& config, int64_t member);
+
+/// Trains all networks of a configuration: one in the folder itself, the members of an ensemble one after the other in
+/// folders of their own, which are whole runs themselves. A run that is to be replaced is removed when the first
+/// network is ready to be trained: one that cannot be leaves it as it is. Throws as train().
+void train_run(const TrainConfig& config, const TrainingSets& sets, const std::filesystem::path& folder,
+               const EnsembleOptions& options, Progress& progress);
+
+}  // namespace priornet

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <priornet/learning/config.h>
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/progress.h>
+#include <torch/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace priornet {
+
+/// How many deviations from its mean a feature counts for: farther out a network was taught nothing, and one with ReLUs
+/// grows ever surer of itself there.
+constexpr double kFarthestDeviations = 100.0;
+
+/// (rows - mean) / deviation, no farther out than kFarthestDeviations; NaN stays. Rows [N, D], mean and deviation [D].
+torch::Tensor standardised_rows(const torch::Tensor& rows, const torch::Tensor& mean, const torch::Tensor& deviation);
+
+// What was done to a training set before a run saw it: rows kept back, features brought to one scale. It lies in the
+// run's folder, in preparation.safetensors.
+
+struct Dataset;
+
+struct Preparation {
+  torch::Tensor mean;                      ///< of rows of numbers, float32 [D]: subtracted ...
+  torch::Tensor deviation;                 ///< ... and divided by; undefined where rows are taken as they are
+  torch::Tensor validation_rows;           ///< int64, ascending, of the set that data.train names; undefined if none
+  torch::Tensor calibration_rows;          ///< likewise
+  std::vector<std::string> feature_names;  ///< of rows of numbers, where they have any
+  std::string content;                     ///< training_content of the set; empty where nobody noted it
+
+  /// Rows float32 [N, D] as the network takes them; anything else as it is.
+  torch::Tensor standardised(const torch::Tensor& inputs) const;
+
+  bool empty() const;
+
+  /// Whether a set of this training_content is the one that was prepared; also where nobody noted it.
+  bool may_be_of(const std::string& found) const { return content.empty() || content == found; }
+};
+
+/// Mean and deviation of rows [N, D]; of a feature that never changes, 1.
+void measure_scale(Preparation& preparation, const torch::Tensor& rows);
+
+/// A few letters that differ where a set has other rows of numbers, or its rows other labels, or another order of
+/// these: kept rows are known by where they lie. Not the pixels of images, which depend on who decoded them.
+std::string training_content(const Dataset& set);
+
+/// Whole or not at all; nothing where there is nothing to say.
+void write_preparation(const std::filesystem::path& run, const Preparation& preparation);
+
+/// An empty one where the run has none. DataError that names the file if it is damaged.
+Preparation read_preparation(const std::filesystem::path& run);
+
+/// What a run learns from.
+struct TrainingSets {
+  Dataset train;
+  std::optional<Dataset> validation;
+  torch::Tensor teacher;         ///< probabilities [N, K] of the training inputs, of method distil
+  Preparation preparation = {};  ///< what was done to the set that data.train names
+};
+
+/// The sets that a configuration names, the second brought to the size of the first, with the rows kept back and the
+/// features standardised as it says; no teacher.
+/// DataError where one is not there, has no labels, or has classes that the training set does not have.
+TrainingSets load_training_sets(const TrainConfig& config, Progress& progress);
+
+/// The options of the network that learns from a set.
+ModelOptions model_for(const TrainConfig& config, const Dataset& train);
+
+/// A configuration for a set that nobody wrote one for: a Prior Network that suits its kind of data and its size, with
+/// out-of-distribution inputs made from nothing, a tenth of the rows kept back to be watched and a tenth for
+/// calibration. `name` is what the set is loaded by. DataError, opened by it: no labels, one class, too few rows.
+TrainConfig config_for(const std::string& name, const Dataset& set);
+
+}  // namespace priornet

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <priornet/uncertainty/detection.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// The curves behind the areas of roc.h, as points to draw.
+
+namespace priornet {
+
+struct Curve {
+  std::vector<double> x;
+  std::vector<double> y;
+};
+
+/// FPR and TPR of every threshold, from (0, 0) to (1, 1).
+Curve roc_curve(const Ranking& ranking);
+
+/// Recall and precision of every threshold; before the first one recall 0 at its precision, as AUPR has it.
+Curve precision_recall_curve(const Ranking& ranking);
+
+struct ThinningOptions {
+  size_t points = 200;      ///< at most, at least 2
+  double tolerance = 5e-4;  ///< stop where no point that is left out lies further from the line than this
+};
+
+/// The points that matter most to the eye, first and last among them: again and again the one that lies furthest from
+/// the line so far (Douglas and Peucker, 1973). ArgumentError for x and y of different lengths, or points < 2.
+Curve thinned(const Curve& curve, const ThinningOptions& options = {});
+
+/// Bins of equal width from low to high.
+struct HistogramBins {
+  double low = 0.0;
+  double high = 1.0;
+  int64_t count = 60;
+};
+
+/// Bins for several sets of values: from the least to the greatest, but for a thousandth of each set on either side,
+/// which does not widen them. Values that are not finite count for nothing; without any the bins are those of [0, 1].
+HistogramBins shared_bins(const std::vector<std::span<const double>>& sets, int64_t count = 60);
+
+/// How many values lie in each bin; what lies beyond counts in the first or last one, what is not finite in none.
+/// ArgumentError for count < 1, or a high that is not above low by a finite number.
+std::vector<int64_t> histogram(std::span<const double> values, const HistogramBins& bins);
+
+}  // namespace priornet

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// When to trust a prediction, and which uncertainty speaks against it. Each cause is watched by one measure; a cause's
+// score is how rare its measure's value is among held-out in-distribution inputs, and the largest of the causes' scores
+// has a conformal p-value: of inputs like those, at most the chosen share is rejected (docs/deploy.md).
+
+namespace priornet {
+
+enum class Verdict : int64_t {
+  kAccept,      ///< nothing speaks against the prediction
+  kAmbiguous,   ///< data uncertainty: the input is like several classes
+  kUnfamiliar,  ///< distributional uncertainty: the input is not like what the model learned from
+  kUndecided    ///< model uncertainty: members or dropout samples disagree
+};
+
+constexpr std::array<std::string_view, 4> kVerdictNames = {"accept", "ambiguous", "unfamiliar", "undecided"};
+constexpr std::string_view verdict_name(Verdict verdict) { return kVerdictNames[static_cast<size_t>(verdict)]; }
+
+/// A measure that watches for a cause, with the values it has on the reference half of the calibration inputs.
+struct Watch {
+  Verdict cause = Verdict::kUnfamiliar;
+  std::string measure;      ///< a column of runs/scoring.h whose larger values are more uncertain
+  torch::Tensor reference;  ///< float64 [R], ascending
+  double threshold = 0.0;   ///< above it the cause alone rejects, at the chosen false-alarm rate
+};
+
+/// What calibration leaves in a model file.
+struct OperatingPoints {
+  std::vector<Watch> watches;
+  torch::Tensor combined;       ///< float64 [C], ascending: largest score over the watches, on the other half
+  double false_alarm = 0.05;    ///< the share of in-distribution inputs that may be rejected
+  double temperature = 1.0;     ///< logits are divided by it for calibrated probabilities
+  std::string calibration_set;  ///< its name, for the record
+  int64_t calibration_size = 0;
+};
+
+/// Measures that differ by no more than this, relative to them, and rarities that do, count as equal, which rejects
+/// nothing: many inputs may share a value, that of no evidence for any class, say, which other batches and machines
+/// round another way.
+constexpr double kTie = 1e-12;
+
+/// One input's decision.
+struct Decision {
+  Verdict verdict = Verdict::kAccept;
+  double p_value = 1.0;  ///< of the input among in-distribution ones; below or at false_alarm it is rejected
+};
+
+/// How rare `values`, float64 [N], are to a watch: the share of the reference below them, and for what lies above all
+/// of it 1 and how far above, in units of the reference's spread. float64 [N], never falling as a value grows.
+torch::Tensor rarity(const Watch& watch, const torch::Tensor& values);
+
+/// Between the middle of the reference and its largest value; above 0 whatever the reference.
+double spread_of(const Watch& watch);
+
+/// The rarity above which an input is rejected; infinite where so few inputs were left for calibration that none is.
+double rejection_level(const OperatingPoints& points);
+
+/// Sets every watch's threshold: the largest value of its measure that does not reject.
+void set_thresholds(OperatingPoints& points);
+
+/// ArgumentError unless there are watches, each with a reference, and all vectors are finite, float64 and ascending.
+void check_points(const OperatingPoints& points);
+
+/// `scores`: float64 [N], one tensor a watch, in their order: the measures' values. An input is rejected where its
+/// p-value, (1 + how many of `combined` are at least its largest rarity, less kTie) / (C + 1), is at most false_alarm.
+/// Its cause is the first of unfamiliar, undecided, ambiguous whose own rarity rejects: what a network says of the
+/// classes, and whether its members agree, means little where it was never taught. ArgumentError for other shapes, or
+/// for NaN.
+std::vector<Decision> decide(const OperatingPoints& points, const std::vector<torch::Tensor>& scores);
+
+/// Where the share of false alarms lies, once thresholds come from one calibration set.
+struct FalseAlarmRange {
+  double mean = 0.0;  ///< over calibration sets of this size
+  double low = 0.0;   ///< below it in 2.5 % of them
+  double high = 0.0;  ///< above it in 2.5 % of them
+};
+
+/// Of a rule that rejects at the conformal p-value `rate` out of `values` rarities. With k = floor(rate (values + 1))
+/// it rejects what is above the k-th largest of them, so that the share has the law Beta(k, values + 1 - k) where no
+/// two rarities are equal, and is smaller where some are. All 0 for k = 0, where nothing is rejected. ArgumentError
+/// unless `values` is above 0 and `rate` between 0 and 1.
+FalseAlarmRange false_alarm_range(int64_t values, double rate);
+
+}  // namespace priornet

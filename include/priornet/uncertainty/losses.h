@@ -1,0 +1,70 @@
+#pragma once
+
+#include <priornet/uncertainty/targets.h>
+
+#include <limits>
+
+// Losses of logits [N, K], K >= 2 (float32 or float64, CPU or CUDA), alpha = exp(logits). Each returns [N] in nats,
+// differentiable in logits (once; a second derivative throws ArgumentError): value and gradient come from one fused
+// pass, not from a graph over special functions.
+
+namespace priornet {
+
+/// KL[target || Dir(alpha)]: the paper's loss.
+torch::Tensor forward_kl(const torch::Tensor& logits, const DirichletTarget& target);
+
+/// KL[Dir(alpha) || target].
+torch::Tensor reverse_kl(const torch::Tensor& logits, const DirichletTarget& target);
+
+/// -ln p(label) under the expected categorical. labels: int64 [N].
+torch::Tensor cross_entropy(const torch::Tensor& logits, const torch::Tensor& labels);
+
+enum class Divergence { kForward, kReverse };
+
+struct PriorNetworkLossOptions {
+  Divergence divergence = Divergence::kForward;
+  SmoothingOptions target;            ///< of the in-distribution rows; the out-of-distribution target is flat
+  double in_weight = 1.0;             ///< of the divergence on in-distribution rows
+  double out_weight = 1.0;            ///< of the divergence on out-of-distribution rows
+  double cross_entropy_weight = 0.0;  ///< of the cross-entropy on in-distribution rows
+  double steepest = std::numeric_limits<double>::infinity();  ///< the largest element of the gradient, either way
+};
+
+struct PriorNetworkLoss {
+  torch::Tensor total;          ///< scalar, differentiable
+  torch::Tensor in;             ///< mean divergence on the in-distribution rows, unweighted, detached
+  torch::Tensor out;            ///< mean divergence on the out-of-distribution rows, unweighted, detached
+  torch::Tensor cross_entropy;  ///< mean cross-entropy of the in-distribution rows, unweighted, detached
+};
+
+/// The multi-task loss of one batch: the first labels.size(0) rows are in-distribution, the others out of it.
+/// Either part may be empty; its mean is then 0.
+PriorNetworkLoss prior_network_loss(const torch::Tensor& logits, const torch::Tensor& labels,
+                                    const PriorNetworkLossOptions& options = {});
+
+/// Without a graph: what the total of a batch's loss comes to, and its gradient in the logits. On a GPU that is two
+/// launches and no wait, which is what a training step wants.
+struct LossWithGradient {
+  PriorNetworkLoss loss;
+  torch::Tensor gradient;  ///< shaped like the logits
+};
+LossWithGradient prior_network_gradient(const torch::Tensor& logits, const torch::Tensor& labels,
+                                        const PriorNetworkLossOptions& options = {});
+
+/// Of the mean cross-entropy alone; labels for all rows.
+LossWithGradient cross_entropy_gradient(const torch::Tensor& logits, const torch::Tensor& labels,
+                                        double steepest = std::numeric_limits<double>::infinity());
+
+struct DistillationOptions {
+  double alpha0 = 1e3;  ///< precision of the target
+  double in_weight = 1.0;
+  double out_weight = 1.0;
+  double steepest = std::numeric_limits<double>::infinity();
+};
+
+/// Of the forward KL from alpha0 times a teacher's probabilities [N, K] on the first N rows, and from the flat target
+/// on the others.
+LossWithGradient distillation_gradient(const torch::Tensor& logits, const torch::Tensor& probabilities,
+                                       const DistillationOptions& options = {});
+
+}  // namespace priornet

@@ -1,0 +1,347 @@
+#include <priornet/deploy/inputs.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "learning/base/file_io.h"
+#include "learning/base/names.h"
+#include "learning/data/csv.h"
+#include "learning/data/npy.h"
+#include "learning/sets/image_folder.h"
+
+namespace priornet {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A message without the name that opens it.
+std::string without_name(std::string message, const std::string& name) {
+  return message.starts_with(name + ": ") ? message.substr(name.size() + 2) : message;
+}
+
+Input decoded(const std::string& name, const std::string& bytes, const Predictor& predictor) {
+  Input input;
+  input.name = name;
+  try {
+    input.value = predictor.decoded(bytes, name);
+  } catch (const DataError& error) {
+    input.error = without_name(error.what(), name);
+  }
+  return input;
+}
+
+std::string read_bytes(std::istream& stream, const std::string& name) {
+  std::string bytes;
+  std::string piece(1 << 16, '\0');
+  while (stream.read(piece.data(), static_cast<std::streamsize>(piece.size())) || stream.gcount() > 0) {
+    bytes.append(piece, 0, static_cast<size_t>(stream.gcount()));
+    if (bytes.size() > static_cast<size_t>(kMostImageBytes))
+      throw DataError(fmt::format("{}: has more than {} bytes", name, kMostImageBytes));
+  }
+  return bytes;
+}
+
+class OneInput final : public InputSource {
+ public:
+  explicit OneInput(Input input) : input_(std::move(input)) {}
+  std::optional<Input> next() override { return std::exchange(input_, std::nullopt); }
+
+ private:
+  std::optional<Input> input_;
+};
+
+class ImageFiles final : public InputSource {
+ public:
+  ImageFiles(std::vector<std::string> paths, const Predictor& predictor)
+      : paths_(std::move(paths)), predictor_(predictor) {}
+
+  std::optional<Input> next() override {
+    if (at_ == paths_.size()) return std::nullopt;
+    const auto& path = paths_[at_++];
+    try {
+      const InputFile says_why(path);
+      std::ifstream file(path, std::ios::binary);
+      return decoded(path, read_bytes(file, path), predictor_);
+    } catch (const DataError& error) {
+      return Input{path, -1, {}, without_name(error.what(), path)};
+    }
+  }
+
+ private:
+  std::vector<std::string> paths_;
+  const Predictor& predictor_;
+  size_t at_ = 0;
+};
+
+std::vector<std::string> images_below(const fs::path& folder) {
+  std::vector<std::string> paths;
+  std::error_code ignored;
+  fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied);
+  for (; entry != fs::recursive_directory_iterator(); ++entry) {
+    // Hidden files and folders are passed over, as where sets are read: thumbnails, what a Mac leaves beside a file.
+    if (entry->path().filename().string().starts_with('.'))
+      entry.disable_recursion_pending();
+    else if (!entry->is_directory(ignored) && is_image_path(entry->path().string()))  // or a link to nothing
+      paths.push_back(entry->path().string());
+  }
+  std::sort(paths.begin(), paths.end(), natural_less);
+  return paths;
+}
+
+// A file and what reads it.
+class FileRows final : public InputSource {
+ public:
+  FileRows(const std::string& path, const Predictor& predictor, bool npy) : file_(path, std::ios::binary) {
+    rows_ = npy ? npy_inputs(file_, path, predictor) : csv_inputs(file_, path, predictor);
+  }
+  std::optional<Input> next() override { return rows_->next(); }
+
+ private:
+  std::ifstream file_;
+  std::unique_ptr<InputSource> rows_;
+};
+
+bool is_image_start(std::string_view start) {
+  return start.starts_with("\x89PNG") || start.starts_with("\xff\xd8\xff") ||
+         (start.starts_with("RIFF") && start.substr(std::min<size_t>(8, start.size())).starts_with("WEBP"));
+}
+
+}  // namespace
+
+std::unique_ptr<InputSource> open_inputs(const std::string& path, const Predictor& predictor) {
+  try {
+    if (fs::is_directory(path)) {
+      auto images = images_below(path);
+      if (images.empty()) return std::make_unique<OneInput>(Input{path, -1, {}, "holds no images"});
+      return std::make_unique<ImageFiles>(std::move(images), predictor);
+    }
+    const auto name = lower_case(path);
+    if (!name.ends_with(".csv") && !name.ends_with(".npy"))
+      return std::make_unique<ImageFiles>(std::vector<std::string>{path}, predictor);
+    const InputFile says_why(path);
+    return std::make_unique<FileRows>(path, predictor, name.ends_with(".npy"));
+  } catch (const fs::filesystem_error& error) {
+    return std::make_unique<OneInput>(Input{path, -1, {}, "cannot be read: " + error.code().message()});
+  } catch (const DataError& error) {
+    return std::make_unique<OneInput>(Input{path, -1, {}, without_name(error.what(), path)});
+  }
+}
+
+std::unique_ptr<InputSource> stream_inputs(std::istream& bytes, const std::string& name, const Predictor& predictor) {
+  std::string start(12, '\0');
+  bytes.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<size_t>(bytes.gcount()));
+  bytes.clear();
+  for (auto c = start.rbegin(); c != start.rend(); ++c) bytes.putback(*c);
+  if (!bytes) throw DataError(name + ": cannot be read from its beginning");
+  try {
+    if (start.starts_with("\x93NUMPY")) return npy_inputs(bytes, name, predictor);
+    // To a model of images, bytes of any other kind are an image that does not decode, and say why.
+    if (is_image_start(start) || predictor.model().preprocessing.takes_images())
+      return std::make_unique<OneInput>(decoded(name, read_bytes(bytes, name), predictor));
+    return csv_inputs(bytes, name, predictor);
+  } catch (const DataError& error) {
+    return std::make_unique<OneInput>(Input{name, -1, {}, without_name(error.what(), name)});
+  }
+}
+
+namespace {
+
+constexpr size_t kLongestLine = size_t{1} << 26;
+
+// A line without its end; false at the end of the stream.
+bool read_line(std::istream& bytes, std::string& line, const std::string& name) {
+  line.clear();
+  auto* buffer = bytes.rdbuf();
+  constexpr auto kEnd = std::istream::traits_type::eof();
+  auto c = buffer->sbumpc();
+  if (c == kEnd) return false;
+  for (; c != kEnd && c != '\n'; c = buffer->sbumpc()) {
+    line.push_back(static_cast<char>(c));
+    if (line.size() > kLongestLine) throw DataError(fmt::format("{}: has a line above {} bytes", name, kLongestLine));
+  }
+  if (line.ends_with('\r')) line.pop_back();
+  return true;
+}
+
+class CsvInputs final : public InputSource {
+ public:
+  CsvInputs(std::istream& bytes, std::string name, const Preprocessing& preprocessing)
+      : bytes_(bytes), name_(std::move(name)), features_(preprocessing.shape.at(0)) {
+    if (!read_line(bytes_, line_, name_)) throw DataError(name_ + ": is empty");
+    if (line_.starts_with("\xef\xbb\xbf")) line_.erase(0, 3);
+    const auto first = parse_first_line(line_);
+    columns_ = first.fields.size();
+    held_ = first.is_numbers;
+    find_columns(first, preprocessing.feature_names);
+  }
+
+  std::optional<Input> next() override {
+    do {
+      if (!held_ && !read_line(bytes_, line_, name_)) return std::nullopt;
+      held_ = false;
+    } while (line_.find_first_not_of(" \t") == std::string::npos);
+    Input input;
+    input.name = name_;
+    input.row = row_++;
+    input.error = parse(input.value);
+    if (!input.error.empty()) input.value = torch::Tensor();
+    return input;
+  }
+
+ private:
+  void find_columns(const FirstLine& first, const std::vector<std::string>& names) {
+    const auto wanted = static_cast<size_t>(features_);
+    if (!first.is_numbers && !names.empty()) {
+      for (const auto& name : names) {
+        const auto found = std::find(first.fields.begin(), first.fields.end(), name);
+        if (found == first.fields.end())
+          throw DataError(
+              fmt::format("{}: has no column {}; its columns: {}", name_, name, fmt::join(first.fields, ", ")));
+        if (std::find(found + 1, first.fields.end(), name) != first.fields.end())
+          throw DataError(fmt::format("{}: two columns are called {}", name_, name));
+        place_.push_back(static_cast<size_t>(found - first.fields.begin()));
+      }
+      return;
+    }
+    if (columns_ != wanted) throw DataError(fmt::format("{}: should have {} columns, has {}", name_, wanted, columns_));
+    for (size_t i = 0; i < wanted; ++i) place_.push_back(i);
+  }
+
+  // What is wrong, or nothing.
+  std::string parse(torch::Tensor& value) const {
+    std::vector<std::string_view> fields;
+    std::string_view left = line_;
+    for (bool more = true; more && fields.size() <= columns_;) fields.push_back(take_field(left, more));
+    if (fields.size() != columns_)
+      return fmt::format("should have {} values, has {}", columns_,
+                         fields.size() > columns_ ? "more" : fmt::format("{}", fields.size()));
+    value = torch::empty({features_}, torch::kFloat32);
+    for (size_t i = 0; i < place_.size(); ++i) {
+      double number = 0;
+      if (parse_csv_number(fields[place_[i]], number) != ParsedNumber::kNumber || !std::isfinite(number) ||
+          std::abs(number) > std::numeric_limits<float>::max())
+        return fmt::format("column {}: {} is no finite number", place_[i] + 1, shown_field(fields[place_[i]]));
+      value.data_ptr<float>()[i] = static_cast<float>(number);
+    }
+    return "";
+  }
+
+  std::istream& bytes_;
+  std::string name_;
+  int64_t features_;
+  std::string line_;
+  size_t columns_ = 0;
+  std::vector<size_t> place_;  ///< the column of each feature
+  bool held_ = false;          ///< the first line is a row
+  int64_t row_ = 0;
+};
+
+class StreamBytes final : public ByteStream {
+ public:
+  StreamBytes(std::string name, std::istream& bytes) : ByteStream(std::move(name)), bytes_(bytes) {}
+  int64_t at_most() const override { return std::numeric_limits<int64_t>::max(); }
+
+ private:
+  size_t read_some(void* to, size_t size) override {
+    bytes_.read(static_cast<char*>(to), static_cast<std::streamsize>(size));
+    return static_cast<size_t>(bytes_.gcount());
+  }
+
+  std::istream& bytes_;
+};
+
+class NpyInputs final : public InputSource {
+ public:
+  NpyInputs(std::istream& bytes, const std::string& name, const Predictor& predictor)
+      : bytes_(name, bytes), predictor_(predictor), header_(read_npy_header(bytes_)) {
+    const auto& shape = header_.shape;
+    const bool images = predictor.model().preprocessing.takes_images();
+    const auto wanted = predictor.model().preprocessing.shape;
+    const auto& size = wanted;
+    bool fits = false;
+    if (images)
+      fits = header_.dtype == torch::kUInt8 && (shape.size() == 3 || shape.size() == 4);
+    else
+      fits = header_.dtype != torch::kUInt8 && shape.size() == 2 && shape[1] == size[0];
+    if (!fits)
+      throw DataError(
+          fmt::format("{}: should be {}, found {} [{}]", name,
+                      images ? "images uint8 [N, H, W] or [N, C, H, W]" : fmt::format("numbers [N, {}]", size[0]),
+                      torch::toString(header_.dtype), fmt::join(shape, ", ")));
+    item_ = {shape.begin() + 1, shape.end()};
+    if (images && item_.size() == 2) item_.insert(item_.begin(), 1);
+    check_item(name);
+  }
+
+  std::optional<Input> next() override {
+    if (row_ == header_.shape[0] || broken_) return std::nullopt;
+    Input input;
+    input.name = bytes_.name();
+    input.row = row_++;
+    try {
+      auto values = torch::empty(item_, header_.dtype);
+      bytes_.read_exactly(values.data_ptr(), values.nbytes(), "an input");
+      input.value = prepared(values);
+    } catch (const DataError& error) {
+      input.error = error.what();
+      if (input.error.starts_with(input.name + ": ")) input.error.erase(0, input.name.size() + 2);
+      broken_ = !resizing_failed_;
+      resizing_failed_ = false;
+    }
+    return input;
+  }
+
+ private:
+  // One image at a time is held: no more than the images of a file may have.
+  void check_item(const std::string& name) const {
+    constexpr double kMost = 1 << 28;
+    double values = 1;
+    for (const auto size : item_) values *= static_cast<double>(size);
+    if (values < 1 || values > kMost)
+      throw DataError(fmt::format("{}: its inputs are of an absurd size, [{}]", name, fmt::join(item_, ", ")));
+  }
+
+  torch::Tensor prepared(const torch::Tensor& values) {
+    resizing_failed_ = true;
+    if (values.dim() == 3) {
+      auto fitted = predictor_.fitted(values);
+      resizing_failed_ = false;
+      return fitted;
+    }
+    auto numbers = values.to(torch::kFloat32);
+    if (!numbers.isfinite().all().item<bool>()) throw DataError("holds what is no finite number");
+    resizing_failed_ = false;
+    return numbers;
+  }
+
+  StreamBytes bytes_;
+  const Predictor& predictor_;
+  NpyHeader header_;
+  std::vector<int64_t> item_;  ///< shape of one input
+  int64_t row_ = 0;
+  bool broken_ = false;
+  bool resizing_failed_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<InputSource> csv_inputs(std::istream& bytes, const std::string& name, const Predictor& predictor) {
+  if (predictor.model().preprocessing.takes_images())
+    throw DataError(name + ": holds rows of numbers, the model takes images");
+  return std::make_unique<CsvInputs>(bytes, name, predictor.model().preprocessing);
+}
+
+std::unique_ptr<InputSource> npy_inputs(std::istream& bytes, const std::string& name, const Predictor& predictor) {
+  return std::make_unique<NpyInputs>(bytes, name, predictor);
+}
+
+}  // namespace priornet

@@ -1,0 +1,288 @@
+#include <priornet/deploy/model_file.h>
+
+#include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "deploy/model/network_size.h"
+#include "learning/base/run_record.h"
+#include "learning/data/decoded_pixels.h"
+#include "learning/training/checkpoint.h"
+
+namespace priornet {
+namespace {
+
+using ModelJson = nlohmann::ordered_json;
+
+ModelJson json_of(const Preprocessing& preprocessing) {
+  return {{"shape", preprocessing.shape},
+          {"resize", preprocessing.resize},
+          {"standardise", preprocessing.mean.defined()},
+          {"feature_names", preprocessing.feature_names}};
+}
+
+ModelJson json_of(const OperatingPoints& points) {
+  auto watches = ModelJson::array();
+  for (const auto& watch : points.watches)
+    watches.push_back({{"cause", verdict_name(watch.cause)}, {"measure", watch.measure}});
+  return {{"watches", watches},
+          {"false_alarm", points.false_alarm},
+          {"temperature", points.temperature},
+          {"calibration_set", points.calibration_set},
+          {"calibration_size", points.calibration_size}};
+}
+
+}  // namespace
+
+void check_networks(const char* function, const ModelFile& model) {
+  if (model.run.members.empty())
+    throw ArgumentError(fmt::format("{}: the model should have a network, has none", function));
+  if (model.dropout_samples > 0 && !model.run.members[0]->has_dropout())
+    throw ArgumentError(
+        fmt::format("{}: the network has no dropout, so that its dropout samples would all be the same", function));
+}
+
+void write_model_file(const std::filesystem::path& path, const ModelFile& model) {
+  std::vector<NamedTensor> tensors;
+  for (size_t m = 0; m < model.run.members.size(); ++m)
+    for (const auto& [name, values] : weights_of(*model.run.members[m]))
+      tensors.push_back({model_layout::member_prefix(m) + name, values});
+  if (model.preprocessing.mean.defined()) {
+    tensors.push_back({model_layout::kMean, model.preprocessing.mean});
+    tensors.push_back({model_layout::kDeviation, model.preprocessing.deviation});
+  }
+  ModelJson json = {{"name", model.name},
+                    {"classes", model.run.class_names},
+                    {"members", model.run.members.size()},
+                    {"dropout_samples", model.dropout_samples},
+                    {"preprocessing", json_of(model.preprocessing)},
+                    {"identity", model.run.identity},
+                    {"config", to_toml(model.run.config)},
+                    {"provenance", model.provenance}};
+  if (model.points) {
+    check_points(*model.points);
+    json["points"] = json_of(*model.points);
+    for (size_t w = 0; w < model.points->watches.size(); ++w)
+      tensors.push_back({model_layout::reference_of(w), model.points->watches[w].reference});
+    tensors.push_back({model_layout::kCombined, model.points->combined});
+  }
+  const auto text = json.dump(-1, ' ', false, ModelJson::error_handler_t::replace);
+  write_tensor_file(
+      path, tensors,
+      {{model_layout::kVersionKey, fmt::format("{}", model_layout::kVersion)}, {model_layout::kModelKey, text}});
+}
+
+namespace {
+
+constexpr int64_t kMostMembers = 1000;
+constexpr int64_t kMostDropoutSamples = 10'000;
+constexpr size_t kMostWatches = 16;
+
+// What is read of a file; each failure opens with its name.
+class ModelReader {
+ public:
+  explicit ModelReader(const std::filesystem::path& path) : file_(read_tensor_file(path)) {}
+
+  ModelFile read() {
+    check_version();
+    try {
+      return parsed(nlohmann::json::parse(text(model_layout::kModelKey)));
+    } catch (const nlohmann::json::exception&) {
+      fail("is no model file: its description is not as it should be");
+    }
+  }
+
+ private:
+  using Json = nlohmann::json;
+
+  [[noreturn]] void fail(const std::string& what) const { throw DataError(file_.path + ": " + what); }
+
+  void require(bool holds, const std::string& what) const {
+    if (!holds) fail(what);
+  }
+
+  const std::string& text(const std::string& key) const {
+    const auto found = file_.metadata.find(key);
+    if (found == file_.metadata.end()) fail("is no model file of priornet: it does not say that it is one");
+    return found->second;
+  }
+
+  void check_version() const {
+    const auto& version = text(model_layout::kVersionKey);
+    int number = 0;
+    const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), number);
+    require(error == std::errc() && end == version.data() + version.size() && number >= 1,
+            fmt::format("its version should be a number, found {}", version));
+    require(number <= model_layout::kVersion,
+            fmt::format("is a model file of version {}; this program reads up to {}: it takes a newer priornet", number,
+                        model_layout::kVersion));
+  }
+
+  const torch::Tensor& tensor(const std::string& name) {
+    used_.insert(name);
+    return file_.at(name);
+  }
+
+  ModelFile parsed(const Json& json) {
+    ModelFile model;
+    json.at("name").get_to(model.name);
+    json.at("provenance").get_to(model.provenance);
+    json.at("dropout_samples").get_to(model.dropout_samples);
+    require(model.dropout_samples >= 0 && model.dropout_samples <= kMostDropoutSamples,
+            fmt::format("its dropout_samples should be between 0 and {}, found {}", kMostDropoutSamples,
+                        model.dropout_samples));
+    model.preprocessing = preprocessing(json.at("preprocessing"));
+    read_run(model, json);
+    if (json.contains("points")) model.points = points(json.at("points"));
+    for (const auto& [name, values] : file_.tensors)
+      require(used_.contains(name), fmt::format("holds a tensor {} that its description does not name", name));
+    return model;
+  }
+
+  Preprocessing preprocessing(const Json& json) {
+    Preprocessing result;
+    json.at("shape").get_to(result.shape);
+    json.at("resize").get_to(result.resize);
+    json.at("feature_names").get_to(result.feature_names);
+    const auto& shape = result.shape;
+    const auto holds = [&](int64_t most) { return [most](int64_t size) { return size >= 1 && size <= most; }; };
+    if (shape.size() == 3) {
+      require(std::all_of(shape.begin(), shape.end(), holds(kLargestImageSide)) &&
+                  shape[0] * shape[1] * shape[2] <= kLargestImage,
+              "describes inputs of an absurd size");
+    } else {
+      require(shape.size() == 1 && holds(kLargestImage)(shape[0]), "describes inputs of an absurd size");
+      require(result.feature_names.empty() || result.feature_names.size() == static_cast<size_t>(shape[0]),
+              fmt::format("names {} features of {}", result.feature_names.size(), shape[0]));
+    }
+    if (!json.at("standardise").get<bool>()) return result;
+    result.mean = tensor(model_layout::kMean).clone();
+    result.deviation = tensor(model_layout::kDeviation).clone();
+    for (const auto& values : {result.mean, result.deviation})
+      require(values.sizes() == torch::IntArrayRef(shape) && shape.size() == 1 &&
+                  values.scalar_type() == torch::kFloat32 && values.isfinite().all().item<bool>(),
+              "its mean and deviation should be a number a feature");
+    require(result.deviation.gt(0).all().item<bool>(), "its deviations should be above 0");
+    return result;
+  }
+
+  void read_run(ModelFile& model, const Json& json) {
+    auto& run = model.run;
+    json.at("classes").get_to(run.class_names);
+    json.at("identity").get_to(run.identity);
+    require(run.class_names.size() >= 2, fmt::format("knows {} classes, of at least 2", run.class_names.size()));
+    const auto members = json.at("members").get<int64_t>();
+    require(members >= 1 && members <= kMostMembers,
+            fmt::format("should have 1 to {} members, has {}", kMostMembers, members));
+    try {
+      run.config = read_config(TomlText{"its configuration", json.at("config").get<std::string>()});
+      auto options = run.config.model;
+      options.input = model.preprocessing.shape;
+      options.classes = static_cast<int64_t>(run.class_names.size());
+      for (size_t m = 0; m < static_cast<size_t>(members); ++m) run.members.push_back(member(options, m));
+    } catch (const ConfigError& error) {
+      fail(fmt::format("describes no network: {}", error.what()));
+    } catch (const ArgumentError& error) {
+      fail(fmt::format("describes no network: {}", error.what()));
+    }
+    require(model.dropout_samples == 0 || run.members[0]->has_dropout(),
+            "asks for dropout samples of a network without dropout");
+  }
+
+  std::shared_ptr<Network> member(const ModelOptions& options, size_t index) {
+    const auto prefix = model_layout::member_prefix(index);
+    TensorFile weights;
+    weights.path = file_.path;
+    int64_t count = 0;
+    for (const auto& [name, values] : file_.tensors) {
+      if (!name.starts_with(prefix)) continue;
+      used_.insert(name);
+      weights.tensors.push_back({name.substr(prefix.size()), values});
+      count += values.numel();
+    }
+    // Before memory is taken for what the file merely claims.
+    require(least_weights(options) <= static_cast<double>(count),
+            fmt::format("describes a network that has more weights than the {} of {}", count,
+                        prefix.substr(0, prefix.size() - 1)));
+    auto network = make_model(options, make_generator(0));
+    load_weights(weights, *network);
+    const auto expected = weights_of(*network).size();
+    require(weights.tensors.size() == expected,
+            fmt::format("is of another network: it has {} tensors of weights, here they are {}", weights.tensors.size(),
+                        expected));
+    return network;
+  }
+
+  OperatingPoints points(const Json& json) {
+    OperatingPoints result;
+    json.at("false_alarm").get_to(result.false_alarm);
+    json.at("temperature").get_to(result.temperature);
+    json.at("calibration_set").get_to(result.calibration_set);
+    json.at("calibration_size").get_to(result.calibration_size);
+    require(json.at("watches").size() <= kMostWatches, "watches an absurd number of measures");
+    for (const auto& item : json.at("watches")) {
+      const auto cause = item.at("cause").get<std::string>();
+      const auto named = std::find(kVerdictNames.begin(), kVerdictNames.end(), cause);
+      require(named != kVerdictNames.end(), fmt::format("watches for {}, which is no known cause", cause));
+      Watch watch;
+      watch.cause = static_cast<Verdict>(named - kVerdictNames.begin());
+      item.at("measure").get_to(watch.measure);
+      watch.reference = tensor(model_layout::reference_of(result.watches.size())).clone();
+      result.watches.push_back(std::move(watch));
+    }
+    result.combined = tensor(model_layout::kCombined).clone();
+    try {
+      check_points(result);
+    } catch (const ArgumentError& error) {
+      fail(error.what());
+    }
+    set_thresholds(result);
+    return result;
+  }
+
+  TensorFile file_;
+  std::set<std::string> used_;
+};
+
+}  // namespace
+
+ModelFile read_model_file(const std::filesystem::path& path, const torch::Device& device) {
+  auto model = ModelReader(path).read();
+  for (const auto& network : model.run.members) {
+    network->to(device);
+    if (model.preprocessing.takes_images()) to_channels_last(*network);  // as load_run() has them
+    network->eval();
+  }
+  return model;
+}
+
+ModelFile model_of_run(const std::filesystem::path& folder, const torch::Device& device) {
+  ModelFile model;
+  model.run = load_run(folder, device);
+  const auto whole = std::filesystem::weakly_canonical(folder);
+  model.name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+  model.preprocessing.shape = model.run.members.at(0)->input_shape();
+  model.preprocessing.mean = model.run.preparation.mean;
+  model.preprocessing.deviation = model.run.preparation.deviation;
+  model.preprocessing.feature_names = model.run.preparation.feature_names;
+  const auto record = describe_run();
+  model.provenance = {{"priornet", record.priornet},          {"commit", record.commit},
+                      {"libtorch", record.libtorch},          {"made", record.finished},
+                      {"trained on", model.run.config.train}, {"seed", fmt::format("{}", model.run.config.seed)}};
+  return model;
+}
+
+ModelFile open_model(const std::filesystem::path& path, const torch::Device& device) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return model_of_run(path, device);
+  auto model = read_model_file(path, device);
+  if (model.name.empty()) model.name = path.stem().string();
+  return model;
+}
+
+}  // namespace priornet

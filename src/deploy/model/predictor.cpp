@@ -1,0 +1,218 @@
+#include <priornet/deploy/predictor.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/learning/images.h>
+#include <priornet/learning/inference.h>
+#include <priornet/learning/scoring.h>
+#include <priornet/learning/training_sets.h>
+#include <priornet/learning/transforms.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace priornet {
+namespace {
+
+template <typename Value>
+void append_rows(std::vector<Value>& to, const std::vector<Value>& from, int64_t begin, int64_t count, int64_t width) {
+  if (from.empty()) return;
+  to.insert(to.end(), from.begin() + begin * width, from.begin() + (begin + count) * width);
+}
+
+template <typename Value>
+std::vector<Value> listed(const torch::Tensor& values) {
+  const auto flat = values.contiguous();
+  return {flat.data_ptr<Value>(), flat.data_ptr<Value>() + flat.numel()};
+}
+
+}  // namespace
+
+void Answers::append(const Answers& from, int64_t begin, int64_t count) {
+  rows += count;
+  classes = from.classes;
+  append_rows(prediction, from.prediction, begin, count, 1);
+  append_rows(probability, from.probability, begin, count, 1);
+  append_rows(probabilities, from.probabilities, begin, count, classes);
+  append_rows(log_alpha, from.log_alpha, begin, count, classes);
+  append_rows(decisions, from.decisions, begin, count, 1);
+  scores.resize(from.scores.size());
+  for (size_t i = 0; i < scores.size(); ++i) append_rows(scores[i], from.scores[i], begin, count, 1);
+}
+
+std::vector<double> Answers::alphas() const {
+  auto values = log_alpha;
+  for (auto& value : values) value = std::min(std::exp(value), std::numeric_limits<double>::max());
+  return values;
+}
+
+Answers answers_of(const Predictions& said) {
+  Answers answers;
+  answers.rows = said.size();
+  answers.classes = said.probabilities.size(1);
+  answers.prediction = listed<int64_t>(said.prediction);
+  answers.probability = listed<double>(said.probability);
+  answers.probabilities = listed<double>(said.probabilities);
+  if (said.log_alpha.defined()) answers.log_alpha = listed<double>(said.log_alpha);
+  for (const auto& column : said.scores) answers.scores.push_back(listed<double>(column.values));
+  answers.decisions = said.decisions;
+  return answers;
+}
+
+nlohmann::ordered_json answer_json(const AnswerNames& names, const Answers& answers, int64_t row) {
+  const auto at = static_cast<size_t>(row);
+  nlohmann::ordered_json json = {{"prediction", names.classes.at(static_cast<size_t>(answers.prediction.at(at)))},
+                                 {"probability", answers.probability.at(at)}};
+  for (size_t m = 0; m < names.measures.size(); ++m) json[names.measures[m]] = answers.scores.at(m).at(at);
+  if (answers.decisions.empty()) return json;
+  json["p_value"] = answers.decisions.at(at).p_value;
+  json["verdict"] = verdict_name(answers.decisions[at].verdict);
+  return json;
+}
+
+namespace {
+
+// Dropout draws from LibTorch's own generator, of which a process has one.
+std::mutex& dropout_generator() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+// [S, N, K]. An input meets masks of its own, drawn from its bytes `as_given`: the same whichever others are asked with
+// it. Were they those of all inputs, calibration would not see how much masks matter, and an export, which draws them
+// anew, would reject too many.
+torch::Tensor dropout_logits(Network& network, const torch::Tensor& inputs, int64_t samples,
+                             const torch::Tensor& as_given, uint64_t member) {
+  const Evaluating evaluating(network, true);
+  const auto fixed = network.before_dropout(inputs);
+  const auto size = as_given.nbytes() / static_cast<size_t>(as_given.size(0));
+  const auto* bytes = static_cast<const char*>(as_given.data_ptr());
+  const std::lock_guard lock(dropout_generator());
+  std::vector<torch::Tensor> logits;
+  for (int64_t i = 0; i < fixed.size(0); ++i) {
+    auto shape = fixed.sizes().vec();
+    shape[0] = samples;
+    torch::manual_seed(derive_seed(member, {bytes + static_cast<size_t>(i) * size, size}));
+    logits.push_back(network.from_dropout(fixed.narrow(0, i, 1).expand(shape).contiguous()));
+  }
+  return torch::stack(logits, 1);
+}
+
+torch::Tensor plain_logits(Network& network, const torch::Tensor& inputs) {
+  const Evaluating evaluating(network);
+  return network.forward(inputs).unsqueeze(0);
+}
+
+// [M, N, K], or [N, K] of one network asked once. `as_given` on the CPU, contiguous: `inputs` before all else.
+torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs, const torch::Tensor& as_given) {
+  const auto device = model.run.device();
+  const auto batch = batch_on(device, {});
+  std::vector<torch::Tensor> parts;
+  for (int64_t first = 0; first < inputs.size(0); first += batch) {
+    InferenceOptions options;
+    options.batch = batch;
+    const auto prepared = network_inputs(inputs, first, device, options);
+    const auto given = as_given.narrow(0, first, prepared.size(0));
+    std::vector<torch::Tensor> members;
+    for (const auto& member : model.run.members) {
+      const auto logits = model.dropout_samples == 0
+                              ? plain_logits(*member, prepared)
+                              : dropout_logits(*member, prepared, model.dropout_samples, given, members.size());
+      members.push_back(logits.to(torch::kFloat32));
+    }
+    parts.push_back(torch::cat(members));
+  }
+  const auto logits = torch::cat(parts, 1);
+  return logits.size(0) == 1 && model.dropout_samples == 0 ? logits[0] : logits;
+}
+
+torch::Tensor standardised(const torch::Tensor& rows, const Preprocessing& preprocessing) {
+  if (!preprocessing.mean.defined()) return rows;
+  return standardised_rows(rows, preprocessing.mean, preprocessing.deviation);
+}
+
+torch::Tensor mean_dirichlet(const torch::Tensor& logits) {
+  if (logits.dim() == 2) return logits;
+  return torch::logsumexp(logits, 0) - std::log(static_cast<double>(logits.size(0)));
+}
+
+void check_inputs(const torch::Tensor& inputs, const Preprocessing& preprocessing) {
+  const bool images = preprocessing.takes_images();
+  const auto wanted = images ? torch::kUInt8 : torch::kFloat32;
+  if (inputs.dim() < 1 || inputs.scalar_type() != wanted ||
+      inputs.sizes().slice(1) != torch::IntArrayRef(preprocessing.shape))
+    throw ArgumentError(fmt::format("predict: inputs should be {} [N, {}], found {} [{}]", torch::toString(wanted),
+                                    fmt::join(preprocessing.shape, ", "), torch::toString(inputs.scalar_type()),
+                                    fmt::join(inputs.sizes(), ", ")));
+  if (images || inputs.numel() == 0 || inputs.isfinite().all().item<bool>()) return;
+  const auto row = inputs.isfinite().all(1).logical_not().nonzero()[0].item<int64_t>();
+  throw ArgumentError(fmt::format("predict: inputs should be finite numbers, row {} (from 0) is not", row));
+}
+
+}  // namespace
+
+const torch::Tensor* Predictions::score(std::string_view measure) const {
+  const auto found =
+      std::find_if(scores.begin(), scores.end(), [&](const auto& column) { return column.name == measure; });
+  return found == scores.end() ? nullptr : &found->values;
+}
+
+Predictor::Predictor(ModelFile model) : model_(std::move(model)) { check_networks("Predictor", model_); }
+
+Predictions Predictor::predict(const torch::Tensor& inputs) {
+  check_inputs(inputs, model_.preprocessing);
+  const torch::NoGradGuard no_gradient;
+  const std::lock_guard lock(one_at_a_time_);
+  const auto classes = static_cast<int64_t>(model_.run.class_names.size());
+  const bool several = model_.asks_several();
+  Predictions result;
+  auto logits = several ? torch::empty({1, 0, classes}) : torch::empty({0, classes});
+  const auto rows = inputs.to(torch::kCPU).contiguous();
+  if (rows.size(0) > 0) logits = logits_of(model_, standardised(rows, model_.preprocessing), rows);
+  logits = logits.to(torch::kCPU).to(torch::kFloat64);
+  if (!logits.isfinite().all().item<bool>())
+    throw DataError(fmt::format("{}: the network's logits of an input are not finite", model_.name));
+  const bool dirichlet = model_.run.gives_dirichlet();
+  result.scores = scores_of_logits(logits, dirichlet, 0).columns;
+  const auto temperature = model_.points ? model_.points->temperature : 1.0;
+  result.probabilities = torch::softmax(logits / temperature, -1);
+  if (several) result.probabilities = result.probabilities.mean(0);
+  std::tie(result.probability, result.prediction) = result.probabilities.max(1);
+  if (dirichlet) result.log_alpha = mean_dirichlet(logits);
+  result.logits = logits;
+  if (!model_.points) return result;
+  std::vector<torch::Tensor> watched;
+  for (const auto& watch : model_.points->watches) {
+    const auto* values = result.score(watch.measure);
+    if (values == nullptr)
+      throw DataError(fmt::format("{}: watches {}, which its network does not give", model_.name, watch.measure));
+    watched.push_back(*values);
+  }
+  result.decisions = decide(*model_.points, watched);
+  return result;
+}
+
+torch::Tensor Predictor::fitted(const torch::Tensor& image) const {
+  const auto& shape = model_.preprocessing.shape;
+  if (!model_.preprocessing.takes_images())
+    throw DataError(fmt::format("{}: takes rows of {} numbers, not images", model_.name, shape.at(0)));
+  if (image.dim() != 3 || image.scalar_type() != torch::kUInt8)
+    throw ArgumentError("fitted: an image should be uint8 [C, H, W]");
+  const auto found = image.sizes();
+  if (!model_.preprocessing.resize && (found[1] != shape[1] || found[2] != shape[2]))
+    throw DataError(fmt::format("is of {} x {} pixels; the model takes {} x {} and resizes nothing", found[1], found[2],
+                                shape[1], shape[2]));
+  return fit_to({"the image", image.unsqueeze(0), {}, {}, {}}, {shape[0], shape[1], shape[2]}).inputs[0];
+}
+
+torch::Tensor Predictor::decoded(std::string_view bytes, const std::string& name) const {
+  return fitted(decode_image(bytes, name, Channels::kAsStored));
+}
+
+}  // namespace priornet

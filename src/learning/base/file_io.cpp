@@ -1,0 +1,126 @@
+#include "learning/base/file_io.h"
+
+#include <ATen/Parallel.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+
+namespace priornet {
+namespace {
+
+// Does not carry the name of the file: that may already be as long as a name can be.
+std::filesystem::path temporary_beside(const std::filesystem::path& path) {
+  static std::atomic<unsigned> count{0};
+  return path.parent_path() / fmt::format(".priornet-{}-{}.tmp", ::getpid(), count++);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), target_(path_) {
+  std::error_code ignored;
+  if (const auto followed = std::filesystem::canonical(path_, ignored); !ignored) target_ = followed;
+
+  // A rename would replace what an ordinary write could not touch: a read-only file, a device.
+  struct stat older {};
+  const bool exists = ::stat(target_.c_str(), &older) == 0;
+  if (exists && S_ISDIR(older.st_mode)) fail(EISDIR);
+  if (exists && !S_ISREG(older.st_mode))
+    throw DataError(fmt::format("{}: cannot be written: not a regular file", path_.string()));
+  if (exists && ::access(target_.c_str(), W_OK) != 0) fail(errno);
+
+  temporary_ = temporary_beside(target_);
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail(errno);
+  if (exists) (void)!::fchmod(descriptor_, older.st_mode & 07777);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(written));
+    } else if (errno != EINTR) {
+      fail(errno);
+    }
+  }
+}
+
+void AtomicFile::commit() {
+  if (::fsync(descriptor_) != 0) fail(errno);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
+  ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+void AtomicFile::fail(int error) const {
+  throw DataError(fmt::format("{}: cannot be written: {}", path_.string(), std::generic_category().message(error)));
+}
+
+InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)) {
+  // A pipe nobody writes to would block the open itself.
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) != 0) fail(errno);
+  if (S_ISDIR(status.st_mode)) fail(EISDIR);
+  if (!S_ISREG(status.st_mode)) throw DataError(fmt::format("{}: cannot be read: not a regular file", path_.string()));
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail(errno);
+  size_ = status.st_size;
+}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+size_t InputFile::read_at(int64_t offset, void* to, size_t size) const {
+  size_t done = 0;
+  while (done < size) {
+    const auto got = ::pread(descriptor_, static_cast<char*>(to) + done, size - done,
+                             static_cast<off_t>(offset + static_cast<int64_t>(done)));
+    if (got == 0) break;
+    if (got > 0) {
+      done += static_cast<size_t>(got);
+    } else if (errno != EINTR) {
+      fail(errno);
+    }
+  }
+  return done;
+}
+
+size_t InputFile::read(void* to, size_t size) {
+  // Much at once is copied, and fresh memory made, by all threads.
+  constexpr size_t kPiece = size_t{4} << 20;
+  const auto pieces = static_cast<int64_t>((size + kPiece - 1) / kPiece);
+  std::atomic<size_t> done = 0;
+  at::parallel_for(0, pieces, 1, [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
+      done += read_at(position_ + static_cast<int64_t>(i * kPiece), static_cast<char*>(to) + i * kPiece,
+                      std::min(kPiece, size - i * kPiece));
+  });
+  position_ += static_cast<int64_t>(done);
+  return done;
+}
+
+std::string InputFile::read_rest() {
+  std::string bytes(position_ < size_ ? static_cast<size_t>(size_ - position_) : 0, '\0');
+  bytes.resize(read(bytes.data(), bytes.size()));
+  return bytes;
+}
+
+void InputFile::fail(int error) const {
+  throw DataError(fmt::format("{}: cannot be read: {}", path_.string(), std::generic_category().message(error)));
+}
+
+}  // namespace priornet

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace priornet {
+
+/// A file that appears whole or not at all: written under a temporary name in the same folder, renamed by commit().
+/// Without commit() the destructor removes the temporary and an older file of that name stays as it was.
+/// A symbolic link is followed; the permissions of an older file are kept.
+/// Whatever fails throws DataError: "PATH: cannot be written: REASON".
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  /// Unbuffered: hand over large pieces.
+  void write(std::string_view bytes);
+  void write(const void* bytes, size_t size) { write({static_cast<const char*>(bytes), size}); }
+
+  /// Puts the file in its place, on disk. The last call on the object.
+  void commit();
+
+ private:
+  [[noreturn]] void fail(int error) const;
+
+  std::filesystem::path path_;
+  std::filesystem::path target_;  ///< path_ with links followed
+  std::filesystem::path temporary_;
+  int descriptor_ = -1;
+};
+
+/// A regular file open for reading from start to end.
+/// Whatever fails throws DataError: "PATH: cannot be read: REASON".
+class InputFile {
+ public:
+  explicit InputFile(std::filesystem::path path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  int64_t size() const { return size_; }
+
+  /// Reads up to `size` bytes, fewer only at the end of the file, and returns how many.
+  size_t read(void* to, size_t size);
+
+  /// What is left of the file.
+  std::string read_rest();
+
+ private:
+  size_t read_at(int64_t offset, void* to, size_t size) const;
+  [[noreturn]] void fail(int error) const;
+
+  std::filesystem::path path_;
+  int64_t size_ = 0;
+  int64_t position_ = 0;
+  int descriptor_ = -1;
+};
+
+}  // namespace priornet

@@ -1,0 +1,160 @@
+#include "learning/data/byte_stream.h"
+
+#include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace priornet {
+
+size_t ByteStream::read(void* to, size_t size) {
+  size_t done = 0;
+  while (done < size) {
+    const auto got = read_some(static_cast<char*>(to) + done, size - done);
+    if (got == 0) break;
+    done += got;
+  }
+  offset_ += static_cast<int64_t>(done);
+  return done;
+}
+
+void ByteStream::read_exactly(void* to, size_t size, std::string_view what) {
+  const auto begin = offset_;
+  if (read(to, size) < size)
+    throw DataError(
+        fmt::format("{}: ends at byte {} (of {}, {} bytes from byte {})", name_, offset_, what, size, begin));
+}
+
+std::string ByteStream::read_rest(int64_t limit) {
+  constexpr size_t kPiece = size_t{1} << 20;
+  std::string bytes;
+  while (true) {
+    const auto done = bytes.size();
+    const auto piece = std::min(kPiece, static_cast<size_t>(std::min<int64_t>(at_most(), limit)) + 1);
+    bytes.resize(done + piece);
+    const auto got = read(bytes.data() + done, piece);
+    bytes.resize(done + got);
+    if (static_cast<int64_t>(bytes.size()) > limit)
+      throw DataError(fmt::format("{}: goes on after {} bytes, the most that is taken of it", name_, limit));
+    if (got < piece) return bytes;
+  }
+}
+
+void ByteStream::skip_rest() {
+  std::array<char, size_t{1} << 16> ignored;
+  while (read(ignored.data(), ignored.size()) == ignored.size()) {
+  }
+}
+
+void ByteStream::expect_end(std::string_view what) {
+  const auto end = offset_;
+  char byte = 0;
+  if (read(&byte, 1) != 0) throw DataError(fmt::format("{}: goes on after byte {}, where {} ends", name_, end, what));
+}
+
+size_t MemoryStream::read_some(void* to, size_t size) {
+  const auto count = std::min(size, bytes_.size());
+  if (count > 0) std::memcpy(to, bytes_.data(), count);
+  bytes_.remove_prefix(count);
+  return count;
+}
+
+int64_t PartStream::at_most() const { return std::min(left_, whole_.at_most()); }
+
+size_t PartStream::read_some(void* to, size_t size) {
+  const auto got = whole_.read(to, std::min(size, static_cast<size_t>(left_)));
+  left_ -= static_cast<int64_t>(got);
+  return got;
+}
+
+namespace {
+
+enum class Wrapping { kGzip, kZlib };
+
+class InflateStream final : public ByteStream {
+ public:
+  InflateStream(ByteStream& compressed, std::unique_ptr<ByteStream> owned, Wrapping wrapping)
+      : ByteStream(compressed.name()),
+        compressed_(compressed),
+        owned_(std::move(owned)),
+        wrapping_(wrapping),
+        buffer_(std::min<size_t>(kBuffer, static_cast<size_t>(compressed.at_most()) + 1)) {
+    constexpr int kGzipOnly = 16;
+    if (inflateInit2(&state_, MAX_WBITS + (wrapping == Wrapping::kGzip ? kGzipOnly : 0)) != Z_OK)
+      throw std::bad_alloc();
+  }
+  ~InflateStream() override { inflateEnd(&state_); }
+
+  int64_t at_most() const override {
+    const auto left = compressed_.at_most() + state_.avail_in;
+    return left > std::numeric_limits<int64_t>::max() / kLargestDeflateRatio ? left : left * kLargestDeflateRatio;
+  }
+
+ private:
+  static constexpr size_t kBuffer = size_t{1} << 18;
+
+  size_t read_some(void* to, size_t size) override {
+    state_.next_out = static_cast<Bytef*>(to);
+    state_.avail_out = static_cast<uInt>(std::min<size_t>(size, size_t{1} << 30));
+    const auto wanted = state_.avail_out;
+    while (state_.avail_out == wanted) {
+      if (ended_ && wrapping_ == Wrapping::kZlib) return 0;
+      if (state_.avail_in == 0) {
+        state_.next_in = buffer_.data();
+        state_.avail_in = static_cast<uInt>(compressed_.read(buffer_.data(), buffer_.size()));
+      }
+      if (state_.avail_in == 0) {
+        if (ended_) return 0;
+        throw DataError(fmt::format("{}: ends at byte {}, within {} data", name(), compressed_.offset(), kind()));
+      }
+      if (ended_) inflateReset(&state_);
+      ended_ = false;
+      const int status = inflate(&state_, Z_NO_FLUSH);
+      if (status == Z_STREAM_END) {
+        ended_ = true;
+      } else if (status != Z_OK && status != Z_BUF_ERROR) {
+        throw DataError(fmt::format("{}: damaged {} data near byte {}: {}", name(), kind(),
+                                    compressed_.offset() - state_.avail_in,
+                                    state_.msg == nullptr ? "unknown error" : state_.msg));
+      }
+    }
+    return wanted - state_.avail_out;
+  }
+
+  const char* kind() const { return wrapping_ == Wrapping::kGzip ? "gzip" : "zlib"; }
+
+  ByteStream& compressed_;
+  std::unique_ptr<ByteStream> owned_;
+  Wrapping wrapping_;
+  std::vector<unsigned char> buffer_;
+  z_stream state_{};
+  bool ended_ = false;  ///< whatever is left is another member
+};
+
+}  // namespace
+
+std::string without_gzip(std::string name) {
+  constexpr std::string_view kEnding = ".gz";
+  if (name.ends_with(kEnding)) name.resize(name.size() - kEnding.size());
+  return name;
+}
+
+std::unique_ptr<ByteStream> gunzip(std::unique_ptr<ByteStream> compressed) {
+  auto& stream = *compressed;
+  return std::make_unique<InflateStream>(stream, std::move(compressed), Wrapping::kGzip);
+}
+
+std::unique_ptr<ByteStream> gunzip(ByteStream& compressed) {
+  return std::make_unique<InflateStream>(compressed, nullptr, Wrapping::kGzip);
+}
+
+std::unique_ptr<ByteStream> inflate_zlib(ByteStream& compressed) {
+  return std::make_unique<InflateStream>(compressed, nullptr, Wrapping::kZlib);
+}
+
+}  // namespace priornet

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace priornet {
+
+/// Bytes read from start to end: of a file, of a compressed file, of a file in an archive, of memory.
+/// Whatever fails throws DataError that opens with the stream's name.
+class ByteStream {
+ public:
+  explicit ByteStream(std::string name) : name_(std::move(name)) {}
+  virtual ~ByteStream() = default;
+  ByteStream(const ByteStream&) = delete;
+  ByteStream& operator=(const ByteStream&) = delete;
+
+  /// Opens every message: "mnist/train-labels-idx1-ubyte", or "cifar-10-binary.tar.gz:
+  /// cifar-10-batches-bin/test_batch.bin".
+  const std::string& name() const { return name_; }
+
+  /// How many bytes were read.
+  int64_t offset() const { return offset_; }
+
+  /// No more than this many bytes can follow: to be asked before memory is taken for what a header claims.
+  virtual int64_t at_most() const = 0;
+
+  /// Reads up to `size` bytes, fewer only at the end, and returns how many.
+  size_t read(void* to, size_t size);
+
+  /// Reads just `size` bytes. At an earlier end: "NAME: ends at byte 20 (of WHAT, 100 bytes from byte 16)".
+  void read_exactly(void* to, size_t size, std::string_view what);
+
+  /// Everything that is left; DataError if that is more than `limit` bytes.
+  std::string read_rest(int64_t limit);
+
+  /// Passes over what is left.
+  void skip_rest();
+
+  /// DataError if there is another byte: "NAME: goes on after byte 100, where WHAT ends".
+  void expect_end(std::string_view what);
+
+ private:
+  /// At least one byte, or 0 at the end.
+  virtual size_t read_some(void* to, size_t size) = 0;
+
+  std::string name_;
+  int64_t offset_ = 0;
+};
+
+/// Bytes that are already in memory, and outlive the stream.
+class MemoryStream final : public ByteStream {
+ public:
+  MemoryStream(std::string name, std::string_view bytes) : ByteStream(std::move(name)), bytes_(bytes) {}
+  int64_t at_most() const override { return static_cast<int64_t>(bytes_.size()); }
+
+ private:
+  size_t read_some(void* to, size_t size) override;
+
+  std::string_view bytes_;  ///< not yet read
+};
+
+/// The next `size` bytes of a stream that outlives it, as a stream of their own.
+class PartStream final : public ByteStream {
+ public:
+  PartStream(std::string name, ByteStream& whole, int64_t size)
+      : ByteStream(std::move(name)), whole_(whole), left_(size) {}
+  int64_t at_most() const override;
+
+ private:
+  size_t read_some(void* to, size_t size) override;
+
+  ByteStream& whole_;
+  int64_t left_;
+};
+
+/// What a gzip stream (RFC 1952, one member or several) expands to. The name stays that of the compressed bytes;
+/// DataError names their offset where they are damaged or end too soon.
+std::unique_ptr<ByteStream> gunzip(std::unique_ptr<ByteStream> compressed);
+
+/// The same over a stream that outlives it.
+std::unique_ptr<ByteStream> gunzip(ByteStream& compressed);
+
+/// The same of a zlib stream (RFC 1950), which ends with its checksum; what follows that is left out.
+std::unique_ptr<ByteStream> inflate_zlib(ByteStream& compressed);
+
+/// The name of what NAME.gz expands to: NAME. Others stay as they are.
+std::string without_gzip(std::string name);
+
+/// Deflate cannot do better: whoever claims a higher ratio lies.
+constexpr int64_t kLargestDeflateRatio = 1032;
+
+}  // namespace priornet

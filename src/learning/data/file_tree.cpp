@@ -1,0 +1,88 @@
+#include "learning/data/file_tree.h"
+
+#include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <system_error>
+
+#include "learning/base/file_io.h"
+#include "learning/base/names.h"
+#include "learning/data/archive.h"
+#include "learning/data/byte_stream.h"
+
+namespace priornet {
+
+bool is_archive(const std::filesystem::path& path) {
+  constexpr std::array<std::string_view, 10> kExtensions = {".zip",     ".tar", ".tar.gz", ".tgz",     ".tar.xz",
+                                                            ".tar.bz2", ".txz", ".tbz2",   ".tar.zst", ".deb"};
+  const auto name = lower_case(path.filename().string());
+  return std::any_of(kExtensions.begin(), kExtensions.end(), [&](auto extension) { return name.ends_with(extension); });
+}
+
+namespace {
+
+class FileStream final : public ByteStream {
+ public:
+  explicit FileStream(const std::filesystem::path& path) : ByteStream(path.string()), file_(path) {}
+  int64_t at_most() const override { return file_.size() - offset(); }
+
+ private:
+  size_t read_some(void* to, size_t size) override { return file_.read(to, size); }
+
+  InputFile file_;
+};
+
+bool hidden(const std::filesystem::path& path) { return path.filename().string().starts_with("."); }
+
+// Where the files lie by the path they are visited under; a map, since the order of a folder is nobody's.
+std::map<std::string, std::filesystem::path> files_below(const std::filesystem::path& root) {
+  std::map<std::string, std::filesystem::path> files;
+  try {
+    for (auto at = std::filesystem::recursive_directory_iterator(root); at != std::filesystem::end(at); ++at) {
+      if (hidden(at->path())) {
+        at.disable_recursion_pending();
+      } else if (at->is_regular_file()) {
+        const auto path = at->path().lexically_relative(root).generic_string();
+        const auto plain = without_gzip(path);
+        if (path == plain)
+          files[plain] = at->path();
+        else
+          files.try_emplace(plain, at->path());
+      }
+    }
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw DataError(fmt::format("{}: cannot be read: {}", error.path1().string(), error.code().message()));
+  }
+  return files;
+}
+
+}  // namespace
+
+std::unique_ptr<ByteStream> open_file(const std::filesystem::path& path) {
+  auto file = std::make_unique<FileStream>(path);
+  if (path.extension() == ".gz") return gunzip(std::move(file));
+  return file;
+}
+
+void visit_files(const std::filesystem::path& root, const PathFilter& wanted, const FileVisitor& visitor) {
+  std::error_code ignored;  // whatever is wrong with it, opening it says so
+  if (std::filesystem::is_directory(root, ignored)) {
+    for (const auto& [path, where] : files_below(root))
+      if (wanted(path)) visitor(path, *open_file(where));
+  } else if (is_archive(root)) {
+    visit_archive(
+        root, [&](const std::string& path) { return wanted(without_gzip(path)); },
+        [&](const std::string& path, ByteStream& bytes) {
+          const auto plain = without_gzip(path);
+          visitor(plain, plain == path ? bytes : *gunzip(bytes));
+        });
+  } else if (const auto name = without_gzip(root.filename().string()); wanted(name)) {
+    visitor(name, *open_file(root));
+  }
+}
+
+}  // namespace priornet

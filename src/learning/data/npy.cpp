@@ -1,0 +1,210 @@
+#include "learning/data/npy.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "learning/base/file_io.h"
+#include "learning/data/file_tree.h"
+#include "learning/data/tensor_memory.h"
+
+namespace priornet {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "arrays are read and written as they lie in memory");
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr size_t kLongestDict = size_t{1} << 20;  // far beyond any real header; a lie about it must not allocate
+
+struct Dtype {
+  std::string_view code;
+  torch::ScalarType type;
+};
+constexpr std::array<Dtype, 5> kDtypes = {{{"<f4", torch::kFloat32},
+                                           {"<f8", torch::kFloat64},
+                                           {"<i4", torch::kInt32},
+                                           {"<i8", torch::kInt64},
+                                           {"|u1", torch::kUInt8}}};
+
+const Dtype* find_dtype(torch::ScalarType type) {
+  for (const auto& dtype : kDtypes)
+    if (dtype.type == type) return &dtype;
+  return nullptr;
+}
+
+std::string_view without_space(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\v\f";
+  const auto first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+// Splits at commas outside brackets and quotes. Nothing if brackets or quotes do not pair up.
+std::optional<std::vector<std::string_view>> split(std::string_view text) {
+  std::vector<std::string_view> items;
+  std::string open;
+  char quote = 0;
+  size_t start = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == '(' || c == '[' || c == '{') {
+      open.push_back(c == '(' ? ')' : c == '[' ? ']' : '}');
+    } else if (c == ')' || c == ']' || c == '}') {
+      if (open.empty() || open.back() != c) return std::nullopt;
+      open.pop_back();
+    } else if (c == ',' && open.empty()) {
+      items.push_back(without_space(text.substr(start, i - start)));
+      start = i + 1;
+    }
+  }
+  if (quote != 0 || !open.empty()) return std::nullopt;
+  // A comma may follow the last item, as in (3,).
+  if (const auto last = without_space(text.substr(start)); !last.empty()) items.push_back(last);
+  return items;
+}
+
+std::optional<std::string_view> inside(std::string_view text, char open, char close) {
+  if (text.size() < 2 || text.front() != open || text.back() != close) return std::nullopt;
+  return text.substr(1, text.size() - 2);
+}
+
+std::optional<std::string_view> unquoted(std::string_view text) {
+  const auto single = inside(text, '\'', '\'');
+  return single ? single : inside(text, '"', '"');
+}
+
+using Dict = std::map<std::string_view, std::string_view>;
+
+// {'key': value, ...} with the values left as text.
+std::optional<Dict> parse_dict(std::string_view text) {
+  const auto body = inside(without_space(text), '{', '}');
+  const auto items = body ? split(*body) : std::nullopt;
+  if (!items) return std::nullopt;
+  Dict dict;
+  for (const auto item : *items) {
+    const auto colon = item.find(':');  // no key of this format holds one
+    if (colon == std::string_view::npos) return std::nullopt;
+    const auto key = unquoted(without_space(item.substr(0, colon)));
+    if (!key) return std::nullopt;
+    dict[*key] = without_space(item.substr(colon + 1));
+  }
+  return dict;
+}
+
+std::optional<std::vector<int64_t>> parse_shape(std::string_view text) {
+  const auto body = inside(text, '(', ')');
+  const auto items = body ? split(*body) : std::nullopt;
+  if (!items) return std::nullopt;
+  std::vector<int64_t> shape;
+  for (auto item : *items) {
+    if (item.ends_with('L')) item.remove_suffix(1);  // a long integer of Python 2
+    int64_t extent = 0;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), extent);
+    if (error != std::errc{} || end != item.data() + item.size() || extent < 0) return std::nullopt;
+    shape.push_back(extent);
+  }
+  return shape;
+}
+
+std::string read_dict(ByteStream& bytes) {
+  const auto& name = bytes.name();
+  std::array<char, 8> start{};  // magic, then the version
+  const auto got = bytes.read(start.data(), start.size());
+  if (got == 0) throw DataError(fmt::format("{}: is empty", name));
+  if (std::string_view(start.data(), std::min(got, kMagic.size())) != kMagic)
+    throw DataError(fmt::format("{}: is not an .npy file: it does not start with \\x93NUMPY", name));
+
+  const auto major = static_cast<unsigned char>(start[6]);
+  const size_t length_bytes = major == 1 ? 2 : 4;
+  uint32_t length = 0;
+  if (got == start.size() && (major < 1 || major > 3))
+    throw DataError(fmt::format("{}: .npy version {} is not supported: wanted 1, 2 or 3", name, int{major}));
+  if (bytes.read(&length, length_bytes) != length_bytes)
+    throw DataError(fmt::format("{}: ends inside the .npy header", name));
+  if (length > kLongestDict)
+    throw DataError(fmt::format("{}: the .npy header claims {} bytes, more than any header takes", name, length));
+  std::string dict(length, '\0');
+  if (const auto found = bytes.read(dict.data(), length); found != length)
+    throw DataError(fmt::format("{}: ends inside the .npy header: wanted {} bytes, found {}", name, length, found));
+  return dict;
+}
+
+}  // namespace
+
+NpyHeader read_npy_header(ByteStream& bytes) {
+  const auto& name = bytes.name();
+  const auto text = read_dict(bytes);
+  const auto dict = parse_dict(text);
+  if (!dict || !dict->contains("descr") || !dict->contains("fortran_order") || !dict->contains("shape"))
+    throw DataError(fmt::format("{}: the .npy header is not a dict of descr, fortran_order and shape", name));
+
+  NpyHeader header;
+  const auto descr = dict->at("descr");
+  const auto code = unquoted(descr);
+  const auto dtype = std::find_if(kDtypes.begin(), kDtypes.end(), [&](const Dtype& d) { return d.code == code; });
+  if (dtype == kDtypes.end())
+    throw DataError(fmt::format("{}: dtype {} is not supported: wanted <f4, <f8, <i4, <i8 or |u1", name, descr));
+  header.dtype = dtype->type;
+
+  const auto order = dict->at("fortran_order");
+  if (order == "True")
+    throw DataError(fmt::format("{}: is in Fortran order: wanted C order (numpy.ascontiguousarray)", name));
+  if (order != "False")
+    throw DataError(fmt::format("{}: fortran_order in the .npy header is {}: wanted False", name, order));
+
+  const auto shape = parse_shape(dict->at("shape"));
+  if (!shape) throw DataError(fmt::format("{}: the shape in the .npy header is not a tuple of sizes", name));
+  header.shape = *shape;
+  return header;
+}
+
+std::string format_npy_header(torch::ScalarType dtype, const std::vector<int64_t>& shape) {
+  const auto* found = find_dtype(dtype);
+  if (found == nullptr)
+    throw ArgumentError(fmt::format("write_npy: values should be float32, float64, int32, int64 or uint8, found {}",
+                                    c10::toString(dtype)));
+  auto dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", found->code,
+                          fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  // The data start at a multiple of 64 bytes and the header ends with a line break.
+  const size_t start = kMagic.size() + 2 + 2;
+  dict.append(63 - (start + dict.size()) % 64, ' ');
+  dict.push_back('\n');
+  const auto length = static_cast<uint16_t>(dict.size());
+  std::string header(kMagic);
+  header.append({'\x01', '\x00'});
+  header.append(reinterpret_cast<const char*>(&length), sizeof(length));
+  return header + dict;
+}
+
+torch::Tensor read_npy(const std::filesystem::path& path) { return read_npy(*open_file(path)); }
+
+torch::Tensor read_npy(ByteStream& bytes) {
+  const auto header = read_npy_header(bytes);
+  auto values = memory_for(bytes, header.shape, header.dtype);
+  const auto what = fmt::format("the array [{}]", fmt::join(header.shape, ", "));
+  bytes.read_exactly(values.data_ptr(), values.nbytes(), what);
+  bytes.expect_end(what);
+  return values;
+}
+
+void write_npy(const std::filesystem::path& path, const torch::Tensor& values) {
+  const auto array = values.detach().cpu().contiguous();
+  const auto header = format_npy_header(array.scalar_type(), array.sizes().vec());
+  AtomicFile file(path);
+  file.write(header);
+  file.write(array.data_ptr(), array.nbytes());
+  file.commit();
+}
+
+}  // namespace priornet

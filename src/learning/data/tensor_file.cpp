@@ -1,0 +1,196 @@
+#include <priornet/learning/tensor_file.h>
+
+#include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "learning/base/file_io.h"
+#include "learning/data/file_content.h"
+
+namespace priornet {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "tensors are read and written as they lie in memory");
+
+using Json = nlohmann::json;
+
+constexpr const char* kMetadata = "__metadata__";
+constexpr std::string_view kHash = "hash of ";  // of a tensor, in the metadata
+constexpr const char* kHeaderHash = "hash";     // of the header without it, in the metadata
+constexpr size_t kPage = 4096;                  // tensors begin at one, to be mapped
+
+struct StoredType {
+  std::string_view code;
+  torch::ScalarType type;
+};
+constexpr std::array<StoredType, 7> kStoredTypes = {{{"U8", torch::kUInt8},
+                                                     {"I32", torch::kInt32},
+                                                     {"I64", torch::kInt64},
+                                                     {"F16", torch::kFloat16},
+                                                     {"BF16", torch::kBFloat16},
+                                                     {"F32", torch::kFloat32},
+                                                     {"F64", torch::kFloat64}}};
+
+std::string_view bytes_of(const torch::Tensor& tensor) {
+  return {static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()};
+}
+
+std::string hash_text(std::string_view bytes) { return fmt::format("{:016x}", content_hash(bytes)); }
+
+// What read_tensor_file finds wrong, before the file's name is put in front.
+[[noreturn]] void fail(const std::string& what) { throw DataError(what); }
+
+struct Layout {
+  Json header;
+  size_t data_at = 0;    ///< where the bytes of the tensors begin in the file
+  size_t data_size = 0;  ///< how many they are
+};
+
+Layout parse_layout(std::string_view file) {
+  uint64_t size = 0;
+  if (file.size() < sizeof(size)) fail("is too short for a tensor file");
+  std::memcpy(&size, file.data(), sizeof(size));
+  const auto rest = file.substr(sizeof(size));
+  if (size > rest.size())
+    fail(fmt::format("is no tensor file, or truncated: its header should take {} bytes, of which {} are there", size,
+                     rest.size()));
+  Layout layout{Json::parse(rest.substr(0, size), nullptr, false), sizeof(size) + size, rest.size() - size};
+  if (!layout.header.is_object()) fail("is no tensor file: its header is not a JSON object");
+  return layout;
+}
+
+// Of the header as we would write it, whatever its spaces. Files of others hold no hashes at all.
+void check_header_hash(Json header) {
+  const auto metadata = header.find(kMetadata);
+  if (metadata == header.end() || !metadata->is_object()) return;
+  bool ours = false;
+  for (const auto& item : metadata->items()) ours = ours || item.key().starts_with(kHash);
+  if (!ours) return;
+  const auto hash = metadata->value(kHeaderHash, "");
+  metadata->erase(kHeaderHash);
+  if (hash != hash_text(header.dump(-1, ' ', false, Json::error_handler_t::replace)))
+    fail("is damaged: its header does not have its hash");
+}
+
+// The bytes a shape takes, unless they are more than `most`.
+uint64_t bytes_for(const std::vector<int64_t>& shape, uint64_t item, uint64_t most) {
+  uint64_t bytes = item;
+  for (const auto size : shape) {
+    if (size < 0 || (size > 0 && bytes > most / static_cast<uint64_t>(size))) return most + 1;
+    bytes *= static_cast<uint64_t>(size);
+  }
+  return bytes;
+}
+
+torch::Tensor tensor_at(const std::string& name, const Layout& layout, const std::shared_ptr<FileMapping>& mapping) {
+  const auto& entry = layout.header.at(name);
+  const auto code = entry.at("dtype").get<std::string>();
+  const auto dtype =
+      std::find_if(kStoredTypes.begin(), kStoredTypes.end(), [&](const auto& d) { return d.code == code; });
+  if (dtype == kStoredTypes.end()) fail(fmt::format("tensor {} is of dtype {}, which is not known here", name, code));
+  const auto shape = entry.at("shape").get<std::vector<int64_t>>();
+  const auto place = entry.at("data_offsets").get<std::array<uint64_t, 2>>();
+  const auto item = torch::elementSize(dtype->type);
+  if (place[0] > place[1] || place[1] > layout.data_size)
+    fail(fmt::format("is truncated: tensor {} should end at byte {} of the data, which has {}", name, place[1],
+                     layout.data_size));
+  if (bytes_for(shape, item, layout.data_size) != place[1] - place[0])
+    fail(fmt::format("tensor {} has another shape than its {} bytes", name, place[1] - place[0]));
+  auto* begin = mapping->data() + layout.data_at + place[0];
+  // A file of others may not be aligned.
+  if (reinterpret_cast<uintptr_t>(begin) % item == 0)
+    return torch::from_blob(
+        begin, shape, [mapping](void*) {}, dtype->type);
+  auto copy = torch::empty(shape, dtype->type);
+  std::memcpy(copy.data_ptr(), begin, copy.nbytes());
+  return copy;
+}
+
+TensorFile parsed(const std::shared_ptr<FileMapping>& mapping) {
+  const auto layout = parse_layout(mapping->bytes());
+  check_header_hash(layout.header);
+  TensorFile result;
+  uint64_t end = 0;
+  for (const auto& [name, entry] : layout.header.items()) {
+    if (name == kMetadata) {
+      entry.get_to(result.metadata);
+      continue;
+    }
+    result.tensors.push_back({name, tensor_at(name, layout, mapping)});
+    end = std::max(end, entry.at("data_offsets").at(1).get<uint64_t>());
+  }
+  if (end != layout.data_size) fail(fmt::format("goes on after byte {} of the data, where the last tensor ends", end));
+  for (const auto& [name, tensor] : result.tensors) {
+    const auto hash = result.metadata.find(std::string(kHash) + name);
+    if (hash == result.metadata.end()) continue;
+    if (hash->second != hash_text(bytes_of(tensor)))
+      fail(fmt::format("is damaged: tensor {} does not have its hash", name));
+    result.metadata.erase(hash);
+  }
+  result.metadata.erase(kHeaderHash);
+  return result;
+}
+
+}  // namespace
+
+const torch::Tensor& TensorFile::at(const std::string& name) const {
+  for (const auto& tensor : tensors)
+    if (tensor.name == name) return tensor.values;
+  throw DataError(fmt::format("{}: holds no tensor {}", path, name));
+}
+
+TensorFile read_tensor_file(const std::filesystem::path& path) {
+  const auto mapping = FileMapping::open(path);
+  if (!mapping) {
+    const InputFile says_why(path);
+    throw DataError(fmt::format("{}: is empty", path.string()));
+  }
+  try {
+    auto file = parsed(mapping);
+    file.path = path.string();
+    return file;
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", path.string(), error.what()));
+  } catch (const Json::exception&) {
+    throw DataError(fmt::format("{}: is no tensor file: its header is not as it should be", path.string()));
+  }
+}
+
+void write_tensor_file(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  auto ordered = tensors;
+  for (auto& [name, values] : ordered) values = values.detach().to(torch::kCPU).contiguous();
+  // Large items first keep every tensor aligned without gaps, which the format does not allow.
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.values.element_size() > b.values.element_size(); });
+  Json header = {{kMetadata, metadata}};
+  uint64_t offset = 0;
+  for (const auto& [name, values] : ordered) {
+    const auto dtype = std::find_if(kStoredTypes.begin(), kStoredTypes.end(),
+                                    [&](const auto& d) { return d.type == values.scalar_type(); });
+    if (dtype == kStoredTypes.end() || name == kMetadata || header.contains(name))
+      throw ArgumentError(
+          fmt::format("write_tensor_file: tensor {} has a dtype or a name that cannot be written", name));
+    header[name] = {
+        {"dtype", dtype->code}, {"shape", values.sizes().vec()}, {"data_offsets", {offset, offset + values.nbytes()}}};
+    header[kMetadata][std::string(kHash) + name] = hash_text(bytes_of(values));
+    offset += values.nbytes();
+  }
+  const auto dumped = [&] { return header.dump(-1, ' ', false, Json::error_handler_t::replace); };
+  header[kMetadata][kHeaderHash] = hash_text(dumped());
+  auto text = dumped();
+  text.append((kPage - (text.size() + sizeof(uint64_t)) % kPage) % kPage, ' ');
+  const uint64_t size = text.size();
+  AtomicFile file(path);
+  file.write(&size, sizeof(size));
+  file.write(text);
+  for (const auto& tensor : ordered) file.write(bytes_of(tensor.values));
+  file.commit();
+}
+
+}  // namespace priornet

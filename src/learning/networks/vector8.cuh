@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "uncertainty/core/rows.cuh"
+
+// Eight neighbouring channels at a time, and sums of channels over rows. For the kernels beside it.
+
+namespace priornet::kernels {
+
+constexpr int kThreads = 256;
+constexpr int kWidth = 8;
+
+__device__ inline void load(const float* from, float (&values)[kWidth]) {
+  const float4 low = reinterpret_cast<const float4*>(from)[0], high = reinterpret_cast<const float4*>(from)[1];
+  values[0] = low.x, values[1] = low.y, values[2] = low.z, values[3] = low.w;
+  values[4] = high.x, values[5] = high.y, values[6] = high.z, values[7] = high.w;
+}
+
+__device__ inline void load(const uint16_t* from, float (&values)[kWidth]) {
+  const uint4 raw = *reinterpret_cast<const uint4*>(from);
+  const uint32_t pairs[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    values[2 * i] = __uint_as_float(pairs[i] << 16);
+    values[2 * i + 1] = __uint_as_float(pairs[i] & 0xffff0000u);
+  }
+}
+
+__device__ inline void store(float* to, const float (&values)[kWidth]) {
+  reinterpret_cast<float4*>(to)[0] = make_float4(values[0], values[1], values[2], values[3]);
+  reinterpret_cast<float4*>(to)[1] = make_float4(values[4], values[5], values[6], values[7]);
+}
+
+__device__ inline void store(uint16_t* to, const float (&values)[kWidth]) {
+  uint32_t pairs[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(values[2 * i], values[2 * i + 1]);
+    pairs[i] = *reinterpret_cast<const uint32_t*>(&pair);
+  }
+  *reinterpret_cast<uint4*>(to) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+}
+
+__device__ inline float activated(float value, float slope) { return value > 0 ? value : slope * value; }
+
+/// Which rows and channels a thread of a block has: `groups` threads make a row, the block a few rows at a time.
+struct Place {
+  int groups, rows_at_once, group, row;
+
+  __device__ explicit Place(int64_t channels)
+      : groups(static_cast<int>(channels / kWidth)),
+        rows_at_once(kThreads / groups),
+        group(static_cast<int>(threadIdx.x) % groups),
+        row(static_cast<int>(threadIdx.x) / groups) {}
+
+  __device__ bool works() const { return row < rows_at_once; }
+  __device__ int64_t first_row() const { return static_cast<int64_t>(blockIdx.x) * rows_at_once + row; }
+  __device__ int64_t stride() const { return static_cast<int64_t>(gridDim.x) * rows_at_once; }
+};
+
+/// Adds `sums` of all threads with the same channels and leaves them in partial[block, which, channels].
+__device__ inline void add_up(const Place& place, const float (&sums)[kWidth], int which, int64_t channels,
+                              float* partial) {
+  __shared__ float all[kThreads][kWidth];
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) all[threadIdx.x][i] = sums[i];
+  __syncthreads();
+  if (place.row == 0) {
+    float total[kWidth] = {};
+    for (int row = 0; row < place.rows_at_once; ++row)
+#pragma unroll
+      for (int i = 0; i < kWidth; ++i) total[i] += all[row * place.groups + place.group][i];
+    store(partial + (static_cast<int64_t>(blockIdx.x) * 2 + which) * channels + place.group * kWidth, total);
+  }
+  __syncthreads();
+}
+
+constexpr int kFinishChannels = 32;
+constexpr int kFinishRows = 8;
+
+/// The sum of partial[:, which, channel], in all threads (x: channel, y: share of the blocks) of a finishing block.
+__device__ inline double finished_sum(const float* partial, int64_t blocks, int which, int64_t channels,
+                                      int64_t channel) {
+  __shared__ double shares[kFinishRows][kFinishChannels];
+  double sum = 0;
+  if (channel < channels)
+    for (int64_t block = threadIdx.y; block < blocks; block += kFinishRows)
+      sum += partial[(block * 2 + which) * channels + channel];
+  shares[threadIdx.y][threadIdx.x] = sum;
+  __syncthreads();
+  sum = 0;
+#pragma unroll
+  for (int i = 0; i < kFinishRows; ++i) sum += shares[i][threadIdx.x];
+  __syncthreads();
+  return sum;
+}
+
+/// Launches `kernel(work, arguments...)` on a block for every so many rows.
+template <class Kernel, class Work, class... Arguments>
+void launch_blocks(Kernel kernel, int64_t blocks, void* stream, const Work& work, Arguments... arguments) {
+  kernel<<<static_cast<unsigned>(blocks), kThreads, 0, static_cast<cudaStream_t>(stream)>>>(work, arguments...);
+  check_launch();
+}
+
+/// Launches a kernel that finishes sums, a thread column a channel.
+template <class Kernel, class Work, class... Arguments>
+void launch_finish(Kernel kernel, int64_t channels, void* stream, const Work& work, Arguments... arguments) {
+  const auto blocks = static_cast<unsigned>((channels + kFinishChannels - 1) / kFinishChannels);
+  kernel<<<blocks, dim3(kFinishChannels, kFinishRows), 0, static_cast<cudaStream_t>(stream)>>>(work, arguments...);
+  check_launch();
+}
+
+}  // namespace priornet::kernels

@@ -1,0 +1,38 @@
+# c10d's libraries are found, not required. LibTorch's targets say which it was built with. Gloo's headers must be of
+# the same build, so only such as lie beside LibTorch's own will do; NCCL's may lie where LibTorch's wheels put them.
+set(built_with)
+foreach(library torch_cpu torch_cuda)
+  if(TARGET ${library})
+    get_target_property(definitions ${library} INTERFACE_COMPILE_DEFINITIONS)
+    list(APPEND built_with ${definitions})
+  endif()
+endforeach()
+find_path(PRIORNET_GLOO_INCLUDE gloo/context.h PATHS ${TORCH_INCLUDE_DIRS} NO_DEFAULT_PATH)
+find_path(PRIORNET_NCCL_INCLUDE nccl.h HINTS ${TORCH_INSTALL_PREFIX}/../nvidia/nccl/include)
+mark_as_advanced(PRIORNET_GLOO_INCLUDE PRIORNET_NCCL_INCLUDE)
+set(collectives)
+if(USE_C10D_GLOO IN_LIST built_with AND PRIORNET_GLOO_INCLUDE)
+  list(APPEND collectives gloo)
+endif()
+if(USE_C10D_NCCL IN_LIST built_with AND PRIORNET_NCCL_INCLUDE)
+  list(APPEND collectives nccl)
+  set_property(SOURCE processes/nccl.cpp APPEND PROPERTY INCLUDE_DIRECTORIES ${PRIORNET_NCCL_INCLUDE})
+endif()
+set_property(GLOBAL PROPERTY PRIORNET_COLLECTIVES "${collectives}")  # for the tests
+message(STATUS "Several processes by: ${collectives}")
+
+target_sources(priornet_learning PRIVATE
+  processes/local_launch.cpp
+  processes/process_place.cpp)
+if(collectives)
+  target_sources(priornet_learning PRIVATE processes/peer_watch.cpp processes/processes.cpp)
+  foreach(library gloo nccl)
+    if(library IN_LIST collectives)
+      target_sources(priornet_learning PRIVATE processes/${library}.cpp)
+    else()
+      target_sources(priornet_learning PRIVATE processes/no_${library}.cpp)
+    endif()
+  endforeach()
+else()
+  target_sources(priornet_learning PRIVATE processes/no_processes.cpp)
+endif()

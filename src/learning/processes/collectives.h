@@ -1,0 +1,37 @@
+#pragma once
+
+#include <priornet/learning/processes.h>
+#include <torch/version.h>
+
+#include <chrono>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+#if TORCH_VERSION_MAJOR < 2
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#else
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#endif
+
+// What connects processes and sums their tensors. All that differs between versions of LibTorch stands here.
+
+namespace priornet {
+
+#if TORCH_VERSION_MAJOR < 2
+using Collectives = c10d::ProcessGroup;
+#else
+using Collectives = c10d::Backend;
+#endif
+
+/// A few values that all processes see, held by the one that listens; the others wait for it. Error that says where.
+struct StoreOptions {
+  bool listen = false;
+  std::chrono::milliseconds timeout{};
+};
+c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place, const StoreOptions& options);
+
+/// Of tensors on a CPU. Blocks until all processes are connected. Error where this build has no Gloo.
+c10::intrusive_ptr<Collectives> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place);
+
+/// Of tensors on the current GPU. Error where this build has no NCCL.
+c10::intrusive_ptr<Collectives> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place);
+
+}  // namespace priornet

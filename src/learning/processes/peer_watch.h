@@ -1,0 +1,47 @@
+#pragma once
+
+#include <priornet/learning/processes.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace priornet {
+
+/// Knows which processes of a run live. Each gives a sign of life several times a second, from a thread of its own, in
+/// a store that process 0 holds. What is found out about a process that is gone is left there for all: every process
+/// ends with the same message.
+class PeerWatch {
+ public:
+  using Milliseconds = std::chrono::milliseconds;
+  using Options = ProcessPatience;
+
+  /// Waits until all processes have come. The store listens at `place` already. Error that says who is missing.
+  PeerWatch(const ProcessPlace& place, const Options& options);
+
+  /// Tells the others that this process goes on no longer, unless it was told so itself, where `reason` is not empty.
+  void leave(const std::string& reason);
+
+  /// This process has done all there was to do. Process 0, which holds the store, waits until the others have too: they
+  /// may still have to read what it left there.
+  void part();
+
+  ~PeerWatch();
+
+  /// ProcessGone where a process is known to be gone, or has been silent for too long.
+  void check();
+
+  /// An exchange has failed: waits some seconds for signs of life. ProcessGone that names the process that gave none;
+  /// Error with `message` where all live.
+  [[noreturn]] void explain(const std::string& message);
+
+  /// Error unless `value` is what process 0 has under this name; `message` says it. Called by all.
+  void agree(const std::string& name, const std::string& value, const std::string& message);
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;  ///< with a thread that may be stuck in a broken connection for longer than we live
+};
+
+}  // namespace priornet

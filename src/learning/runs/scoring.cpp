@@ -1,0 +1,250 @@
+#include <priornet/learning/scoring.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/inference.h>
+#include <priornet/learning/tensor_file.h>
+#include <priornet/learning/transforms.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/measure_table.h>
+#include <priornet/uncertainty/random.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "learning/base/gpu_modes.h"
+#include "learning/data/file_content.h"
+
+namespace priornet {
+namespace {
+
+std::vector<NamedTensor> measured(const torch::Tensor& logits, bool dirichlet, const MuThetaOptions& estimate) {
+  if (logits.dim() == 2)
+    return dirichlet ? measure_columns(dirichlet_measures(logits)) : measure_columns(softmax_measures(logits));
+  return dirichlet ? measure_columns(dirichlet_ensemble_measures(logits, estimate))
+                   : measure_columns(ensemble_measures(logits));
+}
+
+torch::Tensor mean_over_members(const torch::Tensor& values, const torch::Tensor& logits) {
+  return logits.dim() == 3 ? values.mean(0) : values;
+}
+
+torch::Tensor odin_column(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
+  const auto size = batch_on(run.device(), options);
+  const InferenceOptions inference{size, false, options.noise, derive_seed(options.seed, set.name + ": noise")};
+  const auto task = "ODIN of " + set.name;
+  std::vector<torch::Tensor> parts;
+  const auto inputs = run.preparation.standardised(set.inputs);
+  for (int64_t first = 0; first < set.size(); first += size) {
+    progress.report(task, first, set.size());
+    parts.push_back(odin_score(run.members, network_inputs(inputs, first, run.device(), inference), *options.odin));
+  }
+  progress.report(task, set.size(), set.size());
+  return torch::cat(parts);
+}
+
+}  // namespace
+
+const torch::Tensor* SetScores::find(std::string_view column) const {
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == column; });
+  return found == columns.end() ? nullptr : &found->values;
+}
+
+SetScores scores_of_logits(const torch::Tensor& logits, bool dirichlet, int64_t mu_theta_samples, uint64_t seed) {
+  const torch::NoGradGuard no_gradient;
+  const auto exact = logits.to(torch::kFloat64);
+  SetScores scores;
+  scores.probabilities = mean_over_members(torch::softmax(exact, -1), exact).to(torch::kCPU);
+  for (const auto& [name, values] : measured(exact, dirichlet, {mu_theta_samples, seed}))
+    if (is_score(name)) scores.columns.push_back({name, values.to(torch::kCPU)});
+  scores.columns.push_back({"energy", mean_over_members(-torch::logsumexp(exact, -1), exact).to(torch::kCPU)});
+  return scores;
+}
+
+SetScores score(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
+  const auto fitted = fit_to_run(set, run);
+  auto scores = scores_of_logits(run_logits(run, fitted, options, progress), run.gives_dirichlet(),
+                                 options.mu_theta_samples, derive_seed(options.seed, set.name + ": mu theta"));
+  if (options.odin) scores.columns.push_back({"odin", odin_column(run, fitted, options, progress)});
+  return scores;
+}
+
+namespace {
+
+void check(const TrainedRun& run, const Dataset& set, const ScoringOptions& options) {
+  if (options.batch < 0)
+    throw ArgumentError(fmt::format("run_logits: batch should be at least 0, found {}", options.batch));
+  if (options.dropout_samples < 0)
+    throw ArgumentError(
+        fmt::format("run_logits: dropout_samples should be at least 0, found {}", options.dropout_samples));
+  if (options.dropout_samples > 0 && !run.members.at(0)->has_dropout())
+    throw ArgumentError("run_logits: the network has no dropout, so that its dropout samples would all be the same");
+  if (set.size() == 0) throw DataError(fmt::format("{}: is empty: there is nothing to score", set.name));
+}
+
+// One network on one batch: [S, n, K], or [1, n, K] without dropout.
+torch::Tensor passes(Network& network, const torch::Tensor& inputs, const ScoringOptions& options, uint64_t seed) {
+  const Evaluating evaluating(network, options.dropout_samples > 0);
+  const Autocast autocast(options.bfloat16);
+  const auto fixed = network.before_dropout(inputs);
+  if (options.dropout_samples == 0) return network.from_dropout(fixed).to(torch::kFloat32).unsqueeze(0);
+  // Dropout draws from LibTorch's own generator.
+  torch::manual_seed(seed);
+  std::vector<torch::Tensor> samples;
+  for (int64_t s = 0; s < options.dropout_samples; ++s)
+    samples.push_back(network.from_dropout(fixed).to(torch::kFloat32));
+  return torch::stack(samples);
+}
+
+void check_finite(const torch::Tensor& logits, const Dataset& set) {
+  const auto finite = logits.isfinite().all(2).all(0);
+  if (finite.all().item<bool>()) return;
+  throw DataError(fmt::format("{}: the network's logits of row {} (from 0) are not finite", set.name,
+                              finite.logical_not().nonzero()[0].item<int64_t>()));
+}
+
+}  // namespace
+
+int64_t batch_on(const torch::Device& device, const ScoringOptions& options) {
+  if (options.batch != 0) return options.batch;
+  // On a CPU what a layer gives should stay in the caches; a GPU wants work.
+  return device.is_cpu() ? 250 : 2000;
+}
+
+Dataset fit_to_run(const Dataset& set, const TrainedRun& run) {
+  const auto& shape = run.members.at(0)->input_shape();
+  if (shape.size() == 3) return fit_to(set, {shape[0], shape[1], shape[2]});
+  auto rows = with_features(set, run.preparation.feature_names);
+  if (rows.inputs.sizes().slice(1) == torch::IntArrayRef(shape)) return rows;
+  throw DataError(fmt::format("{}: the network takes rows of {} numbers, found inputs of shape [{}]", set.name,
+                              shape[0], fmt::join(set.inputs.sizes().slice(1), ", ")));
+}
+
+torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
+  check(run, set, options);
+  const torch::NoGradGuard no_gradient;
+  const auto inputs = run.preparation.standardised(fit_to_run(set, run).inputs);
+  const auto device = run.device();
+  const auto size = batch_on(device, options);
+  const InferenceOptions inference{size, options.bfloat16, options.noise,
+                                   derive_seed(options.seed, set.name + ": noise")};
+  const auto task = "scores of " + set.name;
+  std::vector<torch::Tensor> batches;
+  for (int64_t first = 0; first < inputs.size(0); first += size) {
+    progress.report(task, first, inputs.size(0));
+    const auto batch = network_inputs(inputs, first, device, inference);
+    std::vector<torch::Tensor> members;
+    for (size_t m = 0; m < run.members.size(); ++m)
+      members.push_back(
+          passes(*run.members[m], batch, options,
+                 derive_seed(options.seed, fmt::format("{}: dropout of member {} from row {}", set.name, m, first))));
+    batches.push_back(torch::cat(members));
+  }
+  const auto logits = torch::cat(batches, 1);
+  check_finite(logits, set);
+  progress.report(task, inputs.size(0), inputs.size(0));
+  return run.members.size() == 1 && options.dropout_samples == 0 ? logits[0] : logits;
+}
+
+namespace {
+
+constexpr const char* kVersion = "1";
+constexpr const char* kProbabilities = "probabilities";
+constexpr const char* kColumn = "column.";
+constexpr const char* kOrder = "columns";
+
+using Facts = std::map<std::string, std::string>;
+
+uint64_t hash_of(const torch::Tensor& values) {
+  const auto bytes = values.to(torch::kCPU).contiguous();
+  return content_hash({static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()});
+}
+
+// Everything the scores depend on.
+Facts facts_of(const TrainedRun& run, const Dataset& set, const ScoringOptions& options) {
+  const auto odin = options.odin ? fmt::format("{} {}", options.odin->temperature, options.odin->step) : "none";
+  return {{"scores", kVersion},
+          {"weights", run.identity},
+          {"kind", run.gives_dirichlet() ? "dirichlet" : "softmax"},
+          {"set", set.name},
+          {"inputs", fmt::format("[{}] {:016x}", fmt::join(set.inputs.sizes(), ", "), hash_of(set.inputs))},
+          {"device", run.device().is_cpu() ? "cpu" : "cuda"},
+          {"dropout_samples", fmt::format("{}", options.dropout_samples)},
+          {"batch", options.dropout_samples > 0 ? fmt::format("{}", batch_on(run.device(), options)) : "any"},
+          {"noise", fmt::format("{}", options.noise)},
+          {"seed", fmt::format("{}", options.seed)},
+          {"bfloat16", options.bfloat16 ? "yes" : "no"},
+          {"mu_theta_samples", fmt::format("{}", options.mu_theta_samples)},
+          {"odin", odin}};
+}
+
+// One file a set and way of scoring: what later weights say replaces what earlier ones said.
+std::filesystem::path file_of(const std::filesystem::path& cache, Facts facts) {
+  const auto name = facts["set"];
+  facts.erase("weights");
+  facts.erase("inputs");
+  std::string text;
+  for (const auto& [key, value] : facts) text += key + "=" + value + "\n";
+  std::string readable;
+  for (const char c : name.substr(0, 60)) readable += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
+  return cache / fmt::format("{}-{:016x}.safetensors", readable, content_hash(text));
+}
+
+std::optional<SetScores> read(const std::filesystem::path& path, const Facts& facts, int64_t rows) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  try {
+    const auto file = read_tensor_file(path);
+    auto found = file.metadata;
+    const auto order = found[kOrder];
+    found.erase(kOrder);
+    if (!std::includes(found.begin(), found.end(), facts.begin(), facts.end())) return std::nullopt;
+    SetScores scores;
+    scores.probabilities = file.at(kProbabilities).clone();
+    if (scores.probabilities.dim() != 2 || scores.probabilities.size(0) != rows) return std::nullopt;
+    for (size_t begin = 0; begin < order.size();) {
+      const auto end = std::min(order.find(' ', begin), order.size());
+      const auto name = order.substr(begin, end - begin);
+      scores.columns.push_back({name, file.at(kColumn + name).clone()});
+      if (scores.columns.back().values.sizes() != torch::IntArrayRef({rows})) return std::nullopt;
+      begin = end + 1;
+    }
+    return scores;
+  } catch (const DataError&) {
+    return std::nullopt;  // damaged: computed again
+  }
+}
+
+void write(const std::filesystem::path& path, Facts facts, const SetScores& scores) {
+  std::vector<NamedTensor> tensors{{kProbabilities, scores.probabilities}};
+  std::vector<std::string> names;
+  for (const auto& [name, values] : scores.columns) {
+    tensors.push_back({kColumn + name, values});
+    names.push_back(name);
+  }
+  facts[kOrder] = fmt::format("{}", fmt::join(names, " "));
+  try {
+    std::filesystem::create_directories(path.parent_path());
+    write_tensor_file(path, tensors, facts);
+  } catch (const std::filesystem::filesystem_error&) {  // a run that may only be read is evaluated all the same
+  } catch (const DataError&) {
+  }
+}
+
+}  // namespace
+
+SetScores cached_score(TrainedRun& run, const Dataset& set, const ScoringOptions& options,
+                       const std::filesystem::path& cache, Progress& progress) {
+  const auto fitted = fit_to_run(set, run);
+  if (cache.empty() || run.identity.empty()) return score(run, fitted, options, progress);
+  const auto facts = facts_of(run, fitted, options);
+  const auto path = file_of(cache, facts);
+  if (auto kept = read(path, facts, fitted.size())) return *std::move(kept);
+  const auto scores = score(run, fitted, options, progress);
+  write(path, facts, scores);
+  return scores;
+}
+
+}  // namespace priornet

@@ -1,0 +1,111 @@
+#include <priornet/learning/trained_run.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/learning/inference.h>
+#include <priornet/learning/scoring.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "learning/data/file_content.h"
+#include "learning/training/checkpoint.h"
+
+namespace priornet {
+namespace {
+
+void check_is_run(const std::filesystem::path& folder) {
+  if (!std::filesystem::is_directory(folder))
+    throw DataError(fmt::format("{}: there is no such folder: should be that of a run", folder.string()));
+  if (!std::filesystem::exists(folder / "config.toml"))
+    throw DataError(fmt::format("{}: holds no run: there is no config.toml in it", folder.string()));
+}
+
+template <class T>
+std::vector<T> list_of(const std::string& text, const char* what, const std::filesystem::path& path) {
+  try {
+    return nlohmann::json::parse(text).get<std::vector<T>>();
+  } catch (const nlohmann::json::exception&) {
+    throw DataError(fmt::format("{}: its {} should be a list, found {}", path.string(), what, text));
+  }
+}
+
+std::string hash_of_weights(const Network& network) {
+  uint64_t hash = 0;
+  const auto add = [&](const torch::Tensor& values) {
+    const auto bytes = values.detach().to(torch::kCPU).contiguous();
+    const auto of_this = content_hash({static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()});
+    hash = derive_seed(hash, fmt::format("{:x}", of_this));
+  };
+  for (const auto& values : network.parameters()) add(values);
+  for (const auto& values : network.buffers()) add(values);
+  return fmt::format("{:016x}", hash);
+}
+
+TrainedRun load_one(const std::filesystem::path& folder, const torch::Device& device, WhichCheckpoint which) {
+  check_is_run(folder);
+  TrainedRun run;
+  run.config = read_config(folder / "config.toml");
+  const auto path = weights_of_run(folder, which);
+  const auto file = read_tensor_file(path);
+  const auto facts = checkpoint_facts(file);
+  run.class_names = list_of<std::string>(facts.class_names, "class_names", path);
+  auto model = run.config.model;
+  model.input = list_of<int64_t>(facts.input_shape, "input_shape", path);
+  model.classes = static_cast<int64_t>(run.class_names.size());
+  const auto network = make_model(model, make_generator(0));
+  load_weights(file, *network);
+  run.identity = fmt::format("step {} {}", facts.step, hash_of_weights(*network));
+  network->to(device);
+  if (model.input.size() == 3) to_channels_last(*network);  // as it was trained, and faster
+  network->eval();
+  run.members = {network};
+  run.preparation = read_preparation(folder);
+  return run;
+}
+
+}  // namespace
+
+torch::Device TrainedRun::device() const { return device_of(*members.at(0)); }
+
+bool TrainedRun::gives_dirichlet() const { return priornet::gives_dirichlet(config.method.method); }
+
+TrainedRun load_run(const std::filesystem::path& folder, const torch::Device& device, WhichCheckpoint which) {
+  check_is_run(folder);
+  const auto config = read_config(folder / "config.toml");
+  if (config.members == 1) return load_one(folder, device, which);
+  TrainedRun ensemble;
+  ensemble.config = config;
+  ensemble.preparation = read_preparation(folder);
+  std::vector<std::string> identities;
+  for (int64_t m = 1; m <= config.members; ++m) {
+    const auto path = folder / fmt::format("member-{}", m);
+    auto member = load_one(path, device, which);
+    if (m == 1) ensemble.class_names = member.class_names;
+    if (member.class_names != ensemble.class_names || member.gives_dirichlet() != ensemble.gives_dirichlet() ||
+        (m > 1 && member.members[0]->input_shape() != ensemble.members[0]->input_shape()))
+      throw DataError(fmt::format("{}: differs from member-1 in its classes, inputs or method", path.string()));
+    ensemble.members.push_back(member.members[0]);
+    identities.push_back(member.identity);
+  }
+  ensemble.identity = fmt::format("{}", fmt::join(identities, ", "));
+  return ensemble;
+}
+
+void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device, Progress& progress) {
+  if (config.method.method != Method::kDistil) return;
+  auto run = load_run(config.teacher, device);
+  if (run.class_names != sets.train.class_names)
+    throw DataError(fmt::format("{}: knows the classes {}, {} has {}", config.teacher, fmt::join(run.class_names, ", "),
+                                sets.train.name, fmt::join(sets.train.class_names, ", ")));
+  ScoringOptions options;
+  options.noise = config.noise;
+  options.mu_theta_samples = 0;
+  // A sure teacher rounds to 0, of which no Dirichlet is made; and next to it the loss is beyond a float32.
+  constexpr double kLeast = std::numeric_limits<float>::epsilon();
+  sets.teacher = score(run, sets.train, options, progress).probabilities.to(torch::kFloat32).clamp_min(kLeast);
+}
+
+}  // namespace priornet

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/images.h>
+#include <priornet/learning/resize.h>
+#include <torch/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "learning/data/archive.h"
+
+// What the readers of image files share: many encoded images decoded on all threads into one tensor.
+
+namespace priornet {
+
+struct ImageFolderOptions {
+  /// As stored, a set that holds one colour image is RGB throughout.
+  Channels channels = Channels::kAsStored;
+  /// Needed where the images have several sizes.
+  std::optional<ResizeOptions> resize;
+};
+
+/// By their paths, and with the numbers in them as numbers: val_2 before val_10.
+bool natural_less(const std::string& a, const std::string& b);
+using PathOrder = std::function<bool(const std::string& a, const std::string& b)>;
+
+struct ImageCollection {
+  std::vector<std::string> paths;  ///< in order
+  torch::Tensor images;            ///< uint8 [N, C, H, W], one a path
+};
+
+/// Takes encoded images as they are read, and decodes them a batch at a time.
+/// DataError that names the image (the first one added, where several are at fault): it does not decode, or its size
+/// is not that of the first and there is no resize.
+class ImageCollector {
+ public:
+  explicit ImageCollector(ImageFolderOptions options) : options_(std::move(options)) {}
+
+  /// `name` opens messages, `path` says where the image stands in the order.
+  void add(std::string path, std::string name, std::string bytes);
+
+  /// All of them; none is a DataError, "SET: holds no ...". The last call on the object.
+  ImageCollection finish(const std::string& set_name, const PathOrder& order = std::less<>());
+
+ private:
+  struct Encoded {
+    std::string path, name, bytes;
+  };
+
+  size_t batch_images() const;
+  void decode_waiting();
+  void check_size(const Encoded& encoded, const torch::Tensor& image);
+
+  ImageFolderOptions options_;
+  std::vector<Encoded> waiting_;
+  size_t waiting_bytes_ = 0;
+  std::string first_name_;  ///< of the first image, whose size all have
+  int64_t channels_ = 1, height_ = 0, width_ = 0;
+  std::vector<std::string> paths_;
+  std::vector<torch::Tensor> batches_;
+};
+
+/// By its extension: .png, .jpg, .jpeg, .webp in either case. Hidden files are none, nor what macOS puts into archives.
+bool is_image_path(const std::string& path);
+
+/// An encoded image may have so many bytes.
+constexpr int64_t kMostImageBytes = int64_t{1} << 28;
+
+/// The wanted image files of a folder or archive.
+ImageCollection collect_images(const std::filesystem::path& root, const PathFilter& wanted,
+                               const ImageFolderOptions& options, const PathOrder& order = std::less<>());
+
+// Images that a user has in a folder or an archive. What is no image by its extension is passed over; an image that
+// does not decode, images of several sizes without a resize, and a root without images are DataErrors.
+
+/// One sub-folder a class, with images at any depth: inputs uint8 [N, C, H, W], class by class in the order of their
+/// names, and in a class in the order of the paths. A folder that all of an archive lies in is passed through.
+/// DataError also for a class folder without images, for an image that lies in no class folder, and where the folders
+/// are parts of a set (train, test, ...) with the classes below.
+Dataset read_image_folder(const std::filesystem::path& root, const ImageFolderOptions& options = {});
+
+/// Images at any depth, in the order of their paths, without labels.
+Dataset read_flat_images(const std::filesystem::path& root, const ImageFolderOptions& options = {});
+
+/// The labels of rows that name their class, where all of a class stand together: fills labels and class_names.
+void label_in_order(Dataset& set, const std::vector<std::string>& class_of_row);
+
+}  // namespace priornet

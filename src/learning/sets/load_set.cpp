@@ -1,0 +1,235 @@
+#include <priornet/learning/load_set.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/learning/catalogue.h>
+#include <priornet/learning/dataset.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "learning/base/names.h"
+#include "learning/sets/path_set.h"
+#include "learning/sets/prepared_copy.h"
+
+namespace priornet {
+namespace {
+
+using Kind = SetModifier::Kind;
+
+/// One modifier on its way: the words of "KEY=VALUE", and the name it is part of.
+struct Word {
+  std::string_view name;
+  std::string_view text;
+  std::string key;
+  std::string value;
+  bool has_value = false;
+};
+
+[[noreturn]] void reject(std::string_view name, std::string_view part, const std::string& wanted) {
+  throw ArgumentError(fmt::format("data set '{}': '{}' {}", name, part, wanted));
+}
+
+std::vector<std::string> split_at(std::string_view text, char separator) {
+  std::vector<std::string> pieces;
+  for (;;) {
+    const auto end = text.find(separator);
+    pieces.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return pieces;
+    text.remove_prefix(end + 1);
+  }
+}
+
+template <class Number>
+std::optional<Number> to_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+int64_t whole_number(const Word& word, int64_t least) {
+  const auto number = to_number<int64_t>(word.value);
+  if (!number || *number < least)
+    reject(word.name, word.text, fmt::format("should be {}=N with a whole number N from {}", word.key, least));
+  return *number;
+}
+
+SetModifier size_modifier(const Word& word) {
+  constexpr int64_t kLargest = 16'384;
+  const auto sides = split_at(word.value, 'x');
+  const auto height = to_number<int64_t>(sides.front());
+  const auto width = to_number<int64_t>(sides.back());
+  if (sides.size() > 2 || !height || !width || std::min(*height, *width) < 1 || std::max(*height, *width) > kLargest)
+    reject(word.name, word.text,
+           fmt::format("should be size=N or size=HEIGHTxWIDTH, whole numbers from 1 to {}", kLargest));
+  return {Kind::kSize, 0, *height, *width, {}};
+}
+
+std::vector<std::string> names_in(const Word& word) {
+  auto names = split_at(word.value, '|');
+  if (std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.empty(); }))
+    reject(word.name, word.text, "should be classes=A|B|..., names of classes");
+  return names;
+}
+
+template <class Value>
+void set_once(std::optional<Value>& setting, Value value, const Word& word) {
+  if (setting) reject(word.name, word.text, fmt::format("is a second {}=", word.key));
+  setting = value;
+}
+
+Resampling resampling_of(const Word& word) {
+  for (const auto& [name, resampling] : kResamplingNames)
+    if (word.value == name) return resampling;
+  reject(word.name, word.text, "should be resample=nearest, resample=bilinear or resample=bicubic");
+}
+
+bool on_or_off(const Word& word) {
+  if (word.value != "on" && word.value != "off")
+    reject(word.name, word.text, fmt::format("should be {0}=on or {0}=off", word.key));
+  return word.value == "on";
+}
+
+uint64_t seed_of(const Word& word) {
+  const auto seed = to_number<uint64_t>(word.value);
+  if (!seed) reject(word.name, word.text, "should be seed=N with a whole number N from 0");
+  return *seed;
+}
+
+const std::vector<std::string> kWithoutValue = {"invert", "grey", "rgb"};
+const std::vector<std::string> kWithValue = {"size",  "resample", "antialias", "pad",     "subset", "seed",
+                                             "first", "last",     "label",     "classes", "without"};
+
+void check_form(const Word& word) {
+  const auto listed = [&](const auto& keys) { return std::find(keys.begin(), keys.end(), word.key) != keys.end(); };
+  if (listed(kWithoutValue)) {
+    if (word.has_value) reject(word.name, word.text, fmt::format("should be {} alone", word.key));
+    return;
+  }
+  if (listed(kWithValue)) {
+    if (word.value.empty()) reject(word.name, word.text, fmt::format("should be {}=VALUE", word.key));
+    return;
+  }
+  auto keys = kWithoutValue;
+  for (const auto& key : kWithValue) keys.push_back(key + "=");
+  const auto nearest = nearest_name(word.key, keys);
+  reject(word.name, word.text,
+         fmt::format("is no modifier{} (there are {})",
+                     nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest), fmt::join(keys, ", ")));
+}
+
+void add(SetName& name, const Word& word) {
+  check_form(word);
+  const auto modify = [&](SetModifier modifier) { name.modifiers.push_back(std::move(modifier)); };
+  const auto& key = word.key;
+  if (key == "invert") modify({Kind::kInvert, 0, 0, 0, {}});
+  if (key == "grey") modify({Kind::kGrey, 0, 0, 0, {}});
+  if (key == "rgb") modify({Kind::kRgb, 0, 0, 0, {}});
+  if (key == "size") modify(size_modifier(word));
+  if (key == "pad") modify({Kind::kPad, whole_number(word, 0), 0, 0, {}});
+  if (key == "subset") modify({Kind::kSubset, whole_number(word, 1), 0, 0, {}});
+  if (key == "first") modify({Kind::kFirst, whole_number(word, 1), 0, 0, {}});
+  if (key == "last") modify({Kind::kLast, whole_number(word, 1), 0, 0, {}});
+  if (key == "classes") modify({Kind::kClasses, 0, 0, 0, names_in(word)});
+  if (key == "without") modify({Kind::kWithout, 0, 0, 0, {word.value}});
+  if (key == "resample") set_once(name.resampling, resampling_of(word), word);
+  if (key == "antialias") set_once(name.antialias, on_or_off(word), word);
+  if (key == "seed") set_once(name.seed, seed_of(word), word);
+  if (key == "label") {
+    if (!name.label.empty()) reject(word.name, word.text, "is a second label=");
+    if (!name.is_path) reject(word.name, word.text, "is for a .csv file; the labels of a set by name are known");
+    name.label = word.value;
+  }
+}
+
+bool has(const SetName& name, Kind kind) {
+  return std::any_of(name.modifiers.begin(), name.modifiers.end(), [&](const auto& m) { return m.kind == kind; });
+}
+
+}  // namespace
+
+ResizeOptions SetName::resize_to(int64_t height, int64_t width, const ResizeOptions& otherwise) const {
+  return {height, width, resampling.value_or(otherwise.resampling), antialias.value_or(otherwise.antialias)};
+}
+
+SetName parse_set_name(std::string_view text) {
+  const auto pieces = split_at(text, ',');
+  SetName name;
+  name.text = text;
+  name.is_path = pieces[0].find_first_of("/.") != std::string::npos;
+  name.set = name.is_path ? pieces[0] : pieces[0].substr(0, pieces[0].find(':'));
+  if (name.set.empty()) reject(text, pieces[0], "should be a name of the catalogue or a path");
+  if (name.set.size() < pieces[0].size()) {
+    name.split = pieces[0].substr(name.set.size() + 1);
+    if (name.split.empty()) reject(text, pieces[0], "should name a split after the colon");
+  }
+  for (auto piece = pieces.begin() + 1; piece != pieces.end(); ++piece) {
+    const auto equals = piece->find('=');
+    const bool has_value = equals != std::string::npos;
+    add(name, {text, *piece, piece->substr(0, equals), has_value ? piece->substr(equals + 1) : "", has_value});
+  }
+  if (name.seed && !has(name, Kind::kSubset)) reject(text, fmt::format("seed={}", *name.seed), "needs a subset=N");
+  return name;
+}
+
+namespace {
+
+[[noreturn]] void fail_as_absent(const CatalogueEntry& entry, const SetPart& part, const LoadOptions& options) {
+  const auto remedy = fmt::format("priornet data get {} gets it", entry.name);
+  throw AbsentSet(fmt::format("{} ({}) is not below {}: {}; by hand, {}", entry.name, part.name, options.root.string(),
+                              remedy, layout_by_hand(entry, options.root)),
+                  remedy);
+}
+
+Dataset load_part(const CatalogueEntry& entry, const SetPart& part, const SetName& name, const LoadOptions& options) {
+  const auto resize = part.resize ? resize_on_reading(name, part.resize) : std::nullopt;
+  const auto name_of_copy = copy_name(entry, part, resize);
+  const auto location = find_location(entry, part, options.root);
+  if (!location) {
+    auto copy = copy_without_source(name_of_copy, options);
+    if (!copy || copy->size() != part.count) fail_as_absent(entry, part, options);
+    return std::move(*copy);
+  }
+  return read_through_copy({name_of_copy, *location, source_files(part, *location), part.count,
+                            [&] { return part.read(*location, resize); }},
+                           options);
+}
+
+Dataset load_named_set(const SetName& name, const LoadOptions& options) {
+  if (!in_catalogue(name.set) && name.split.empty() && is_own_set(name.set, options))
+    return load_own_set(name, options);
+  const auto& entry = find_entry(name.set);
+  const auto& split = find_split(entry, name.split);
+  bool is_resized = false;
+  std::map<std::string, Dataset> parts;
+  std::vector<Dataset> pieces;
+  for (const auto& rows : split.rows) {
+    const auto& part = find_part(entry, rows.part);
+    auto loaded = parts.find(part.name);
+    if (loaded == parts.end()) loaded = parts.emplace(part.name, load_part(entry, part, name, options)).first;
+    pieces.push_back(slice(loaded->second, rows.first, rows.count));
+    is_resized = part.resize.has_value();
+  }
+  return modified(concatenate(pieces), name, is_resized, options);
+}
+
+}  // namespace
+
+Dataset load_set(const SetName& name, const LoadOptions& options) {
+  try {
+    auto set = name.is_path ? load_path_set(name, options) : load_named_set(name, options);
+    set.name = name.text;
+    return set;
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw DataError(fmt::format("{}: cannot be read: {}", error.path1().string(), error.code().message()));
+  }
+}
+
+Dataset load_set(const std::string& name, const LoadOptions& options) {
+  return load_set(parse_set_name(name), options);
+}
+
+}  // namespace priornet

@@ -1,0 +1,248 @@
+#include "learning/sets/path_set.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/learning/catalogue.h>
+#include <priornet/learning/class_overlap.h>
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/transforms.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+#include <set>
+
+#include "learning/base/names.h"
+#include "learning/data/archive.h"
+#include "learning/data/byte_stream.h"
+#include "learning/data/file_content.h"
+#include "learning/data/file_tree.h"
+#include "learning/sets/array_set.h"
+#include "learning/sets/image_folder.h"
+#include "learning/sets/lsun.h"
+#include "learning/sets/mnist.h"
+#include "learning/sets/prepared_copy.h"
+#include "learning/sets/svhn.h"
+#include "learning/sets/table_set.h"
+
+namespace priornet {
+namespace fs = std::filesystem;
+namespace {
+
+// "photos/" is the folder photos.
+fs::path without_slash(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
+
+bool ends_with_or_gz(const std::string& name, std::string_view ending) {
+  return name.ends_with(ending) || name.ends_with(std::string(ending) + ".gz");
+}
+
+bool holds_database(const fs::path& path) { return fs::is_directory(path) && fs::exists(path / "data.mdb"); }
+
+// Whether images lie in folders of their own. That an archive packs all of them in one folder says nothing.
+bool has_class_folders(const fs::path& root) {
+  std::set<std::string> folders;
+  const auto note_folder = [&](const std::string& path) {
+    if (is_image_path(path)) folders.insert(path.substr(0, path.find_last_of('/') + 1));
+    return false;
+  };
+  visit_files(root, note_folder, [](const std::string&, ByteStream&) {});
+  return folders.size() > 1 || (fs::is_directory(root) && !folders.empty() && !folders.contains(""));
+}
+
+Dataset read_images(const fs::path& path, const std::optional<ResizeOptions>& resize) {
+  if (holds_database(path)) return read_lsun(path, {Channels::kAsStored, resize});
+  const ImageFolderOptions options{Channels::kAsStored, resize};
+  return has_class_folders(path) ? read_image_folder(path, options) : read_flat_images(path, options);
+}
+
+Dataset load_images(const std::string& copy, const fs::path& path, const std::optional<ResizeOptions>& resize,
+                    const LoadOptions& options) {
+  return read_through_copy({copy, path, source_files({}, path), 0, [&] { return read_images(path, resize); }}, options);
+}
+
+// Two folders of one name have copies of their own: the hash is that of the whole path.
+std::string copy_of_path(const fs::path& path, const std::optional<ResizeOptions>& resize) {
+  const auto whole = fs::weakly_canonical(path);
+  return fmt::format("{}-{:016x}{}", whole.filename().string(), content_hash(whole.string()), resize_suffix(resize));
+}
+
+// train-images-idx3-ubyte has its labels in train-labels-idx1-ubyte.
+Dataset read_idx_pair(const fs::path& path) {
+  const auto images = without_gzip(path.filename().string());
+  const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  auto labels = images;
+  if (const auto at = labels.find("images"); at != std::string::npos) labels.replace(at, 6, "labels");
+  if (const auto at = labels.find("idx3"); at != std::string::npos) labels.replace(at, 4, "idx1");
+  if (labels != images && (fs::exists(folder / labels) || fs::exists(folder / (labels + ".gz")))) {
+    std::vector<std::string> names;
+    for (int label = 0; label < 256; ++label) names.push_back(std::to_string(label));
+    auto set = read_idx_set(folder, {images, labels, names, 0, false});
+    if (set.size() > 0) set.class_names.resize(static_cast<size_t>(set.labels.max().item<int64_t>() + 1));
+    return set;
+  }
+  Dataset set;
+  set.inputs = read_idx(*open_file(path));
+  if (set.inputs.dim() == 3) set.inputs = set.inputs.unsqueeze(1);
+  return set;
+}
+
+}  // namespace
+
+Dataset load_path_set(const SetName& name, const LoadOptions& options) {
+  const auto path = without_slash(name.set);
+  if (!fs::exists(path)) throw DataError(fmt::format("{}: there is no such file or folder", name.set));
+  const auto file = lower_case(path.filename().string());
+  const bool is_table = ends_with_or_gz(file, ".csv");
+  if (!name.label.empty() && !is_table)
+    throw DataError(fmt::format("data set '{}': label= is for a .csv file", name.text));
+  if (fs::is_directory(path) || is_archive(path)) {
+    const auto resize = resize_on_reading(name, std::nullopt);
+    return modified(load_images(copy_of_path(path, resize), path, resize, options), name, resize.has_value(), options);
+  }
+  const auto read = [&]() -> Dataset {
+    if (is_table) return read_table(path, {name.label});
+    if (file.ends_with(".npy") || file.ends_with(".npz")) return read_array_set(path);
+    if (file.ends_with(".mat")) return read_svhn(path);
+    if (file.find("idx") != std::string::npos) return read_idx_pair(path);
+    throw DataError(fmt::format(
+        "{}: should be a folder or an archive of images, .csv, .npy, .npz, .mat, or an IDX file (with idx in its name)",
+        name.set));
+  };
+  auto set = read();
+  set.name = name.text;
+  check_dataset(set);
+  return modified(std::move(set), name, false, options);
+}
+
+bool is_own_set(const std::string& name, const LoadOptions& options) {
+  std::error_code ignored;
+  return fs::is_directory(options.root / name, ignored) || copy_without_source(name, options).has_value();
+}
+
+Dataset load_own_set(const SetName& name, const LoadOptions& options) {
+  const auto resize = resize_on_reading(name, std::nullopt);
+  const auto copy = name.set + resize_suffix(resize);
+  const auto folder = options.root / name.set;
+  if (fs::is_directory(folder))
+    return modified(load_images(copy, folder, resize, options), name, resize.has_value(), options);
+  // A copy that was made without a resize can still be resized.
+  if (auto resized = copy_without_source(copy, options))
+    return modified(std::move(*resized), name, resize.has_value(), options);
+  return modified(copy_without_source(name.set, options).value(), name, false, options);
+}
+
+namespace {
+
+using Kind = SetModifier::Kind;
+using Names = std::vector<std::string>;
+
+[[noreturn]] void fail(const SetName& name, const std::string& what) {
+  throw DataError(fmt::format("data set '{}': {}", name.text, what));
+}
+
+void need_labels(const Dataset& set, const SetName& name, const char* modifier) {
+  if (!set.has_labels()) fail(name, fmt::format("{}= needs labels, and the set has none", modifier));
+}
+
+Dataset with_images(Dataset set, torch::Tensor images) {
+  set.inputs = std::move(images);
+  return set;
+}
+
+void check_count(const Dataset& set, const SetName& name, const char* modifier, int64_t count) {
+  if (count > set.size())
+    fail(name, fmt::format("{}={} asks for more rows than the {} there are", modifier, count, set.size()));
+}
+
+Dataset only_classes(const Dataset& set, const SetName& name, const Names& wanted) {
+  need_labels(set, name, "classes");
+  for (const auto& one : wanted)
+    if (std::find(set.class_names.begin(), set.class_names.end(), one) == set.class_names.end())
+      fail(name, fmt::format("there is no class {} (there are {})", one, fmt::join(set.class_names, ", ")));
+  Names others;
+  for (const auto& one : set.class_names)
+    if (std::find(wanted.begin(), wanted.end(), one) == wanted.end()) others.push_back(one);
+  return others.empty() ? set : without_classes(set, others);
+}
+
+// From the catalogue where it knows them, for the other set need not be there.
+Names class_names_of(const std::string& other, const LoadOptions& options) {
+  const auto other_name = parse_set_name(other);
+  if (!other_name.is_path) {
+    const auto& entry = find_entry(other_name.set);
+    const auto& part = find_part(entry, find_split(entry, other_name.split).rows.front().part);
+    if (!part.class_names.empty()) return part.class_names;
+  }
+  return load_set(other_name, options).class_names;
+}
+
+Dataset without_overlap(const Dataset& set, const SetName& name, const std::string& other, const LoadOptions& options) {
+  need_labels(set, name, "without");
+  const auto shared = overlapping_classes(set.class_names, class_names_of(other, options));
+  if (shared.size() == set.class_names.size()) fail(name, fmt::format("without={} leaves no class", other));
+  return shared.empty() ? set : without_classes(set, shared);
+}
+
+Dataset modified(Dataset set, const SetName& name, const SetModifier& modifier, const LoadOptions& options) {
+  const auto n = modifier.number;
+  switch (modifier.kind) {
+    case Kind::kInvert:
+      return with_images(set, invert(set.inputs));
+    case Kind::kGrey:
+      return with_images(set, to_grey(set.inputs));
+    case Kind::kRgb:
+      return with_images(set, to_rgb(set.inputs));
+    case Kind::kSize:
+      return with_images(set, resize(set.inputs, name.resize_to(modifier.height, modifier.width)));
+    case Kind::kPad:
+      return with_images(set, pad(set.inputs, Padding{n, n, n, n, 0}));
+    case Kind::kSubset:
+      check_count(set, name, "subset", n);
+      return random_subset(set, n, name.seed.value_or(0));
+    case Kind::kFirst:
+      check_count(set, name, "first", n);
+      return slice(set, 0, n);
+    case Kind::kLast:
+      check_count(set, name, "last", n);
+      return slice(set, set.size() - n, n);
+    case Kind::kClasses:
+      return only_classes(set, name, modifier.names);
+    case Kind::kWithout:
+      return without_overlap(set, name, modifier.names.front(), options);
+  }
+  return set;
+}
+
+bool is_for_images(Kind kind) {
+  return kind == Kind::kInvert || kind == Kind::kGrey || kind == Kind::kRgb || kind == Kind::kSize ||
+         kind == Kind::kPad;
+}
+
+}  // namespace
+
+Dataset modified(Dataset set, const SetName& name, bool is_resized, const LoadOptions& options) {
+  set.name = name.text;
+  bool has_size = is_resized;
+  for (const auto& modifier : name.modifiers) {
+    const bool is_size = modifier.kind == Kind::kSize;
+    has_size = has_size || is_size;
+    if (is_size && is_resized) {  // by the reader; a second size is a size again
+      is_resized = false;
+      continue;
+    }
+    if (is_for_images(modifier.kind) && !set.has_images())
+      fail(name, "invert, grey, rgb, size= and pad= are for images, and the set holds numbers");
+    set = modified(std::move(set), name, modifier, options);
+  }
+  if ((name.resampling || name.antialias) && !has_size) fail(name, "resample= and antialias= need a size=");
+  return set;
+}
+
+std::optional<ResizeOptions> resize_on_reading(const SetName& name, const std::optional<ResizeOptions>& otherwise) {
+  const auto fallback = otherwise.value_or(ResizeOptions{});
+  for (const auto& modifier : name.modifiers)
+    if (modifier.kind == Kind::kSize) return name.resize_to(modifier.height, modifier.width, fallback);
+  if (!otherwise) return std::nullopt;
+  return name.resize_to(otherwise->height, otherwise->width, fallback);
+}
+
+}  // namespace priornet

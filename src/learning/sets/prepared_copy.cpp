@@ -1,0 +1,104 @@
+#include "learning/sets/prepared_copy.h"
+
+#include <fmt/format.h>
+#include <priornet/learning/tensor_file.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <nlohmann/json.hpp>
+
+namespace priornet {
+namespace {
+
+using Json = nlohmann::json;
+
+}  // namespace
+
+std::filesystem::path prepared_copy_file(const std::filesystem::path& data_root, const std::string& name) {
+  return data_root / "prepared" / (name + ".safetensors");
+}
+
+std::optional<Dataset> map_prepared_copy(const std::filesystem::path& path, const std::optional<std::string>& source) {
+  try {
+    const auto file = read_tensor_file(path);
+    if (file.metadata.at("reader") != std::to_string(kReaderVersion)) return std::nullopt;
+    if (source && file.metadata.at("source") != *source) return std::nullopt;
+    Dataset set;
+    for (const auto& [name, values] : file.tensors) (name == "images" ? set.inputs : set.labels) = values;
+    set.class_names = Json::parse(file.metadata.at("class_names")).get<std::vector<std::string>>();
+    check_dataset(set);
+    return set;
+  } catch (const DataError&) {
+    return std::nullopt;
+  } catch (const std::out_of_range&) {  // somebody else's tensor file
+    return std::nullopt;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+bool write_prepared_copy(const std::filesystem::path& path, const Dataset& set, const std::string& source) {
+  if (!set.has_images() || set.size() == 0) return false;
+  std::vector<NamedTensor> tensors = {{"images", set.inputs}};
+  if (set.has_labels()) tensors.push_back({"labels", set.labels});
+  // Names out of an archive may be in any encoding.
+  const auto names = Json(set.class_names).dump(-1, ' ', false, Json::error_handler_t::replace);
+  try {
+    std::filesystem::create_directories(path.parent_path());
+    write_tensor_file(path, tensors,
+                      {{"reader", std::to_string(kReaderVersion)}, {"source", source}, {"class_names", names}});
+    return true;
+  } catch (const DataError&) {
+    return false;
+  } catch (const std::filesystem::filesystem_error&) {
+    return false;
+  }
+}
+
+namespace {
+
+Dataset read_original(const CopiedSource& source, const LoadOptions& options) {
+  NoProgress silence;
+  Progress& progress = options.progress == nullptr ? silence : *options.progress;
+  const auto task = "reading " + source.base.string();
+  progress.report(task, 0, 1);
+  auto set = source.read();
+  if (set.name.empty()) set.name = source.base.string();
+  if (source.count > 0 && set.size() != source.count)
+    throw DataError(fmt::format("{}: {} should hold {} images, found {}", source.base.string(), source.name,
+                                source.count, set.size()));
+  check_dataset(set);
+  progress.report(task, 1, 1);
+  return set;
+}
+
+}  // namespace
+
+Dataset read_through_copy(const CopiedSource& source, const LoadOptions& options) {
+  if (!options.prepared_copies) return read_original(source, options);
+  const auto file = prepared_copy_file(options.root, source.name);
+  // Before reading: should the files change meanwhile, the copy is out of date rather than wrong.
+  const auto fingerprint = source_fingerprint(source.base, source.files);
+  if (auto copy = map_prepared_copy(file, fingerprint); copy && (source.count == 0 || copy->size() == source.count))
+    return std::move(*copy);
+  auto set = read_original(source, options);
+  write_prepared_copy(file, set, fingerprint);
+  return set;
+}
+
+std::optional<Dataset> copy_without_source(const std::string& name, const LoadOptions& options) {
+  if (!options.prepared_copies) return std::nullopt;
+  return map_prepared_copy(prepared_copy_file(options.root, name), std::nullopt);
+}
+
+std::string copy_name(const CatalogueEntry& entry, const SetPart& part, const std::optional<ResizeOptions>& resize) {
+  return entry.name + "-" + part.name + resize_suffix(resize);
+}
+
+std::string resize_suffix(const std::optional<ResizeOptions>& resize) {
+  if (!resize) return "";
+  const bool points = !resize->antialias && resize->resampling != Resampling::kNearest;
+  return fmt::format("-{}x{}-{}{}", resize->height, resize->width, name_of(resize->resampling),
+                     points ? "-points" : "");
+}
+
+}  // namespace priornet

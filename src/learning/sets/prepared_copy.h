@@ -1,0 +1,52 @@
+#pragma once
+
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/load_set.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+// Prepared copies: a part of a set as it lies in memory, in a tensor file (data/arrays/tensor_file.h) that is mapped
+// rather than read: images, uint8 [N, C, H, W], and labels, int64 [N].
+
+namespace priornet {
+
+/// Counts up whenever a reader gives other images or labels for the same files: older copies are then made anew.
+constexpr int kReaderVersion = 1;
+
+/// Where the copy of that name ("mnist-train") lies.
+std::filesystem::path prepared_copy_file(const std::filesystem::path& data_root, const std::string& name);
+
+/// Maps the copy. Nothing where there is none, where it is damaged, truncated or no copy at all, where a reader of
+/// another version made it, or where it was made from another source than this one (any will do if none is given).
+/// The tensors may be written to; the file never changes.
+std::optional<Dataset> map_prepared_copy(const std::filesystem::path& file, const std::optional<std::string>& source);
+
+/// Writes the copy and the folders it lies in. False where that cannot be, as in a folder that is read-only or on a
+/// disk that is full, and for a set that does not hold images.
+bool write_prepared_copy(const std::filesystem::path& file, const Dataset& set, const std::string& source);
+
+/// Something to read that has, or may get, a prepared copy.
+struct CopiedSource {
+  std::string name;                          ///< of the copy, without ending: "mnist-train"
+  std::filesystem::path base;                ///< the folder or archive it is read from
+  std::vector<std::filesystem::path> files;  ///< the files, all in the folder
+  int64_t count = 0;                         ///< how many rows it has; 0 where that is open
+  std::function<Dataset()> read;
+};
+
+/// The prepared copy, if it was made from the files as they are now; else what `read` gives, which is then copied for
+/// the next time. DataError where it holds another number of rows than it should.
+Dataset read_through_copy(const CopiedSource& source, const LoadOptions& options);
+
+/// The prepared copy of that name, whatever it was made from: for when the originals are gone.
+std::optional<Dataset> copy_without_source(const std::string& name, const LoadOptions& options);
+
+/// The name of a part's copy: "mnist-train", "lsun-test-32x32-bilinear".
+std::string copy_name(const CatalogueEntry& entry, const SetPart& part, const std::optional<ResizeOptions>& resize);
+
+/// Tells copies of one source apart: "-32x32-bilinear", "-32x32-bilinear-points" without antialiasing.
+std::string resize_suffix(const std::optional<ResizeOptions>& resize);
+
+}  // namespace priornet

@@ -1,0 +1,97 @@
+#include "learning/training/checkpoint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/learning/config.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <charconv>
+
+namespace priornet {
+namespace {
+
+constexpr const char* kVersion = "1";
+constexpr const char* kWeights = "network.";
+constexpr const char* kOptimiser = "optimiser.";
+constexpr const char* kSums = "sums";
+
+std::vector<NamedTensor> state_of(const Optimiser& optimiser) {
+  auto state = optimiser.state();
+  for (auto& item : state) item.name = kOptimiser + item.name;
+  return state;
+}
+
+// Pairs of tensors to fill and what to fill them with; throws before anything is filled.
+void fill(const TensorFile& file, const std::vector<NamedTensor>& wanted) {
+  for (const auto& [name, values] : wanted)
+    if (const auto& found = file.at(name); found.sizes() != values.sizes() || found.dtype() != values.dtype())
+      throw DataError(fmt::format("{}: is of another network: {} has shape [{}], here it is [{}]", file.path, name,
+                                  fmt::join(found.sizes(), ", "), fmt::join(values.sizes(), ", ")));
+  const torch::NoGradGuard no_gradient;
+  for (const auto& [name, values] : wanted) torch::Tensor(values).copy_(file.at(name));
+}
+
+const std::string& text_of(const TensorFile& file, const std::string& key) {
+  const auto found = file.metadata.find(key);
+  if (found == file.metadata.end())
+    throw DataError(fmt::format("{}: is no checkpoint: it says nothing of its {}", file.path, key));
+  return found->second;
+}
+
+template <class T>
+T number_of(const TensorFile& file, const std::string& key) {
+  const auto& text = text_of(file, key);
+  T value{};
+  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc())
+    throw DataError(fmt::format("{}: its {} is no number: {}", file.path, key, text));
+  return value;
+}
+
+}  // namespace
+
+std::vector<NamedTensor> weights_of(const Network& network) {
+  std::vector<NamedTensor> weights;
+  for (const auto& item : network.named_parameters()) weights.push_back({kWeights + item.key(), item.value().detach()});
+  for (const auto& item : network.named_buffers()) weights.push_back({kWeights + item.key(), item.value().detach()});
+  return weights;
+}
+
+void write_checkpoint(const std::filesystem::path& path, const Network& network, const Optimiser& optimiser,
+                      const torch::Tensor& sums, const CheckpointFacts& facts) {
+  auto tensors = weights_of(network);
+  for (auto& item : state_of(optimiser)) tensors.push_back(std::move(item));
+  tensors.push_back({kSums, sums});
+  write_tensor_file(path, tensors,
+                    {{"checkpoint", kVersion},
+                     {"step", std::to_string(facts.step)},
+                     {"config", facts.config},
+                     {"class_names", facts.class_names},
+                     {"input_shape", fmt::format("[{}]", fmt::join(network.input_shape(), ", "))},
+                     {"best", fmt::format("{}", facts.best)}});
+}
+
+CheckpointFacts checkpoint_facts(const TensorFile& file) {
+  if (const auto& version = text_of(file, "checkpoint"); version != kVersion)
+    throw DataError(
+        fmt::format("{}: is a checkpoint of version {}; this program reads version {}", file.path, version, kVersion));
+  return {number_of<int64_t>(file, "step"), text_of(file, "config"), text_of(file, "class_names"),
+          number_of<double>(file, "best"), text_of(file, "input_shape")};
+}
+
+void load_weights(const TensorFile& file, Network& network) { fill(file, weights_of(network)); }
+
+CheckpointFacts resume_checkpoint(const std::filesystem::path& path, Network& network, Optimiser& optimiser,
+                                  torch::Tensor& sums, const std::string& config) {
+  const auto file = read_tensor_file(path);
+  auto facts = checkpoint_facts(file);
+  if (facts.config != config)
+    throw DataError(
+        fmt::format("{}: is of another configuration: {}", file.path, first_difference(facts.config, config)));
+  auto wanted = weights_of(network);
+  for (auto& item : state_of(optimiser)) wanted.push_back(std::move(item));
+  wanted.push_back({kSums, sums});
+  fill(file, wanted);
+  return facts;
+}
+
+}  // namespace priornet

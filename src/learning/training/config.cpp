@@ -1,0 +1,187 @@
+#include <priornet/learning/config.h>
+
+#include <fmt/format.h>
+#include <priornet/learning/toml.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+
+namespace priornet {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Resampling>, 2> kRotations = {
+    {{"nearest", Resampling::kNearest}, {"bilinear", Resampling::kBilinear}}};
+constexpr std::array<std::pair<std::string_view, OptimiserOptions::Kind>, 2> kOptimisers = {
+    {{"nadam", OptimiserOptions::Kind::kNAdam}, {"sgd", OptimiserOptions::Kind::kSgd}}};
+constexpr std::array<std::pair<std::string_view, Precision>, 2> kPrecisions = {
+    {{"float32", Precision::kFloat32}, {"bfloat16", Precision::kBFloat16}}};
+constexpr Range kProbability = {0.0, 1.0, false, true};
+
+void visit_data(TrainConfig& config, ConfigFields& fields) {
+  auto& augmentation = config.augmentation;
+  fields.table("data", "what is learnt from");
+  fields.text("train", config.train, "a set, as priornet data list has it, or a path");
+  fields.text("validation", config.validation, "a set to watch; none if empty");
+  const Range share = {0, 1, true, false};
+  fields.maybe("validation_share", config.validation_share, [&](auto& value) {
+    fields.number("validation_share", value, share, "of its rows, kept back to be watched");
+  });
+  fields.maybe("calibration_share", config.calibration_share, [&](auto& value) {
+    fields.number("calibration_share", value, share, "of its rows, kept back for priornet calibrate");
+  });
+  fields.maybe("standardise", config.standardise, [&](auto& value) {
+    fields.flag("standardise", value, "rows of numbers: features to mean 0 and deviation 1");
+  });
+  fields.number("noise", config.noise, at_least(0), "sigma of Gaussian noise on every input, in [-1, 1] units");
+  fields.flag("flip", augmentation.flip, "half of the images, left to right");
+  fields.whole("shift", augmentation.shift, at_least(0), "whole pixels, up to so many each way");
+  fields.number("rotation", augmentation.rotation_degrees, {0, 180}, "degrees, up to so many each way");
+  fields.named("rotation_resampling", augmentation.rotation_resampling, kRotations, "how rotated pixels are found");
+  fields.whole("cutout", augmentation.cutout, at_least(0), "side of a square hole; 0 for none");
+}
+
+void visit_model(ModelOptions& model, ConfigFields& fields) {
+  fields.table("model", "the network");
+  fields.choice("name", model.name, model_names(), "architecture");
+  fields.maybe("blocks", model.blocks,
+               [&](auto& value) { fields.lists("blocks", value, "vgg: channels, a list a block"); });
+  fields.maybe("channels", model.channels,
+               [&](auto& value) { fields.list("channels", value, "resnet18: channels of each group"); });
+  fields.maybe("dense", model.dense, [&](auto& value) { fields.list("dense", value, "units of each dense layer"); });
+  fields.maybe("slope", model.slope, [&](auto& value) {
+    fields.number("slope", value, {0, 1}, "of the activation below 0");
+  });
+  fields.maybe("keep_convolution", model.keep_convolution, [&](auto& value) {
+    fields.number("keep_convolution", value, kProbability, "probability of keeping a value after a convolution");
+  });
+  fields.maybe("keep_dense", model.keep_dense, [&](auto& value) {
+    fields.number("keep_dense", value, kProbability, "probability of keeping a value after a dense layer");
+  });
+  fields.maybe("batch_norm", model.batch_norm,
+               [&](auto& value) { fields.flag("batch_norm", value, "after each convolution"); });
+  fields.maybe("gain", model.gain, [&](auto& value) {
+    fields.number("gain", value, above(0), "vgg: variance of a weight at the start, times its fan-in; else He's");
+  });
+}
+
+void visit_method(TrainConfig& config, ConfigFields& fields) {
+  auto& method = config.method;
+  fields.table("method", "what it is trained for");
+  fields.named("name", method.method, kMethodNames, "loss");
+  fields.number("alpha0", method.alpha0, above(0), "precision of the target in distribution");
+  fields.number("epsilon", method.epsilon, {0, 1, false, false},
+                "target probability of each class that is not the label");
+  fields.number("divergence_weight", method.divergence_weight, at_least(0), "of the divergence in distribution");
+  fields.number("outside_weight", method.outside_weight, at_least(0), "of the loss outside");
+  fields.number("cross_entropy_weight", method.cross_entropy_weight, at_least(0), "beside the divergence");
+  fields.number("uniform_weight", method.uniform_weight, at_least(0),
+                "dpn: of the cross-entropy to equal probabilities, beside the divergence outside");
+  fields.text("teacher", config.teacher, "of distil: the folder of the run that teaches");
+  fields.whole("members", config.members, at_least(1), "networks, an ensemble if several");
+}
+
+void visit_outside(OutsideOptions& outside, ConfigFields& fields) {
+  fields.table("outside", "the out-of-distribution half of a batch");
+  fields.text("source", outside.source, "factor-analysis, gaussian-noise, uniform-noise, mixture, or a set");
+  fields.whole("latent", outside.latent, at_least(1), "dimensions of factor analysis");
+  fields.number("scale_low", outside.scale_low, at_least(0),
+                "factor analysis: variance is inflated by a draw from here ...");
+  fields.number("scale_high", outside.scale_high, at_least(0), "... to here");
+  fields.flag("scale_each_sample", outside.scale_each_sample, "a draw an image, not a batch");
+  fields.named("squash", outside.squash, kSquashNames, "factor analysis: into the range of inputs");
+  fields.number("sigma", outside.sigma, above(0), "of Gaussian noise, in [-1, 1] units");
+  fields.maybe("added", outside.added, [&](auto& value) {
+    fields.whole("added", value, at_least(0), "a set: images of the mixture that join it");
+  });
+}
+
+void visit_training(TrainConfig& config, ConfigFields& fields) {
+  auto& optimiser = config.optimiser;
+  auto& schedule = config.schedule;
+  fields.table("training", "how it is trained");
+  fields.whole("epochs", config.epochs, at_least(1), "passes over the training set");
+  fields.whole("batch", config.batch, at_least(1), "in-distribution inputs a step");
+  fields.whole("outside_batch", config.outside_batch, at_least(0), "out-of-distribution inputs a step");
+  fields.named("optimiser", optimiser.kind, kOptimisers, "update rule");
+  fields.number("rate", schedule.rate, above(0), "learning rate");
+  fields.named("schedule", schedule.kind, kScheduleNames, "how the rate goes");
+  fields.flag("each_step", schedule.each_step, "the rate changes within an epoch too");
+  fields.number("decay", schedule.decay, above(0), "exponential: factor an epoch");
+  fields.number("cycle", schedule.cycle, above(0), "one-cycle: epochs up and down");
+  fields.number("warm_up", schedule.warm_up, {0, 1, true, false}, "cosine: share of the run");
+  fields.number("last_rate", schedule.last, at_least(0), "cosine, one-cycle: where it ends");
+  fields.number("beta1", optimiser.beta1, {0, 1, true, false}, "nadam");
+  fields.number("beta2", optimiser.beta2, {0, 1, true, false}, "nadam");
+  fields.number("adam_epsilon", optimiser.epsilon, above(0), "nadam");
+  fields.number("momentum_decay", optimiser.momentum_decay, at_least(0), "nadam: large for a constant momentum");
+  fields.number("momentum", optimiser.momentum, {0, 1, true, false}, "sgd");
+  fields.flag("nesterov", optimiser.nesterov, "sgd");
+  fields.number("weight_decay", optimiser.weight_decay, at_least(0), "times the weights, added to their gradient");
+  fields.number("clip", optimiser.clip, at_least(0), "largest norm of the gradient; 0 for any");
+  fields.whole("seed", config.seed, at_least(0), "of everything random");
+  fields.named("precision", config.precision, kPrecisions, "of matrix products on a GPU");
+  fields.whole("checkpoint_every", config.checkpoint_every, at_least(1), "epochs from one checkpoint to the next");
+  fields.whole("keep_checkpoints", config.keep_checkpoints, at_least(1), "the last so many, and the best");
+}
+
+// Without its comment.
+std::string_view setting(std::string_view line) {
+  line = line.substr(0, line.find(" #"));
+  return line.substr(0, line.find_last_not_of(' ') + 1);
+}
+
+}  // namespace
+
+void visit_config(TrainConfig& config, ConfigFields& fields) {
+  visit_data(config, fields);
+  visit_model(config.model, fields);
+  visit_method(config, fields);
+  visit_outside(config.outside, fields);
+  visit_training(config, fields);
+}
+
+TrainConfig read_config(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
+  return read_config(load_toml(path), overrides);
+}
+
+TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& overrides) {
+  TrainConfig config;
+  config.optimiser.clip = 10.0;
+  read_toml(toml, overrides, [&](ConfigFields& fields) { visit_config(config, fields); });
+  const auto require = [&](bool holds, const char* what) {
+    if (!holds) throw ConfigError((toml.name.empty() ? std::string() : toml.name + ": ") + what);
+  };
+  require(!config.train.empty(), "data.train should name a set, found nothing");
+  require(config.outside.scale_low <= config.outside.scale_high,
+          "outside.scale_low should be at most outside.scale_high");
+  require(config.outside.added.value_or(0) == 0 || is_set(config.outside.source),
+          "outside.added joins images to a set: outside.source should name one");
+  require(config.method.method != Method::kDistil || !config.teacher.empty(),
+          "method.teacher should name the run that teaches, found nothing");
+  require(config.method.method != Method::kDistil || !config.standardise.value_or(false),
+          "method distil learns from rows as they are: data.standardise should be false");
+  require(config.validation.empty() || config.validation_share.value_or(0.0) == 0.0,
+          "data.validation and data.validation_share should not both be given");
+  require(config.validation_share.value_or(0.0) + config.calibration_share.value_or(0.0) < 1.0,
+          "data.validation_share and data.calibration_share should leave rows to learn from");
+  return config;
+}
+
+std::string to_toml(const TrainConfig& config) {
+  auto copy = config;
+  return to_toml([&](ConfigFields& fields) { visit_config(copy, fields); });
+}
+
+std::string first_difference(std::string_view there, std::string_view here) {
+  while (!there.empty() || !here.empty()) {
+    const auto line_there = there.substr(0, there.find('\n'));
+    const auto line_here = here.substr(0, here.find('\n'));
+    if (line_there != line_here)
+      return fmt::format("\"{}\" there, \"{}\" here", setting(line_there), setting(line_here));
+    there.remove_prefix(std::min(there.size(), line_there.size() + 1));
+    here.remove_prefix(std::min(here.size(), line_here.size() + 1));
+  }
+  return "nothing";
+}
+
+}  // namespace priornet

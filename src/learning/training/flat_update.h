@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+
+#include "learning/training/update_rules.h"
+
+// One step of an optimiser over flat parameters: the norm of the gradient in a first pass, then clipping, weight decay
+// and the rule in a second, on a CPU and on a GPU. Deterministic: sums are formed in the same order every time, and on
+// a CPU whatever the number of threads.
+
+namespace priornet {
+
+template <class T>
+struct FlatUpdate {
+  T* values;  ///< all arrays have `size` elements, a multiple of 64, and begin at multiples of 64 bytes
+  const T* gradients;
+  T* moments[2];  ///< the second is null where the rule has none
+  int64_t size;
+  double clip;          ///< 0: none
+  double weight_decay;  ///< times the value, added to its clipped gradient
+  const double* table;  ///< [rows, coefficients of the rule]; the last row goes on for ever
+  int64_t rows;
+  int64_t* counter;  ///< the row of this step; then of the next
+  double* norm;      ///< of the gradient before it was clipped
+  double* partials;  ///< room for kNormParts numbers, on a GPU
+  int64_t* current;  ///< room for one, on a GPU
+};
+
+constexpr int kNormParts = 1024;
+
+/// What clipping multiplies a gradient with. NaN stays NaN.
+PRIORNET_DEVICE inline double clip_factor(double norm, double clip) {
+  const double factor = clip > 0.0 ? clip / (norm + 1e-6) : 1.0;
+  return factor > 1.0 ? 1.0 : factor;
+}
+
+template <class T>
+PRIORNET_DEVICE const double* row_of(const FlatUpdate<T>& update, int64_t step, int coefficients) {
+  return update.table + (step < update.rows ? step : update.rows - 1) * coefficients;
+}
+
+/// Rule: NAdamRule or SgdRule of float or double.
+template <class Rule>
+void update_on_cpu(const FlatUpdate<typename Rule::Value>& update, const typename Rule::Constants& constants);
+
+/// In two launches. `stream` is a cudaStream_t.
+template <class Rule>
+void launch_update(const FlatUpdate<typename Rule::Value>& update, const typename Rule::Constants& constants,
+                   void* stream);
+
+}  // namespace priornet

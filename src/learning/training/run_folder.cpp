@@ -1,0 +1,141 @@
+#include <priornet/learning/run_folder.h>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <priornet/learning/config.h>
+#include <priornet/uncertainty/errors.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "learning/base/file_io.h"
+
+namespace priornet {
+namespace {
+
+constexpr std::string_view kPrefix = "step-";
+constexpr std::string_view kSuffix = ".safetensors";
+
+std::vector<int64_t> steps_in(const std::filesystem::path& folder) {
+  std::vector<int64_t> steps;
+  std::error_code none_yet;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none_yet)) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
+    int64_t step = 0;
+    const auto* end = name.data() + name.size() - kSuffix.size();
+    if (std::from_chars(name.data() + kPrefix.size(), end, step).ptr == end) steps.push_back(step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+// Never more than a run leaves: somebody may have named a folder of theirs.
+std::vector<std::filesystem::path> parts_of_run(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> parts;
+  std::error_code none_yet;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none_yet)) {
+    const auto name = entry.path().filename().string();
+    if (name == "config.toml" || name == "metrics.jsonl" || name == "checkpoints" || name == "scores" ||
+        name == "evaluation" || name.starts_with("member-"))
+      parts.push_back(entry.path());
+  }
+  return parts;
+}
+
+}  // namespace
+
+RunFolder::RunFolder(std::filesystem::path path, Start start) : path_(std::move(path)) {
+  if (std::filesystem::exists(config()) && start == Start::kNew)
+    throw DataError(
+        fmt::format("{}: already holds a run: --resume goes on with it, --force removes it", path_.string()));
+  try {
+    if (start == Start::kForce) {
+      for (const auto& file : parts_of_run(path_)) std::filesystem::remove_all(file);
+    }
+    std::filesystem::create_directories(path_ / "checkpoints");
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw DataError(fmt::format("{}: cannot be written: {}", error.path1().string(), error.code().message()));
+  }
+}
+
+std::filesystem::path RunFolder::checkpoint(int64_t step) const {
+  return path_ / "checkpoints" / fmt::format("{}{:08}{}", kPrefix, step, kSuffix);
+}
+
+void RunFolder::write_config(const std::string& toml) const {
+  AtomicFile file(config());
+  file.write(toml);
+  file.commit();
+}
+
+void RunFolder::check_config(const std::string& toml) const {
+  if (!std::filesystem::exists(config())) return;
+  if (const auto found = InputFile(config()).read_rest(); found != toml)
+    throw DataError(
+        fmt::format("{}: is of another configuration: {}", config().string(), first_difference(found, toml)));
+}
+
+std::vector<int64_t> RunFolder::steps() const { return steps_in(path_ / "checkpoints"); }
+
+void RunFolder::keep_last(int64_t count) const {
+  const auto all = steps();
+  std::error_code ignored;
+  for (size_t i = 0; i + static_cast<size_t>(count) < all.size(); ++i)
+    std::filesystem::remove(checkpoint(all[i]), ignored);
+}
+
+void RunFolder::cut_metrics(int64_t epoch) const {
+  if (!std::filesystem::exists(metrics())) return;
+  const auto text = InputFile(metrics()).read_rest();
+  size_t end = 0;
+  for (int64_t line = 1; line < epoch && end < text.size(); ++line) {
+    const auto next = text.find('\n', end);
+    if (next == std::string::npos) break;  // a line that was never finished
+    end = next + 1;
+  }
+  AtomicFile file(metrics());
+  file.write(std::string_view(text).substr(0, end));
+  file.commit();
+}
+
+void RunFolder::add_metrics(const std::string& json) const {
+  const auto line = json + "\n";
+  const int descriptor = ::open(metrics().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const bool written =
+      descriptor >= 0 && ::write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  const int error = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (!written) throw DataError(fmt::format("{}: cannot be written: {}", metrics().string(), std::strerror(error)));
+}
+
+RunLock::RunLock(const RunFolder& folder)
+    : descriptor_(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ < 0 || ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  ::close(descriptor_);
+  throw DataError(fmt::format("{}: another process is training in it", folder.path().string()));
+}
+
+RunLock::~RunLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+RunFolder::Start start_without_removal(RunFolder::Start start) {
+  return start == RunFolder::Start::kForce ? RunFolder::Start::kResume : start;
+}
+
+std::filesystem::path weights_of_run(const std::filesystem::path& run, WhichCheckpoint which) {
+  if (which == WhichCheckpoint::kBest) {
+    const auto best = run / "checkpoints" / "best.safetensors";
+    if (std::filesystem::exists(best)) return best;
+    throw DataError(fmt::format("{}: holds no best checkpoint: it was trained without a validation set", run.string()));
+  }
+  const auto steps = steps_in(run / "checkpoints");
+  if (steps.empty()) throw DataError(fmt::format("{}: holds no checkpoint: is it the folder of a run?", run.string()));
+  return run / "checkpoints" / fmt::format("{}{:08}{}", kPrefix, steps.back(), kSuffix);
+}
+
+}  // namespace priornet

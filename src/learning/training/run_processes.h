@@ -1,0 +1,60 @@
+#pragma once
+
+#include <priornet/learning/network.h>
+#include <priornet/learning/processes.h>
+#include <priornet/learning/run_folder.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "learning/training/gradient_exchange.h"
+#include "learning/training/training_batches.h"
+
+namespace priornet {
+
+/// What a run has to do because several processes share it. Of one process, which needs no group, nothing.
+class RunProcesses {
+ public:
+  /// `group` may be null.
+  explicit RunProcesses(ProcessGroup* group) : group_(group) {}
+
+  bool is_first() const { return group_ == nullptr || group_->is_first(); }
+  BatchShare share() const;
+
+  /// The name of a random stream that each process has for itself.
+  std::string own(const std::string& stream) const;
+
+  /// To average the gradients after each backward(), from now on; empty where there is nothing to average.
+  std::function<void()> exchange_gradients(FlatParameters& parameters);
+
+  /// To give a tensor of process 0 to all; empty where there is only one.
+  std::function<void(torch::Tensor)> broadcast() const;
+
+  void average(const torch::Tensor& tensor) const;
+  void barrier() const;
+  bool any(bool mine) const;
+
+  /// Makes the weights those of process 0. ConfigError unless all train the same, from the same step.
+  struct Facts {
+    const std::string& config;
+    const std::string& classes;
+    int64_t inputs;  ///< of the training set
+    int64_t step;
+    std::string folder;
+  };
+  void begin(const Facts& facts, const FlatParameters& parameters) const;
+
+  /// Gives the statistics of batch norm of process 0, which are the run's, to all. Nobody returns before process 0.
+  void finish(const Network& network) const;
+
+ private:
+  ProcessGroup* group_;
+  std::unique_ptr<GradientExchange> exchange_;
+};
+
+/// The folder of a run of several processes, on a disk that all of them see: process 0 begins it, the others follow.
+/// Without `processes` as RunFolder has it. DataError, in process 0, as RunFolder has it.
+RunFolder open_run_folder(const std::filesystem::path& path, RunFolder::Start start, ProcessGroup* processes);
+
+}  // namespace priornet

@@ -1,0 +1,369 @@
+#include <priornet/learning/training.h>
+
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/learning/outliers.h>
+#include <priornet/uncertainty/calibration.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/measure_table.h>
+#include <priornet/uncertainty/random.h>
+#include <torch/utils.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "learning/base/gpu_modes.h"
+#include "learning/training/checkpoint.h"
+#include "learning/training/run_processes.h"
+#include "learning/training/training_batches.h"
+#include "learning/training/training_progress.h"
+#include "learning/training/training_step.h"
+
+namespace priornet {
+namespace {
+
+using Means = std::vector<std::pair<std::string, double>>;
+
+Means means_of(const torch::Tensor& logits, Method method) {
+  Means means;
+  for (const auto& [name, values] : gives_dirichlet(method) ? measure_columns(dirichlet_measures(logits))
+                                                            : measure_columns(softmax_measures(logits)))
+    if (is_score(name)) means.emplace_back(name, values.to(torch::kFloat64).mean().item<double>());
+  return means;
+}
+
+}  // namespace
+
+Validation validate(Network& network, const Dataset& set, const torch::Tensor& outside, Method method,
+                    const InferenceOptions& options) {
+  const auto logits = infer(network, set.inputs, options);
+  const auto probabilities = expected_categorical(logits);
+  const auto labels = set.labels.to(torch::kCPU);
+  Validation result;
+  result.error = error_rate(probabilities, labels);
+  result.log_likelihood_loss = negative_log_likelihood(probabilities, labels);
+  result.calibration_error = calibration_error(probabilities, labels);
+  result.inside = means_of(logits, method);
+  if (outside.defined() && outside.size(0) > 0) result.outside = means_of(infer(network, outside, options), method);
+  return result;
+}
+
+EpochReport report_of(const torch::Tensor& sums) {
+  const auto values = sums.to(torch::kCPU);
+  const auto mean = [&](StepSum which) { return values[which].item<double>() / values[kCount].item<double>(); };
+  EpochReport report;
+  report.loss = mean(kLoss);
+  report.inside = mean(kInside);
+  report.outside = mean(kOutside);
+  report.cross_entropy = mean(kCrossEntropy);
+  report.gradient_norm = mean(kGradientNorm);
+  return report;
+}
+
+std::string to_json(const EpochReport& report) {
+  nlohmann::ordered_json json = {{"epoch", report.epoch},
+                                 {"loss", report.loss},
+                                 {"inside", report.inside},
+                                 {"outside", report.outside},
+                                 {"cross_entropy", report.cross_entropy},
+                                 {"gradient_norm", report.gradient_norm},
+                                 {"rate", report.rate},
+                                 {"seconds", report.seconds},
+                                 {"images_a_second", report.images_a_second}};
+  if (const auto& validation = report.validation) {
+    auto& part = json["validation"];
+    part = {
+        {"error", validation->error}, {"nll", validation->log_likelihood_loss}, {"ece", validation->calibration_error}};
+    for (const auto& [name, mean] : validation->inside) part["inside"][name] = mean;
+    for (const auto& [name, mean] : validation->outside) part["outside"][name] = mean;
+  }
+  return json.dump();
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kOutsideValidation = 1000;  // images
+constexpr double kNoneYet = 2.0;              // above any error rate
+
+class Run {
+ public:
+  Run(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder, const TrainerOptions& options,
+      Progress& progress)
+      : config_(config),
+        sets_(sets),
+        folder_(folder),
+        options_(options),
+        progress_(progress),
+        processes_(options.processes),
+        seed_(static_cast<uint64_t>(config.seed)),
+        network_(make_network()),
+        parameters_(network_->parameters()),
+        outside_(make_outside_source()),
+        batches_(sets.train, sets.teacher, outside_.get(), options.device, batch_options()),
+        rates_(learning_rates(config.schedule, {config.epochs, batches_.steps_an_epoch()})),
+        optimiser_(Optimiser::make(parameters_, config.optimiser, rates_)),
+        step_(TrainingStep::make(
+            *network_, parameters_, *optimiser_,
+            {config.method, config.precision == Precision::kBFloat16, processes_.exchange_gradients(parameters_)})) {
+    // What the loss would refuse, it should refuse before an older run is removed.
+    if (config.method.method != Method::kDistil)
+      method_loss(torch::zeros({1, network_->classes()}), {torch::zeros({1}, torch::kInt64), {}}, config.method);
+    facts_.config = to_toml(config);
+    facts_.class_names = nlohmann::json(sets.train.class_names).dump();
+    facts_.best = kNoneYet;
+  }
+
+  std::shared_ptr<Network> train() {
+    begin();
+    const auto steps = batches_.steps_an_epoch();
+    TrainingProgress shown(
+        progress_, {config_.epochs, steps, inputs_a_step(), facts_.step, sets_.train.has_images() ? "images" : "rows"});
+    for (auto epoch = facts_.step / steps; epoch < config_.epochs; ++epoch) train_epoch(epoch, shown);
+    processes_.finish(*network_);
+    return network_;
+  }
+
+ private:
+  std::shared_ptr<Network> make_network() const {
+    auto network = make_model(model_for(config_, sets_.train), make_generator(derive_seed(seed_, "weights")));
+    network->to(options_.device);
+    if (sets_.train.has_images()) to_channels_last(*network);
+    return network;
+  }
+
+  std::unique_ptr<OutsideSource> make_outside_source() const {
+    if (!needs_outside(config_.method.method) || config_.outside_batch == 0) return nullptr;
+    return make_outside(config_.outside, {sets_.train, options_.device, derive_seed(seed_, "outside"), progress_,
+                                          processes_.broadcast()});
+  }
+
+  TrainingBatchesOptions batch_options() const {
+    return {config_.batch,
+            config_.outside_batch,
+            config_.augmentation,
+            config_.noise,
+            derive_seed(seed_, "batches"),
+            processes_.share(),
+            sets_.train.has_images(),
+            config_.precision == Precision::kBFloat16};
+  }
+
+  int64_t inputs_a_step() const { return config_.batch + (outside_ ? config_.outside_batch : 0); }
+
+  void begin() {
+    const auto done = folder_.steps();
+    if (options_.resume && !done.empty())
+      facts_ = resume_checkpoint(folder_.checkpoint(done.back()), *network_, *optimiser_, step_->sums(), facts_.config);
+    processes_.begin({facts_.config, facts_.class_names, sets_.train.size(), facts_.step, folder_.path().string()},
+                     parameters_);
+    if (!processes_.is_first()) return;
+    if (options_.on_begin) options_.on_begin();
+    folder_.cut_metrics(facts_.step / batches_.steps_an_epoch() + 1);
+    folder_.write_config(facts_.config);
+  }
+
+  void train_epoch(int64_t epoch, TrainingProgress& shown) {
+    const auto steps = batches_.steps_an_epoch();
+    const auto first = facts_.step;
+    const auto started = Clock::now();
+    bool stopping = false;
+    network_->train();
+    while (facts_.step < (epoch + 1) * steps) {
+      train_step();
+      // An epoch that is over is finished first: its checkpoint is the one to go on from.
+      stopping = stopping || asked_to_stop();
+      if (stopping && facts_.step < (epoch + 1) * steps) stop();
+      shown.report(facts_.step, rates_[static_cast<size_t>(facts_.step - 1)], losses_so_far());
+    }
+    check_finite();
+    const std::chrono::duration<double> seconds = Clock::now() - started;
+    finish_epoch(epoch, seconds.count(), facts_.step - first);
+    if (stopping && epoch + 1 < config_.epochs) stop();
+  }
+
+  void train_step() {
+    // Dropout draws from LibTorch's own generator: seeded for each step, a run can go on at any of them.
+    torch::manual_seed(derive_seed(seed_, processes_.own(fmt::format("dropout {}", facts_.step))));
+    step_->run(batches_, facts_.step);
+    ++facts_.step;
+    if (options_.device.is_cpu()) check_finite();
+  }
+
+  // All processes stop at the same step. To agree, the host waits for the device: on a GPU only now and then.
+  bool asked_to_stop() {
+    constexpr int64_t kStepsOfAGpu = 32;
+    asked_ = (options_.stop && options_.stop()) || asked_;
+    if (options_.processes && !options_.device.is_cpu() && facts_.step % kStepsOfAGpu != 0) return false;
+    return processes_.any(asked_);
+  }
+
+  // A GPU would have to be waited for.
+  std::optional<EpochReport> losses_so_far() {
+    if (!options_.device.is_cpu()) return std::nullopt;
+    return report_of(step_->sums());
+  }
+
+  // Every step of the epoch counts, or the first that does not went wrong.
+  void check_finite() {
+    const auto steps = batches_.steps_an_epoch();
+    const auto first = (facts_.step - 1) / steps * steps;
+    const auto good = first + step_->sums()[kCount].to(torch::kCPU).item<int64_t>();
+    if (good == facts_.step) return;
+    const auto rows = batches_.rows(good).to(torch::kCPU);
+    const auto kept = folder_.steps();
+    throw Error(fmt::format(
+        "the loss is not finite at step {}: its batch holds the rows {} of {}; {}", good,
+        fmt::join(std::vector<int64_t>(rows.data_ptr<int64_t>(), rows.data_ptr<int64_t>() + rows.numel()), " "),
+        sets_.train.name,
+        kept.empty() ? "there is no checkpoint yet"
+                     : "the last good checkpoint is " + folder_.checkpoint(kept.back()).string()));
+  }
+
+  [[noreturn]] void stop() {
+    const auto path = folder_.checkpoint(facts_.step);
+    processes_.average(step_->sums());
+    if (processes_.is_first()) write(path);
+    processes_.barrier();
+    throw TrainingStopped(fmt::format("stopped at step {}; --resume goes on from {}", facts_.step, path.string()));
+  }
+
+  void write(const std::filesystem::path& path) {
+    write_checkpoint(path, *network_, *optimiser_, step_->sums(), facts_);
+  }
+
+  void finish_epoch(int64_t epoch, double seconds, int64_t steps) {
+    processes_.average(step_->sums());
+    if (!processes_.is_first()) {
+      step_->sums().zero_();
+      return;
+    }
+    auto report = report_of(step_->sums());
+    report.epoch = epoch + 1;
+    report.rate = rates_[static_cast<size_t>(facts_.step - 1)];
+    report.seconds = seconds;
+    report.images_a_second = static_cast<double>(steps * inputs_a_step()) / seconds;
+    report.validation = validation();
+    step_->sums().zero_();
+    const bool best = report.validation && report.validation->error < facts_.best;
+    if (best) facts_.best = report.validation->error;
+    folder_.add_metrics(to_json(report));
+    const auto done = epoch + 1;
+    // Before the checkpoint, which knows it: whoever goes on from there does not write it again.
+    if (best) write(folder_.best());
+    if (done % config_.checkpoint_every == 0 || done == config_.epochs) write(folder_.checkpoint(facts_.step));
+    folder_.keep_last(config_.keep_checkpoints);
+    if (options_.on_epoch) options_.on_epoch(report);
+  }
+
+  std::optional<Validation> validation() {
+    if (!sets_.validation) return std::nullopt;
+    torch::Tensor outside;
+    // Steps that training never reaches.
+    if (outside_)
+      outside = outside_->batch({static_cast<int64_t>(rates_.size()), kOutsideValidation, 0, kOutsideValidation});
+    InferenceOptions inference;
+    inference.noise = config_.noise;
+    inference.seed = derive_seed(seed_, "validation");
+    inference.bfloat16 = config_.precision == Precision::kBFloat16;
+    return validate(*network_, *sets_.validation, outside, config_.method.method, inference);
+  }
+
+  const TrainConfig& config_;
+  const TrainingSets& sets_;
+  const RunFolder& folder_;
+  const TrainerOptions& options_;
+  Progress& progress_;
+  RunProcesses processes_;
+  uint64_t seed_;
+  std::shared_ptr<Network> network_;
+  FlatParameters parameters_;
+  std::unique_ptr<OutsideSource> outside_;
+  TrainingBatches batches_;
+  std::vector<double> rates_;
+  std::unique_ptr<Optimiser> optimiser_;
+  std::unique_ptr<TrainingStep> step_;
+  CheckpointFacts facts_;
+  bool asked_ = false;  ///< to stop
+};
+
+std::shared_ptr<Network> trained(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
+                                 const TrainerOptions& options, Progress& progress) {
+  std::optional<RunLock> lock;
+  if (options.processes == nullptr || options.processes->is_first()) lock.emplace(folder);
+  if (!options.replace) folder.check_config(to_toml(config));
+  try {
+    return Run(config, sets, folder, options, progress).train();
+  } catch (const c10::OutOfMemoryError&) {
+    throw Error(
+        fmt::format("out of memory on {} with batches of {} + {}: set training.batch and "
+                    "training.outside_batch lower",
+                    options.device.str(), config.batch, config.outside_batch));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Network> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
+                               const TrainerOptions& options, Progress& progress) {
+  const SideStream stream(options.device);
+  try {
+    return trained(config, sets, folder, options, progress);
+  } catch (const TrainingStopped&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (options.processes) options.processes->leave(error.what());
+    throw;
+  }
+}
+
+std::filesystem::path member_folder(const std::filesystem::path& run, int64_t member) {
+  return run / fmt::format("member-{}", member);
+}
+
+TrainConfig member_config(const TrainConfig& config, int64_t member) {
+  auto alone = config;
+  alone.members = 1;
+  const auto seed = derive_seed(static_cast<uint64_t>(config.seed), fmt::format("member {}", member));
+  alone.seed = static_cast<int64_t>(seed >> 1);  // TOML knows no more than 63 bits
+  return alone;
+}
+
+void train_run(const TrainConfig& config, const TrainingSets& sets, const std::filesystem::path& folder,
+               const EnsembleOptions& options, Progress& progress) {
+  auto* const processes = options.trainer.processes;
+  const bool writes = processes == nullptr || processes->is_first();
+  const auto start = start_without_removal(options.start);
+  const auto whole = open_run_folder(folder, start, processes);
+  auto trainer = options.trainer;
+  if (options.start == RunFolder::Start::kForce) {
+    trainer.replace = true;
+    trainer.on_begin = [&] {
+      static_cast<void>(RunFolder(folder, RunFolder::Start::kForce));
+      if (config.members > 1) {
+        whole.write_config(to_toml(config));
+        static_cast<void>(RunFolder(member_folder(folder, 1), RunFolder::Start::kNew));
+      }
+      if (options.trainer.on_begin) options.trainer.on_begin();
+    };
+  }
+  if (config.members == 1) {
+    train(config, sets, whole, trainer, progress);
+    return;
+  }
+  std::optional<RunLock> lock;
+  if (writes) lock.emplace(whole);
+  // One that is there is held to member by member, and changed only once all agree.
+  if (writes && !std::filesystem::exists(whole.config())) whole.write_config(to_toml(config));
+  for (int64_t member = 1; member <= config.members; ++member) {
+    if (options.on_member) options.on_member(member);
+    const auto own = open_run_folder(member_folder(folder, member), start, processes);
+    train(member_config(config, member), sets, own, member == 1 ? trainer : options.trainer, progress);
+  }
+  if (writes) whole.write_config(to_toml(config));
+}
+
+}  // namespace priornet

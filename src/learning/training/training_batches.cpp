@@ -1,0 +1,92 @@
+#include "learning/training/training_batches.h"
+
+#include <fmt/format.h>
+#include <priornet/learning/transforms.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
+
+#include "learning/training/kernel_batches.h"
+#include "learning/transforms/augmentation_kernels.h"
+#include "uncertainty/core/checks.h"
+
+namespace priornet {
+namespace {
+
+bool augments(const AugmentationOptions& options) {
+  return options.flip || options.shift > 0 || options.rotation_degrees > 0 || options.cutout > 0;
+}
+
+BatchSources sources_on(const torch::Device& device, const Dataset& train, const torch::Tensor& teacher,
+                        OutsideSource* outside, TrainingBatchesOptions options) {
+  if (outside == nullptr) options.outside_batch = 0;
+  for (const auto whole : {options.batch, options.outside_batch})
+    check_range("TrainingBatches", "a batch", whole % options.share.processes == 0,
+                fmt::format("a multiple of the {} processes", options.share.processes), static_cast<double>(whole));
+  if (train.size() < options.batch)
+    throw DataError(
+        fmt::format("{}: has {} inputs, fewer than a batch of {}", train.name, train.size(), options.batch));
+  if (!train.has_labels()) throw DataError(fmt::format("{}: has no labels to learn from", train.name));
+  if (train.has_images()) static_cast<void>(plan_of(options.augmentation, image_shape(train)));
+  return {train.inputs.to(device).contiguous(),
+          train.labels.to(device).contiguous(),
+          teacher.defined() ? teacher.to(device) : teacher,
+          BatchOrder(train.size(), derive_seed(options.seed, "order"), device),
+          outside,
+          options};
+}
+
+}  // namespace
+
+TrainingBatches::TrainingBatches(const Dataset& train, torch::Tensor teacher, OutsideSource* outside,
+                                 const torch::Device& device, const TrainingBatchesOptions& options)
+    : sources_(sources_on(device, train, teacher, outside, options)) {
+  if (sources_.inputs.is_cuda() && train.has_images()) by_kernel_ = std::make_unique<KernelBatches>(sources_);
+}
+
+TrainingBatches::~TrainingBatches() = default;
+
+torch::Tensor TrainingBatches::rows(int64_t step) {
+  const auto whole = sources_.options.batch;
+  const auto part = part_of(whole, sources_.options.share);
+  return sources_.order.rows(step * whole + part.first, part.count);
+}
+
+torch::Tensor TrainingBatches::prepared(const torch::Tensor& images, const char* draws, int64_t step,
+                                        int64_t whole) const {
+  if (images.dim() != 4) return images;
+  const auto& options = sources_.options;
+  const auto part = part_of(whole, options.share);
+  const auto seed = derive_seed(options.seed, draws);
+  auto seen = images;
+  if (augments(options.augmentation)) {
+    // Drawn for the whole batch, so that it does not matter how many share it.
+    auto parameters = draw_augmentation(whole, {images.size(1), images.size(2), images.size(3)}, options.augmentation,
+                                        {seed, static_cast<uint64_t>(step)}, images.device());
+    for (auto* drawn : {&parameters.flip, &parameters.shift, &parameters.rotation, &parameters.hole})
+      *drawn = drawn->narrow(0, part.first, part.count);
+    seen = augment(images, options.augmentation, parameters);
+  }
+  const auto inputs = to_unit_range(seen);
+  if (options.noise == 0.0) return inputs;
+  return add_gaussian_noise(inputs, {options.noise, seed, step * whole + part.first});
+}
+
+TrainingBatch TrainingBatches::at(int64_t step) {
+  const auto& options = sources_.options;
+  const auto indices = rows(step);
+  TrainingBatch batch;
+  batch.targets.labels = sources_.labels.index_select(0, indices);
+  if (sources_.teacher.defined()) batch.targets.teacher = sources_.teacher.index_select(0, indices);
+  batch.inputs = prepared(sources_.inputs.index_select(0, indices), kInsideDraws, step, options.batch);
+  if (options.outside_batch > 0) {
+    const auto part = part_of(options.outside_batch, options.share);
+    const auto outside = sources_.outside->batch({step, options.outside_batch, part.first, part.count});
+    batch.inputs = torch::cat({batch.inputs, prepared(outside, kOutsideDraws, step, options.outside_batch)});
+  }
+  // contiguous() would leave one channel's strides, after which gradients no longer lie as the convolutions want them.
+  if (options.channels_last && batch.inputs.dim() == 4)
+    batch.inputs = batch.inputs.clone(torch::MemoryFormat::ChannelsLast);
+  return batch;
+}
+
+}  // namespace priornet

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <priornet/learning/augmentation.h>
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/method.h>
+#include <priornet/learning/outliers.h>
+
+#include <memory>
+
+#include "learning/training/batch_order.h"
+
+namespace priornet {
+
+/// Which part of each batch a process takes: the `rank`-th of `processes` equal ones.
+struct BatchShare {
+  int64_t rank = 0;
+  int64_t processes = 1;
+};
+
+struct TrainingBatchesOptions {
+  int64_t batch = 128;          ///< in-distribution inputs a step, of all processes together
+  int64_t outside_batch = 128;  ///< out-of-distribution inputs a step, likewise; 0 without a source
+  AugmentationOptions augmentation;
+  double noise = 0.0;  ///< standard deviation, in [-1, 1] units
+  uint64_t seed = 0;
+  BatchShare share;
+  bool channels_last = false;  ///< how images lie in memory
+  bool bfloat16 = false;       ///< images may come in bfloat16, as matrix products take them anyway
+};
+
+struct TrainingBatch {
+  torch::Tensor inputs;  ///< [N + M, ...]: in distribution first, then outside
+  BatchTargets targets;  ///< of the first N
+};
+
+/// What batches are made from, on the device.
+struct BatchSources {
+  torch::Tensor inputs;   ///< of the training set
+  torch::Tensor labels;   ///< int64
+  torch::Tensor teacher;  ///< [N, K] or undefined
+  BatchOrder order;
+  OutsideSource* outside = nullptr;
+  TrainingBatchesOptions options;
+};
+
+/// The rows of a batch of `whole` that a process takes.
+struct BatchPart {
+  int64_t first;
+  int64_t count;
+};
+inline BatchPart part_of(int64_t whole, const BatchShare& share) {
+  const auto count = whole / share.processes;
+  return {share.rank * count, count};
+}
+
+/// Keeps the draws for the two parts of a batch apart.
+constexpr const char* kInsideDraws = "inside";
+constexpr const char* kOutsideDraws = "outside";
+
+class KernelBatches;
+
+/// The batches of a run as a network takes them: gathered, augmented and brought to [-1, 1] on the device. Batch and
+/// share are functions of seed and step alone, so that a run can go on at any step and be shared by any number of
+/// processes.
+class TrainingBatches {
+ public:
+  /// `train` and `outside`, which may be null, outlive it; `teacher` is [N, K] or undefined.
+  /// ArgumentError unless the batches can be shared out evenly.
+  TrainingBatches(const Dataset& train, torch::Tensor teacher, OutsideSource* outside, const torch::Device& device,
+                  const TrainingBatchesOptions& options);
+  ~TrainingBatches();
+
+  /// By tensor operations: inputs float32.
+  TrainingBatch at(int64_t step);
+
+  /// The same by a kernel: for images on a GPU, else null.
+  KernelBatches* by_kernel() { return by_kernel_.get(); }
+
+  /// The rows of the training set that make the in-distribution part of a step, int64 on the device.
+  torch::Tensor rows(int64_t step);
+
+  int64_t steps_an_epoch() const { return sources_.inputs.size(0) / sources_.options.batch; }
+
+ private:
+  torch::Tensor prepared(const torch::Tensor& images, const char* draws, int64_t step, int64_t whole) const;
+
+  BatchSources sources_;
+  std::unique_ptr<KernelBatches> by_kernel_;
+};
+
+}  // namespace priornet

@@ -1,0 +1,258 @@
+#include <priornet/learning/training_sets.h>
+
+#include <fmt/format.h>
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/learning/tensor_file.h>
+#include <priornet/learning/transforms.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "learning/data/file_content.h"
+
+namespace priornet {
+
+torch::Tensor standardised_rows(const torch::Tensor& rows, const torch::Tensor& mean, const torch::Tensor& deviation) {
+  return ((rows - mean) / deviation).clamp(-kFarthestDeviations, kFarthestDeviations);
+}
+
+namespace {
+
+constexpr const char* kPreparationFile = "preparation.safetensors";
+
+template <class P>  // of a Preparation, to be written or read
+auto parts_of(P& preparation) {
+  return std::array{std::pair{"mean", &preparation.mean}, std::pair{"deviation", &preparation.deviation},
+                    std::pair{"validation_rows", &preparation.validation_rows},
+                    std::pair{"calibration_rows", &preparation.calibration_rows}};
+}
+
+}  // namespace
+
+bool Preparation::empty() const {
+  return !mean.defined() && !validation_rows.defined() && !calibration_rows.defined() && feature_names.empty();
+}
+
+torch::Tensor Preparation::standardised(const torch::Tensor& inputs) const {
+  if (!mean.defined() || inputs.dim() != 2) return inputs;
+  return standardised_rows(inputs, mean.to(inputs.device()), deviation.to(inputs.device()));
+}
+
+void measure_scale(Preparation& preparation, const torch::Tensor& rows) {
+  const auto exact = rows.to(torch::kFloat64);
+  const auto mean = exact.mean(0);
+  const auto deviation = exact.sub(mean).square().mean(0).sqrt();
+  // What rounding leaves of a constant feature is no scale.
+  const auto varies = deviation > mean.abs() * 1e-6;
+  preparation.mean = mean.to(torch::kFloat32).to(torch::kCPU);
+  preparation.deviation =
+      torch::where(varies, deviation, torch::ones_like(deviation)).to(torch::kFloat32).to(torch::kCPU);
+}
+
+std::string training_content(const Dataset& set) {
+  const auto hash = [](const torch::Tensor& values) {
+    const auto bytes = values.to(torch::kCPU).contiguous();
+    return content_hash({static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()});
+  };
+  return fmt::format("{}-{:016x}-{:016x}", set.size(), set.has_labels() ? hash(set.labels) : 0,
+                     set.has_images() ? 0 : hash(set.inputs));
+}
+
+void write_preparation(const std::filesystem::path& run, const Preparation& preparation) {
+  const auto path = run / kPreparationFile;
+  if (preparation.empty()) {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+    return;
+  }
+  std::vector<NamedTensor> tensors;
+  for (const auto& [name, values] : parts_of(preparation))
+    if (values->defined()) tensors.push_back({name, *values});
+  write_tensor_file(
+      path, tensors,
+      {{"features",
+        nlohmann::json(preparation.feature_names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)},
+       {"content", preparation.content}});
+}
+
+Preparation read_preparation(const std::filesystem::path& run) {
+  const auto path = run / kPreparationFile;
+  Preparation preparation;
+  if (!std::filesystem::exists(path)) return preparation;
+  const auto file = read_tensor_file(path);
+  for (const auto& [name, values] : parts_of(preparation))
+    for (const auto& tensor : file.tensors)
+      if (tensor.name == name) *values = tensor.values.clone();
+  try {
+    preparation.feature_names = nlohmann::json::parse(file.metadata.at("features")).get<std::vector<std::string>>();
+  } catch (const std::exception&) {
+    throw DataError(path.string() + ": its features should be a list of names");
+  }
+  if (const auto content = file.metadata.find("content"); content != file.metadata.end())
+    preparation.content = content->second;
+  const auto& [mean, deviation, validation, calibration, names, noted] = preparation;
+  const bool sound =
+      mean.defined() == deviation.defined() &&
+      (!mean.defined() || (mean.scalar_type() == torch::kFloat32 && mean.dim() == 1 &&
+                           deviation.scalar_type() == torch::kFloat32 && deviation.sizes() == mean.sizes()));
+  if (!sound) throw DataError(path.string() + ": its mean and deviation should be a number a feature");
+  if (mean.defined() && !names.empty() && names.size() != static_cast<size_t>(mean.size(0)))
+    throw DataError(path.string() + ": its features should be as many as their means");
+  for (const auto& rows : {validation, calibration})
+    if (rows.defined() && (rows.scalar_type() != torch::kInt64 || rows.dim() != 1))
+      throw DataError(path.string() + ": its rows should be a list of whole numbers");
+  return preparation;
+}
+
+namespace {
+
+torch::Tensor ascending(const torch::Tensor& rows) { return std::get<0>(rows.sort()); }
+
+// The first rows of a shuffled set are watched, the next are left for calibration.
+void keep_back(TrainingSets& sets, const TrainConfig& config) {
+  const auto size = sets.train.size();
+  const auto count = [&](const std::optional<double>& share) {
+    return static_cast<int64_t>(std::llround(share.value_or(0.0) * static_cast<double>(size)));
+  };
+  const auto validation = count(config.validation_share);
+  const auto calibration = count(config.calibration_share);
+  if (validation + calibration == 0) return;
+  sets.preparation.content = training_content(sets.train);
+  auto generator = make_generator(derive_seed(static_cast<uint64_t>(config.seed), "rows kept back"));
+  const auto rows = torch::randperm(size, generator, torch::kInt64);
+  const auto whole = sets.train;
+  if (validation > 0) {
+    sets.preparation.validation_rows = ascending(rows.narrow(0, 0, validation));
+    sets.validation = select(whole, sets.preparation.validation_rows);
+  }
+  if (calibration > 0) sets.preparation.calibration_rows = ascending(rows.narrow(0, validation, calibration));
+  sets.train = select(whole, ascending(rows.narrow(0, validation + calibration, size - validation - calibration)));
+}
+
+void standardise(TrainingSets& sets) {
+  if (sets.train.has_images())
+    throw ConfigError(fmt::format("data.standardise is for rows of numbers, and {} holds images", sets.train.name));
+  measure_scale(sets.preparation, sets.train.inputs);
+  sets.train.inputs = sets.preparation.standardised(sets.train.inputs);
+  if (sets.validation) sets.validation->inputs = sets.preparation.standardised(sets.validation->inputs);
+}
+
+}  // namespace
+
+TrainingSets load_training_sets(const TrainConfig& config, Progress& progress) {
+  LoadOptions load;
+  load.progress = &progress;
+  TrainingSets sets{load_set(config.train, load), {}, {}};
+  const auto& train = sets.train;
+  if (!train.has_labels()) throw DataError(fmt::format("{}: has no labels to learn from", train.name));
+  sets.preparation.feature_names = train.feature_names;
+  keep_back(sets, config);
+  const auto finish = [&] {
+    if (config.standardise.value_or(false)) standardise(sets);
+    return std::move(sets);
+  };
+  if (config.validation.empty()) return finish();
+  auto validation = load_set(config.validation, load);
+  if (!validation.has_labels()) throw DataError(fmt::format("{}: has no labels to be held to", validation.name));
+  validation.labels = labels_among(validation, train.class_names, train.name);
+  validation.class_names = train.class_names;
+  validation =
+      train.has_images() ? fit_to(validation, image_shape(train)) : with_features(validation, train.feature_names);
+  sets.validation = std::move(validation);
+  return finish();
+}
+
+ModelOptions model_for(const TrainConfig& config, const Dataset& train) {
+  auto model = config.model;
+  model.input = train.inputs.sizes().slice(1).vec();
+  model.classes = train.num_classes();
+  return model;
+}
+
+namespace {
+
+constexpr double kHeldBack = 0.1;
+constexpr int64_t kLeastRows = 20;
+
+// Few rows leave more of them: of fewer than 37 none is rare enough for thresholds of 5 % false alarms.
+double calibration_share(int64_t rows) { return std::clamp(40.0 / static_cast<double>(rows), kHeldBack, 0.3); }
+
+// Blocks until an image is 5 to 10 pixels wide.
+std::vector<std::vector<int64_t>> blocks_for(int64_t side) {
+  constexpr std::array<int64_t, 5> kChannels = {16, 32, 64, 128, 128};
+  std::vector<std::vector<int64_t>> blocks;
+  do {
+    const auto channels = kChannels[blocks.size()];
+    blocks.push_back({channels, channels});
+    side /= 2;
+  } while (side >= 10 && blocks.size() < kChannels.size());
+  return blocks;
+}
+
+void choose_for_images(TrainConfig& config, const Dataset& set) {
+  const auto dimensions = set.inputs[0].numel();
+  config.model.name = "vgg6";
+  config.model.blocks = blocks_for(std::min(set.inputs.size(2), set.inputs.size(3)));
+  config.model.dense = {{100}};
+  config.outside.source = kMixture;
+  // Few images, or small ones, determine few factors; EM for more takes its time over nothing.
+  config.outside.latent = std::max<int64_t>(1, std::min({int64_t{50}, dimensions / 4, set.size() / 10}));
+  config.outside.squash = Squash::kClip;
+  config.epochs = std::clamp<int64_t>(400'000 / set.size(), 6, 60);
+}
+
+void choose_for_rows(TrainConfig& config, const Dataset& set) {
+  config.standardise = true;
+  config.model.name = "mlp";
+  config.model.dense = {{64, 64}};
+  config.outside.source = kFactorAnalysis;
+  config.outside.latent = std::min<int64_t>(20, set.inputs.size(1));
+  config.outside.scale_low = 2.0;
+  config.outside.scale_high = 25.0;
+  config.epochs = std::clamp<int64_t>(1'000'000 / set.size(), 10, 200);
+}
+
+}  // namespace
+
+TrainConfig config_for(const std::string& name, const Dataset& set) {
+  if (!set.has_labels())
+    throw DataError(
+        fmt::format("{}: has no labels to learn from: a folder a class, or a CSV with ,label=COLUMN", name));
+  if (set.num_classes() < 2) throw DataError(fmt::format("{}: should have at least 2 classes, has 1", name));
+  if (set.size() < kLeastRows)
+    throw DataError(fmt::format("{}: should have at least {} rows, has {}", name, kLeastRows, set.size()));
+  if (set.size() < 2 * set.num_classes())
+    throw DataError(fmt::format("{}: should have at least 2 rows a class, has {} rows of {} classes", name, set.size(),
+                                set.num_classes()));
+  TrainConfig config;
+  config.train = name;
+  config.validation_share = kHeldBack;
+  config.calibration_share = calibration_share(set.size());
+  config.method.method = Method::kDpnReverse;
+  // Each other class has a concentration of 1, as outside; the label keeps nine tenths of them all, however many.
+  config.method.alpha0 = std::max(100.0, 10.0 * static_cast<double>(set.num_classes() - 1));
+  config.method.epsilon = 1.0 / config.method.alpha0;
+  // The divergence in distribution is larger by nature, about alpha0 times a gap of logits.
+  config.method.outside_weight = 20;
+  config.outside.scale_each_sample = true;
+  if (set.has_images())
+    choose_for_images(config, set);
+  else
+    choose_for_rows(config, set);
+  // At least eight steps an epoch, of what is left to learn from.
+  const auto rows = static_cast<double>(set.size()) * (1 - kHeldBack - *config.calibration_share);
+  config.batch = std::clamp<int64_t>(int64_t{1} << static_cast<int>(std::log2(rows / 8)), 2, 128);
+  config.outside_batch = std::max<int64_t>(config.batch / 2, 1);
+  config.optimiser.clip = 10.0;
+  config.schedule.kind = ScheduleOptions::Kind::kCosine;
+  config.schedule.rate = 1e-3;
+  config.schedule.each_step = true;
+  return config;
+}
+
+}  // namespace priornet

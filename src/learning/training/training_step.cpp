@@ -1,0 +1,66 @@
+#include "learning/training/training_step.h"
+
+#include "learning/base/gpu_modes.h"
+#include "learning/training/kernel_batches.h"
+#include "uncertainty/core/rows.h"
+#if defined(PRIORNET_CUDA)
+#include "learning/training/captured_step.h"
+#endif
+
+namespace priornet {
+namespace {
+
+// What float32 can carry back through the layers; clipping then makes a step of it.
+constexpr double kSteepest = 1e15;
+
+}  // namespace
+
+std::unique_ptr<TrainingStep> TrainingStep::make(Network& network, FlatParameters& parameters, Optimiser& optimiser,
+                                                 Options options) {
+#if defined(PRIORNET_CUDA)
+  // An exchange between processes is not recorded: it begins while the backward pass runs.
+  if (parameters.values.is_cuda() && !options.exchange)
+    return captured_step(network, parameters, optimiser, std::move(options));
+#endif
+  return std::make_unique<TrainingStep>(network, parameters, optimiser, std::move(options));
+}
+
+TrainingStep::TrainingStep(Network& network, FlatParameters& parameters, Optimiser& optimiser, Options options)
+    : network_(network),
+      parameters_(parameters),
+      optimiser_(optimiser),
+      options_(std::move(options)),
+      sums_(torch::zeros({kStepSums}, parameters.values.options().dtype(torch::kFloat64))) {}
+
+void TrainingStep::run(const torch::Tensor& inputs, const BatchTargets& targets) { run_plainly(inputs, targets); }
+
+void TrainingStep::run(TrainingBatches& batches, int64_t step) {
+  if (auto* const kernel = batches.by_kernel()) {
+    kernel->prepare(step);
+    kernel->make();
+    return run_plainly(kernel->batch().inputs, kernel->batch().targets);
+  }
+  const auto batch = batches.at(step);
+  run(batch.inputs, batch.targets);
+}
+
+void TrainingStep::run_plainly(const torch::Tensor& inputs, const BatchTargets& targets) {
+  parameters_.clear_gradients();
+  torch::Tensor logits;
+  {
+    const Autocast autocast(options_.bfloat16);
+    logits = network_.forward(inputs);
+  }
+  logits = logits.to(torch::kFloat32);
+  const auto [loss, gradient] = method_gradient(logits.detach(), targets, options_.method, kSteepest);
+  logits.backward(gradient);
+  if (options_.exchange) options_.exchange();
+  optimiser_.step();
+  const auto part = [](const torch::Tensor& value) { return value.data_ptr<float>(); };
+  const StepSumsWork work{{part(loss.total), part(loss.in), part(loss.out), part(loss.cross_entropy)},
+                          optimiser_.gradient_norm().data_ptr<double>(),
+                          sums_.data_ptr<double>()};
+  for_each_row(work, 1, kStepSums, sums_.is_cuda());
+}
+
+}  // namespace priornet

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <priornet/learning/network.h>
+#include <priornet/learning/optimiser.h>
+
+#include <functional>
+#include <memory>
+
+#include "learning/training/step_sums.h"
+#include "learning/training/training_batches.h"
+
+namespace priornet {
+
+/// Forward, loss, backward and update of one batch. The sums stay on the device: nobody waits for a step.
+class TrainingStep {
+ public:
+  struct Options {
+    MethodOptions method;
+    bool bfloat16 = false;           ///< matrix products in bfloat16, on a GPU
+    std::function<void()> exchange;  ///< averages the gradients over the processes, where there are several
+  };
+
+  /// The fastest there is for where the network lies. All outlive the step.
+  static std::unique_ptr<TrainingStep> make(Network& network, FlatParameters& parameters, Optimiser& optimiser,
+                                            Options options);
+
+  TrainingStep(Network& network, FlatParameters& parameters, Optimiser& optimiser, Options options);
+  virtual ~TrainingStep() = default;
+
+  /// inputs: float32 [N + M, ...], the first N as `targets` has them, the others outside.
+  virtual void run(const torch::Tensor& inputs, const BatchTargets& targets);
+
+  /// The batch of a step of a run.
+  virtual void run(TrainingBatches& batches, int64_t step);
+
+  /// float64 [kStepSums], as step_sums.h has them, on the device of the network.
+  torch::Tensor& sums() { return sums_; }
+
+ protected:
+  void run_plainly(const torch::Tensor& inputs, const BatchTargets& targets);
+
+ private:
+  Network& network_;
+  FlatParameters& parameters_;
+  Optimiser& optimiser_;
+  Options options_;
+  torch::Tensor sums_;
+};
+
+}  // namespace priornet

@@ -1,0 +1,265 @@
+#include <fmt/format.h>
+#include <priornet/deploy/calibrate.h>
+#include <priornet/deploy/model_file.h>
+#include <priornet/learning/evaluation.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/uncertainty/calibration.h>
+#include <priornet/uncertainty/decision.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tool/commands/command.h"
+#include "tool/commands/options.h"
+#include "tool/commands/terminal.h"
+#include "tool/report/table.h"
+
+namespace priornet::tool {
+namespace {
+
+struct CalibrateOptions {
+  std::string run;
+  std::string data;
+  std::string check;
+  std::string out;
+  std::string name;
+  std::string device = "auto";
+  CalibrationOptions calibration;
+  int64_t dropout_samples = 0;
+  bool no_resize = false;
+  bool json = false;
+};
+
+void warn(const std::string& text) { fmt::print(stderr, "priornet: warning: {}\n", text); }
+
+Dataset rows_kept_back(const TrainedRun& run, const std::string& folder, const LoadOptions& load) {
+  const auto& rows = run.preparation.calibration_rows;
+  if (!rows.defined())
+    throw DataError(fmt::format(
+        "{}: kept no rows back for calibration: --data should name a set that it did not learn from", folder));
+  const auto whole = load_set(run.config.train, load);
+  if (rows.numel() == 0 || rows.max().item<int64_t>() >= whole.size())
+    throw DataError(fmt::format("{}: has {} rows, and fewer than when {} was trained on it", run.config.train,
+                                whole.size(), folder));
+  if (!run.preparation.may_be_of(training_content(whole)))
+    throw DataError(
+        fmt::format("{}: its rows are no longer those that {} was trained on, and the ones kept back cannot "
+                    "be told: --data should name a set that it did not learn from",
+                    run.config.train, folder));
+  auto set = select(whole, rows);
+  set.name = run.config.train + " (rows kept back)";
+  return set;
+}
+
+// Whether two names of sets mean the same: paths may differ in how they are written.
+bool same_set(const std::string& one, const std::string& other) {
+  const auto path = [](const std::string& name) { return name.substr(0, name.find(',')); };
+  std::error_code not_there;
+  return one == other || (one.substr(path(one).size()) == other.substr(path(other).size()) &&
+                          std::filesystem::equivalent(path(one), path(other), not_there));
+}
+
+Dataset held_out(const TrainedRun& run, const CalibrateOptions& options, const LoadOptions& load) {
+  if (options.data.empty()) return rows_kept_back(run, options.run, load);
+  if (same_set(options.data, run.config.train))
+    warn(fmt::format("{} is what the run learnt from: its false alarms on new inputs will be more than promised",
+                     options.data));
+  return load_set(options.data, load);
+}
+
+// What the model says of a set, batch by batch.
+Predictions said_of(Predictor& predictor, const Dataset& set, Progress& progress) {
+  const auto inputs = fit_to_run(set, predictor.model().run).inputs;
+  constexpr int64_t kBatch = 1000;
+  std::vector<Predictions> parts;
+  for (int64_t first = 0; first < inputs.size(0); first += kBatch) {
+    progress.report("scores of " + set.name, first, inputs.size(0));
+    parts.push_back(predictor.predict(inputs.narrow(0, first, std::min(kBatch, inputs.size(0) - first))));
+  }
+  progress.report("scores of " + set.name, inputs.size(0), inputs.size(0));
+  const auto joined = [&](auto part, int64_t dimension = 0) {
+    std::vector<torch::Tensor> tensors;
+    for (const auto& one : parts) tensors.push_back(part(one));
+    return torch::cat(tensors, dimension);
+  };
+  auto whole = parts.at(0);
+  whole.prediction = joined([](const auto& one) { return one.prediction; });
+  whole.probability = joined([](const auto& one) { return one.probability; });
+  whole.probabilities = joined([](const auto& one) { return one.probabilities; });
+  whole.logits = joined([](const auto& one) { return one.logits; }, whole.logits.dim() - 2);
+  for (size_t c = 0; c < whole.scores.size(); ++c)
+    whole.scores[c].values = joined([c](const auto& one) { return one.scores[c].values; });
+  whole.decisions.clear();
+  for (const auto& one : parts)
+    whole.decisions.insert(whole.decisions.end(), one.decisions.begin(), one.decisions.end());
+  return whole;
+}
+
+// What a calibrated model does on inputs with labels.
+struct Behaviour {
+  std::string set;
+  int64_t size = 0;
+  std::array<int64_t, kVerdictNames.size()> verdicts = {};
+  double error = NAN;           ///< of all
+  double accepted_error = NAN;  ///< of those accepted
+  double calibration_error = NAN;
+
+  int64_t rejected() const { return size - verdicts[0]; }
+};
+
+Behaviour behaviour_on(Predictor& predictor, const Dataset& set, const torch::Tensor& rows, Progress& progress) {
+  const auto part = rows.defined() ? select(set, rows) : set;
+  const auto said = said_of(predictor, part, progress);
+  Behaviour result;
+  result.set = set.name;
+  result.size = said.size();
+  auto accepted = torch::zeros({said.size()}, torch::kBool);
+  for (size_t i = 0; i < said.decisions.size(); ++i) {
+    ++result.verdicts[static_cast<size_t>(said.decisions[i].verdict)];
+    accepted[static_cast<int64_t>(i)] = said.decisions[i].verdict == Verdict::kAccept;
+  }
+  torch::Tensor labels;
+  try {
+    labels = labels_for(predictor.model().run, part);
+  } catch (const DataError&) {
+    return result;  // no labels, or those of other classes: only what is rejected counts
+  }
+  const auto wrong = said.prediction.ne(labels);
+  result.error = wrong.to(torch::kFloat64).mean().item<double>();
+  result.accepted_error = wrong.masked_select(accepted).to(torch::kFloat64).mean().item<double>();
+  result.calibration_error = calibration_error(said.probabilities, labels);
+  return result;
+}
+
+std::string percent(double share) { return std::isnan(share) ? "" : fmt::format("{:.2f} %", 100 * share); }
+
+// How near the rate this one calibration set gets.
+std::string range_text(const OperatingPoints& points) {
+  const auto values = points.combined.size(0);
+  const auto range = false_alarm_range(values, points.false_alarm);
+  if (range.high == 0) return "";
+  return fmt::format(
+      "New inputs like these: {} rejected or less, on average over calibration sets; {} to {} is what one\n"
+      "with {} inputs in its other half gives, 95 times of 100.\n",
+      percent(range.mean), percent(range.low), percent(range.high), values);
+}
+
+std::string as_text(const ModelFile& model, const std::vector<Behaviour>& behaviours, const std::string& out) {
+  const auto& points = *model.points;
+  Table thresholds;
+  thresholds.title = fmt::format("What is rejected, at most {} of inputs like those of {}", percent(points.false_alarm),
+                                 points.calibration_set);
+  thresholds.columns = {"verdict", "measure", "above"};
+  for (const auto& watch : points.watches)
+    thresholds.add({std::string(verdict_name(watch.cause)), watch.measure,
+                    Cell::number(watch.threshold, fmt::format("{:.5g}", watch.threshold))});
+  Table table;
+  table.columns = {"inputs",    "number", "rejected",          "unfamiliar", "undecided",
+                   "ambiguous", "error",  "of those accepted", "ECE"};
+  for (const auto& b : behaviours) {
+    const auto share = [&](Verdict verdict) {
+      return percent(static_cast<double>(b.verdicts[static_cast<size_t>(verdict)]) / static_cast<double>(b.size));
+    };
+    table.add({b.set, fmt::format("{}", b.size),
+               percent(static_cast<double>(b.rejected()) / static_cast<double>(b.size)), share(Verdict::kUnfamiliar),
+               share(Verdict::kUndecided), share(Verdict::kAmbiguous), percent(b.error), percent(b.accepted_error),
+               std::isnan(b.calibration_error) ? "" : fmt::format("{:.4f}", b.calibration_error)});
+  }
+  return fmt::format("{}\n{}\n{}Temperature {:.3f}. Model file: {}\nUse it: priornet predict {} INPUT...\n",
+                     to_text(thresholds), to_text(table), range_text(points), points.temperature, out, shell_word(out));
+}
+
+std::string as_json(const ModelFile& model, const std::vector<Behaviour>& behaviours, const std::string& out) {
+  const auto& points = *model.points;
+  nlohmann::ordered_json json = {{"model", out},
+                                 {"false_alarm", points.false_alarm},
+                                 {"temperature", points.temperature},
+                                 {"calibration_set", points.calibration_set},
+                                 {"calibration_size", points.calibration_size}};
+  const auto range = false_alarm_range(points.combined.size(0), points.false_alarm);
+  json["false_alarm_range"] = {range.low, range.high};
+  for (const auto& watch : points.watches)
+    json["watches"].push_back(
+        {{"cause", verdict_name(watch.cause)}, {"measure", watch.measure}, {"threshold", watch.threshold}});
+  for (const auto& b : behaviours) {
+    nlohmann::ordered_json item = {{"set", b.set}, {"size", b.size}, {"rejected", b.rejected()}};
+    for (size_t v = 0; v < kVerdictNames.size(); ++v) item[std::string(kVerdictNames[v])] = b.verdicts[v];
+    item["error"] = b.error;
+    item["accepted_error"] = b.accepted_error;
+    item["ece"] = b.calibration_error;
+    json["sets"].push_back(std::move(item));
+  }
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+void run(const CalibrateOptions& options) {
+  // The server's addresses carry it.
+  if (options.name.find('/') != std::string::npos)
+    throw CLI::ValidationError("--name", fmt::format("{} has a slash, which a model's name should not", options.name));
+  StoppableProgress progress;
+  LoadOptions load;
+  load.progress = &progress;
+  auto model = model_of_run(options.run, chosen_device(options.device));
+  if (!options.name.empty()) model.name = options.name;
+  model.dropout_samples = options.dropout_samples;
+  model.preprocessing.resize = !options.no_resize;
+  const auto out = options.out.empty() ? model.name + ".priornet" : options.out;
+  auto set = held_out(model.run, options, load);
+  const auto set_name = set.name;
+  if (set.size() < least_calibration_size(options.calibration.false_alarm))
+    warn(fmt::format("{} inputs are too few for a rate of {}: nothing will be rejected; it takes {}", set.size(),
+                     options.calibration.false_alarm, least_calibration_size(options.calibration.false_alarm)));
+  const auto labels = set.has_labels() ? labels_for(model.run, set) : torch::Tensor();
+  Predictor plain(model);
+  const auto said = said_of(plain, set, progress);
+  const auto watched = watched_measures(model.run.gives_dirichlet(), model.asks_several());
+  model.points = calibrate(said, labels, watched, options.calibration);
+  model.points->calibration_set = set_name;
+
+  Predictor predictor(model);
+  std::vector<Behaviour> behaviours;
+  set.name = "calibration, other half";
+  behaviours.push_back(
+      behaviour_on(predictor, set, calibration_halves(set.size(), options.calibration.seed).combined, progress));
+  if (!options.check.empty())
+    behaviours.push_back(behaviour_on(predictor, load_set(options.check, load), {}, progress));
+  write_model_file(out, model);  // last: a command that fails leaves an older file as it was
+  print(options.json ? as_json(model, behaviours, out) : as_text(model, behaviours, out));
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& tool) {
+  auto* command = tool.add_subcommand("calibrate", "Make a model file of a run, with thresholds from held-out inputs");
+  const auto options = std::make_shared<CalibrateOptions>();
+  command->add_option("RUN", options->run, "The folder of the run")->required()->check(CLI::ExistingDirectory);
+  command->add_option("--data", options->data,
+                      "A set like the run's that it did not learn from; else the rows that train --data kept back");
+  command
+      ->add_option("--false-alarm", options->calibration.false_alarm,
+                   "The share of in-distribution inputs that may be rejected")
+      ->check(kFinite)
+      ->check(CLI::Range(1e-6, 0.999))
+      ->capture_default_str();
+  command->add_option("--out", options->out, "The model file; by default NAME.priornet in this folder");
+  command->add_option("--name", options->name, "What the model is called; by default as the run's folder");
+  command->add_option("--check", options->check,
+                      "Another set, of the same classes or of none of them, to be judged with the thresholds");
+  command->add_option("--dropout-samples", options->dropout_samples, "Passes with dropout at work; 0: one without it")
+      ->check(CLI::Range(0, 10'000));
+  command->add_flag("--no-resize", options->no_resize, "The model refuses images of another size");
+  command->add_option("--seed", options->calibration.seed, "Of the halves of the set")->capture_default_str();
+  add_device_option(*command, options->device, "Where to compute");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "Of new inputs like those of the calibration set at most the chosen share is rejected, whatever the network\n"
+      "(docs/deploy.md).\n\n"
+      "Example:\n"
+      "  priornet calibrate runs/photos --false-alarm 0.05 --out photos.priornet");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace priornet::tool

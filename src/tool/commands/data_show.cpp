@@ -1,0 +1,244 @@
+#include <fmt/format.h>
+#include <priornet/learning/dataset.h>
+#include <priornet/learning/images.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "tool/commands/data_commands.h"
+#include "tool/commands/terminal.h"
+#include "tool/report/image_sheets.h"
+#include "tool/report/table.h"
+
+namespace priornet::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string name;
+  std::string root;
+  std::string out;
+  bool json = false;
+};
+
+constexpr int64_t kMostClasses = 40;  // a line each; of more, only a summary
+constexpr int64_t kMostColumns = 40;
+
+std::string shape_of(const Dataset& set) {
+  if (!set.has_images()) return fmt::format("{} numbers a row", set.inputs.size(1));
+  return fmt::format("{}x{} pixels, {}", set.inputs.size(2), set.inputs.size(3),
+                     set.inputs.size(1) == 1   ? "grey"
+                     : set.inputs.size(1) == 3 ? "RGB"
+                                               : fmt::format("{} channels", set.inputs.size(1)));
+}
+
+std::string channel_name(const Dataset& set, size_t channel) {
+  if (!set.has_images()) return set.feature_names.empty() ? fmt::format("{}", channel) : set.feature_names[channel];
+  if (set.inputs.size(1) != 3) return set.inputs.size(1) == 1 ? "grey" : fmt::format("{}", channel);
+  return std::array{"red", "green", "blue"}[channel];
+}
+
+// Images count from 0 to 1, as the means of data sets are usually published.
+double unit_of(const Dataset& set) { return set.has_images() ? 255 : 1; }
+
+std::string channels_as_text(const Dataset& set, const std::vector<ChannelStatistics>& statistics) {
+  Table table;
+  table.columns = {set.has_images() ? "channel" : "column", "mean", "standard deviation", "minimum", "maximum"};
+  const double unit = unit_of(set);
+  for (size_t c = 0; c < statistics.size() && c < kMostColumns; ++c) {
+    const auto& s = statistics[c];
+    table.add({channel_name(set, c), Cell::number(s.mean / unit, 4), Cell::number(s.standard_deviation / unit, 4),
+               Cell::number(s.minimum / unit, 4), Cell::number(s.maximum / unit, 4)});
+  }
+  auto text = to_text(table);
+  if (set.has_images()) text += "grey levels from 0 to 1\n";
+  if (statistics.size() > kMostColumns) text += fmt::format("and {} more columns\n", statistics.size() - kMostColumns);
+  return text;
+}
+
+std::string classes_as_text(const Dataset& set) {
+  if (!set.has_labels()) return "no labels\n";
+  const auto counts = class_counts(set);
+  const auto* count = counts.data_ptr<int64_t>();
+  const auto [least, most] = std::minmax_element(count, count + set.num_classes());
+  auto text = fmt::format("{} classes, {} to {} rows each\n", set.num_classes(), *least, *most);
+  if (set.num_classes() > kMostClasses) return text;
+  constexpr int64_t kBar = 40;
+  size_t width = 0;
+  for (const auto& name : set.class_names) width = std::max(width, name.size());
+  for (int64_t c = 0; c < set.num_classes(); ++c)
+    text += fmt::format("  {:<{}}  {:>7}  {}\n", set.class_names[static_cast<size_t>(c)], width, count[c],
+                        std::string(static_cast<size_t>(kBar * count[c] / std::max<int64_t>(*most, 1)), '#'));
+  return text;
+}
+
+std::string as_text(const Dataset& set, const std::string& sheet) {
+  return fmt::format("{}: {} rows, {}\n\n{}\n{}{}", set.name, set.size(), shape_of(set),
+                     channels_as_text(set, channel_statistics(set)), classes_as_text(set),
+                     sheet.empty() ? "" : fmt::format("\nContact sheet: {}\n", sheet));
+}
+
+std::string as_json(const Dataset& set, const std::string& sheet) {
+  Json json = {{"name", set.name}, {"rows", set.size()}, {"shape", set.inputs.sizes().slice(1).vec()}};
+  const auto statistics = channel_statistics(set);
+  const double unit = unit_of(set);
+  for (size_t c = 0; c < statistics.size(); ++c)
+    json["channels"].push_back({{"name", channel_name(set, c)},
+                                {"mean", statistics[c].mean / unit},
+                                {"standard_deviation", statistics[c].standard_deviation / unit},
+                                {"minimum", statistics[c].minimum / unit},
+                                {"maximum", statistics[c].maximum / unit}});
+  json["classes"] = nullptr;
+  if (set.has_labels()) {
+    json["classes"] = Json::array();
+    const auto counts = class_counts(set);
+    for (int64_t c = 0; c < set.num_classes(); ++c)
+      json["classes"].push_back(
+          {{"name", set.class_names[static_cast<size_t>(c)]}, {"count", counts[c].item<int64_t>()}});
+  }
+  json["sheet"] = sheet.empty() ? Json(nullptr) : Json(sheet);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// "mnist:test,invert" becomes mnist-test-invert-sheet.png; a path gives its last part.
+std::string sheet_name(const SetName& name) {
+  auto text = name.text;
+  if (name.is_path) {
+    auto path = name.set;
+    while (path.ends_with('/')) path.pop_back();
+    text = path.substr(path.find_last_of('/') + 1) + name.text.substr(name.set.size());
+  }
+  std::string stem;
+  for (const unsigned char c : text) {
+    const bool plain = std::isalnum(c) != 0 || c == '_' || c == '+' || c >= 0x80;
+    if (plain)
+      stem.push_back(static_cast<char>(c));
+    else if (!stem.empty() && stem.back() != '-')
+      stem.push_back('-');
+  }
+  return fmt::format("{}-sheet.png", stem);
+}
+
+// A row a class where they are few; else images from all over the set.
+void write_sheet(const std::filesystem::path& file, const Dataset& set) {
+  constexpr int64_t kMostRows = 20;
+  constexpr int64_t kImages = 100;
+  ContactSheetOptions options;
+  auto images = set.inputs;
+  if (images.size(1) != 1 && images.size(1) != 3) images = images.narrow(1, 0, 1);
+  if (set.has_labels() && set.num_classes() <= kMostRows) {
+    options.labels = set.labels;
+    options.rows = set.num_classes();
+  } else if (set.size() > kImages) {
+    images = images.index_select(0, (torch::arange(kImages, torch::kInt64) * set.size()).div(kImages, "floor"));
+  }
+  write_contact_sheet(file, images, options);
+}
+
+void run(const Options& options) {
+  const auto name = parse_set_name(options.name);
+  TerminalProgress progress;
+  LoadOptions load{options.root.empty() ? data_root() : std::filesystem::path(options.root), true, &progress};
+  const auto set = load_set(name, load);
+  std::string sheet;
+  if (set.has_images()) {
+    sheet = options.out.empty() ? sheet_name(name) : options.out;
+    write_sheet(sheet, set);
+  }
+  print(options.json ? as_json(set, sheet) : as_text(set, sheet));
+}
+
+}  // namespace
+
+void add_data_show(CLI::App& data) {
+  auto* command = data.add_subcommand("show", "Counts, classes, means and a contact sheet of a data set");
+  const auto options = std::make_shared<Options>();
+  command->add_option("set", options->name, "SET[:SPLIT][,MODIFIER...]: a name of the catalogue, or a path")
+      ->required();
+  command->add_option("--out", options->out, "The contact sheet, a PNG; SET-sheet.png in this folder if not given");
+  command->add_option("--root", options->root, "The data root; else PRIORNET_DATA and its defaults");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "Modifiers, in the order given: invert, grey, rgb, size=N or size=HxW, pad=N, subset=N, first=N, last=N,\n"
+      "classes=A|B, without=SET; and resample=nearest|bilinear|bicubic, antialias=on|off, seed=N, label=COLUMN.\n"
+      "A path is whatever has a / or a . in it: a folder of class folders or of images, an archive of them, .csv, "
+      ".npy,\n"
+      ".npz, .mat, an IDX file.\n\n"
+      "Example:\n"
+      "  priornet data show omniglot:evaluation,invert,size=28 --out omniglot.png");
+  command->callback([options] { run(*options); });
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportOptions {
+  std::string set;
+  std::string folder;
+  std::string root;
+};
+
+// A class as a folder is called: what a file system takes for more than a name becomes a dash.
+std::string folder_name(std::string name) {
+  for (auto& c : name)
+    if (c == '/' || static_cast<unsigned char>(c) < 0x20) c = '-';
+  return name.empty() || name[0] == '.' ? "_" + name : name;
+}
+
+// No AtomicFile: tens of thousands of images would wait for the disk one by one.
+void write_image(const fs::path& path, const torch::Tensor& image) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  const auto bytes = encode_png(image);
+  std::FILE* file = error ? nullptr : std::fopen(path.c_str(), "wb");
+  bool written = file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  written = (file == nullptr || std::fclose(file) == 0) && written;
+  if (written) return;
+  if (!error) error.assign(errno, std::generic_category());
+  throw DataError(fmt::format("{}: cannot be written: {}", path.string(), error.message()));
+}
+
+void run(const ExportOptions& options) {
+  StoppableProgress progress;
+  LoadOptions load{options.root.empty() ? data_root() : fs::path(options.root), true, &progress};
+  const auto set = load_set(options.set, load);
+  if (!set.has_images()) throw DataError(fmt::format("{}: should hold images, holds rows of numbers", set.name));
+  if (fs::exists(options.folder) && !fs::is_empty(options.folder))
+    throw DataError(fmt::format("{}: is there already, and not empty", options.folder));
+  const auto width = std::to_string(set.size()).size();
+  for (int64_t i = 0; i < set.size(); ++i) {
+    if (i % 1000 == 0) progress.report("writing images", i, set.size());
+    const auto folder = set.has_labels()
+                            ? fs::path(options.folder) /
+                                  folder_name(set.class_names[static_cast<size_t>(set.labels[i].item<int64_t>())])
+                            : fs::path(options.folder);
+    write_image(folder / fmt::format("{:0{}}.png", i, width), set.inputs[i]);
+  }
+  progress.report("writing images", set.size(), set.size());
+  print(fmt::format("{} images in {}, a set by its path\n", set.size(), options.folder));
+}
+
+}  // namespace
+
+void add_data_export(CLI::App& data) {
+  auto* command = data.add_subcommand("export", "Write the images of a set as PNG files, a folder a class");
+  const auto options = std::make_shared<ExportOptions>();
+  command->add_option("set", options->set, "SET[:SPLIT][,MODIFIER...]")->required();
+  command->add_option("folder", options->folder, "Where to; new or empty")->required();
+  command->add_option("--root", options->root, "The data root; else PRIORNET_DATA and its defaults");
+  command->footer("Example:\n  priornet data export fashion-mnist:train ./clothes");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace priornet::tool

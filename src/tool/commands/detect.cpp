@@ -1,0 +1,200 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/learning/columns.h>
+#include <priornet/uncertainty/detection.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/measure_table.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "learning/base/file_io.h"
+#include "learning/data/csv.h"
+#include "tool/commands/command.h"
+#include "tool/commands/terminal.h"
+#include "tool/report/table.h"
+
+namespace priornet::tool {
+namespace {
+
+using Columns = std::vector<NamedTensor>;
+
+constexpr std::initializer_list<FileFormat> kOutputs = {FileFormat::kJson, FileFormat::kCsv};
+
+struct Options {
+  std::string positive;
+  std::string negative;
+  std::string score;
+  bool negate = false;
+  bool json = false;
+  std::string out;
+  BootstrapOptions bootstrap;
+};
+
+struct Pair {
+  std::string name;
+  torch::Tensor positive;
+  torch::Tensor negative;
+};
+
+struct Result {
+  std::string name;
+  bool negated;
+  Detection detection;
+};
+
+const NamedTensor* find(const Columns& columns, const std::string& name) {
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+std::string names_of(const Columns& columns) {
+  std::vector<std::string> names;
+  for (const auto& column : columns) names.push_back(column.name.empty() ? "one without a name" : column.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::vector<Pair> score_pairs(const Options& options) {
+  const auto positive = read_columns(options.positive, options.score);
+  const auto negative = read_columns(options.negative, options.score);
+  // A lone column without a name goes with whatever lone column the other file has.
+  if (positive.size() == 1 && negative.size() == 1 && (positive[0].name.empty() || negative[0].name.empty()))
+    return {{positive[0].name + negative[0].name, positive[0].values, negative[0].values}};
+  std::vector<Pair> pairs;
+  for (const auto& [name, values] : positive) {
+    const auto* other = find(negative, name);
+    if (other != nullptr && (is_score(name) || name == options.score)) pairs.push_back({name, values, other->values});
+  }
+  if (pairs.empty())
+    throw DataError(fmt::format("{} and {} share no score column: the first has {}; the second has {}",
+                                options.positive, options.negative, names_of(positive), names_of(negative)));
+  return pairs;
+}
+
+// As doubles, in the direction asked for.
+torch::Tensor prepared(const torch::Tensor& values, bool negated) {
+  const auto scores = values.to(torch::kFloat64).contiguous();
+  return negated ? scores.neg() : scores;
+}
+
+void check_set(const std::string& path, std::string_view set, const std::string& name, std::span<const double> scores) {
+  if (scores.empty()) throw DataError(fmt::format("{}: holds no scores: the {} set is empty", path, set));
+  const auto nan = std::find_if(scores.begin(), scores.end(), [](double score) { return std::isnan(score); });
+  if (nan == scores.end()) return;
+  const auto row = nan - scores.begin();
+  throw DataError(fmt::format("{}: {}[{}] is nan: row {} (from 0) should be a number", path,
+                              name.empty() ? "score" : name, row, row));
+}
+
+Result detected(const Pair& pair, const Options& options) {
+  const bool negated = is_confidence(pair.name) != options.negate;
+  const auto positive = prepared(pair.positive, negated);
+  const auto negative = prepared(pair.negative, negated);
+  check_set(options.positive, "positive", pair.name, span_of(positive));
+  check_set(options.negative, "negative", pair.name, span_of(negative));
+  return {pair.name, negated, detect({span_of(positive), span_of(negative)}, options.bootstrap)};
+}
+
+Cell shown(const Estimate& estimate) {
+  return Cell::number(estimate.value, fmt::format("{:.2f} [{:.2f}, {:.2f}]", 100 * estimate.value, 100 * estimate.low,
+                                                  100 * estimate.high));
+}
+
+std::string as_text(const std::vector<Result>& results, const Options& options) {
+  Table table;
+  table.columns = {"score", "AUROC %", "AUPR %", "average precision %", "FPR95 %"};
+  std::string notes;
+  for (const auto& [name, negated, d] : results) {
+    const auto label = name.empty() ? std::string("score") : name;
+    table.add({label, shown(d.auroc), shown(d.aupr), shown(d.average_precision), shown(d.fpr95)});
+    if (is_confidence(name) && negated) notes += fmt::format("{} is a confidence: negated\n", label);
+    if (is_confidence(name) && !negated) notes += fmt::format("{} is a confidence: as it is (--negate)\n", label);
+    if (!is_confidence(name) && negated) notes += fmt::format("{}: negated (--negate)\n", label);
+  }
+  const auto& first = results.front().detection;
+  return fmt::format(
+      "{}\n{} positives, {} negatives: prevalence {:.2f} %\n"
+      "95 % intervals: DeLong for AUROC; bootstrap, {} replicates, seed {}, for the others\n{}",
+      to_text(table), first.positives, first.negatives, 100 * first.prevalence, first.replicates,
+      options.bootstrap.seed, notes);
+}
+
+nlohmann::ordered_json as_json(const Estimate& estimate) {
+  return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
+}
+
+std::string as_json(const std::vector<Result>& results, const Options& options) {
+  nlohmann::ordered_json json = {
+      {"positive", options.positive}, {"negative", options.negative}, {"seed", options.bootstrap.seed}};
+  for (const auto& [name, negated, d] : results)
+    json["scores"].push_back({{"score", name},
+                              {"negated", negated},
+                              {"positives", d.positives},
+                              {"negatives", d.negatives},
+                              {"prevalence", d.prevalence},
+                              {"replicates", d.replicates},
+                              {"auroc", as_json(d.auroc)},
+                              {"aupr", as_json(d.aupr)},
+                              {"average_precision", as_json(d.average_precision)},
+                              {"fpr95", as_json(d.fpr95)}});
+  return json.dump(2) + "\n";
+}
+
+std::string as_csv(const std::vector<Result>& results) {
+  std::string text = "score,negated,positives,negatives,prevalence,replicates";
+  for (const auto* metric : {"auroc", "aupr", "average_precision", "fpr95"})
+    text += fmt::format(",{0},{0}_low,{0}_high", metric);
+  for (const auto& [name, negated, d] : results) {
+    text += fmt::format("\n{},{},{},{},{},{}", csv_field(name), negated ? 1 : 0, d.positives, d.negatives, d.prevalence,
+                        d.replicates);
+    for (const auto& estimate : {d.auroc, d.aupr, d.average_precision, d.fpr95})
+      text += fmt::format(",{},{},{}", estimate.value, estimate.low, estimate.high);
+  }
+  return text + "\n";
+}
+
+void write(const std::vector<Result>& results, const Options& options) {
+  AtomicFile file(options.out);
+  file.write(format_of(options.out, kOutputs) == FileFormat::kCsv ? as_csv(results) : as_json(results, options));
+  file.commit();
+}
+
+void run(const Options& options) {
+  // A name that cannot be written should not cost the wait.
+  if (!options.out.empty()) format_of(options.out, kOutputs);
+  std::vector<Result> results;
+  for (const auto& pair : score_pairs(options)) results.push_back(detected(pair, options));
+  if (!options.out.empty()) write(results, options);
+  print(options.json ? as_json(results, options) : as_text(results, options));
+}
+
+}  // namespace
+
+void add_detect(CLI::App& tool) {
+  auto* command = tool.add_subcommand(
+      "detect", "How well scores tell a positive set (say, out of distribution) from a negative one, with intervals");
+  const auto options = std::make_shared<Options>();
+  command->add_option("--positive", options->positive, "Scores of the positives: .csv, .npz or .npy")->required();
+  command->add_option("--negative", options->negative, "Scores of the negatives: .csv, .npz or .npy")->required();
+  command->add_option("--score", options->score, "The column to use; else every score column that both files have");
+  command->add_flag("--negate", options->negate,
+                    "Turn the direction round. Otherwise a higher score speaks for the positives, except that "
+                    "max_prob and precision, being confidences, are negated");
+  command
+      ->add_option("--replicates", options->bootstrap.replicates,
+                   "Of the bootstrap; 1000, or 200 above a million scores, if not given")
+      ->check(CLI::Range(int64_t{2}, int64_t{1000000}));
+  command->add_option("--seed", options->bootstrap.seed, "Of the bootstrap")->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON, fractions at full precision");
+  command->add_option("--out", options->out,
+                      "Also write the result to this file: .json or .csv, fractions at full precision");
+  command->footer(
+      "Metrics: area under the ROC curve, area under the precision-recall curve by trapezoids (AUPR) and by steps\n"
+      "(average precision), false positive rate at 95 % true positive rate (FPR95).\n\n"
+      "Example:\n"
+      "  priornet detect --positive ood.csv --negative test.csv --score differential_entropy");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace priornet::tool

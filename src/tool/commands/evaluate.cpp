@@ -1,0 +1,244 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/learning/catalogue.h>
+#include <priornet/learning/inference.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/learning/odin.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "learning/base/file_io.h"
+#include "learning/base/names.h"
+#include "tool/commands/command.h"
+#include "tool/commands/options.h"
+#include "tool/commands/terminal.h"
+#include "tool/experiments/output_folder.h"
+#include "tool/report/evaluation_tables.h"
+
+namespace priornet::tool {
+namespace {
+
+constexpr int64_t kOdinInputs = 1000;  // of each validation set
+
+struct Options {
+  std::string run;
+  std::string data;
+  std::vector<std::string> ood;
+  std::string against;
+  std::string checkpoint = "last";
+  std::string device = "auto";
+  std::string out;
+  std::optional<double> noise;
+  int64_t dropout_samples = 0;
+  int64_t mu_theta_samples = 16;
+  int64_t batch = 0;
+  uint64_t seed = 0;
+  BootstrapOptions bootstrap;
+  bool odin = false;
+  bool json = false;
+};
+
+// The test split of the set that the run was trained on, with the modifiers that are not about which rows.
+std::string test_set_of(const TrainedRun& run, const std::string& folder) {
+  const auto& train = run.config.train;
+  const auto name = parse_set_name(train);
+  const auto refuse = [&] {
+    throw DataError(fmt::format(
+        "{}: was trained on {}, which has no test split: --data should name the set to evaluate on", folder, train));
+  };
+  if (name.is_path) refuse();
+  const auto& splits = find_entry(name.set).splits;
+  if (std::none_of(splits.begin(), splits.end(), [](const Split& split) { return split.name == "test"; })) refuse();
+  auto test = name.set + ":test";
+  for (auto at = train.find(','); at != std::string::npos;) {
+    const auto end = train.find(',', at + 1);
+    const auto modifier = train.substr(at, end == std::string::npos ? end : end - at);
+    const auto starts = [&](const char* text) { return modifier.starts_with(text); };
+    if (!starts(",subset=") && !starts(",first=") && !starts(",last=") && !starts(",seed=")) test += modifier;
+    at = end;
+  }
+  return test;
+}
+
+struct Sets {
+  Dataset inside;
+  std::vector<Dataset> outside;
+  std::vector<std::string> names;
+};
+
+// All of them before any work: a set that is missing should not cost hours.
+Sets load_sets(const Options& options, const TrainedRun& run, Progress& progress) {
+  LoadOptions load;
+  load.progress = &progress;
+  Sets sets;
+  sets.names = {options.data.empty() ? test_set_of(run, options.run) : options.data};
+  sets.names.insert(sets.names.end(), options.ood.begin(), options.ood.end());
+  sets.inside = load_set(sets.names[0], load);
+  for (const auto& name : options.ood) sets.outside.push_back(load_set(name, load));
+  return sets;
+}
+
+EvaluationReport::Odin chosen_odin(const TrainedRun& run, const Sets& sets, const EvaluationOptions& options,
+                                   Progress& progress) {
+  const auto validation = odin_validation(run, sets.names, kOdinInputs, progress);
+  const auto prepared = [&](const Dataset& set) {
+    InferenceOptions inference;
+    inference.batch = set.size();
+    inference.noise = options.scoring.noise;
+    inference.seed = options.scoring.seed;
+    return network_inputs(run.preparation.standardised(set.inputs), 0, run.device(), inference);
+  };
+  const auto choice = choose_odin(run.members, prepared(validation.inside), prepared(validation.outside),
+                                  batch_on(run.device(), options.scoring), progress);
+  return {choice, validation.inside.name, validation.outside.name};
+}
+
+EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Sets& sets, const Options& options,
+                           Progress& progress) {
+  EvaluationReport report;
+  report.run = folder;
+  report.method = method_name(run.config.method.method);
+  report.members = static_cast<int64_t>(run.members.size());
+  report.checkpoint = options.checkpoint;
+  report.weights = run.identity;
+  EvaluationOptions evaluation;
+  evaluation.scoring.dropout_samples = options.dropout_samples;
+  evaluation.scoring.mu_theta_samples = options.mu_theta_samples;
+  evaluation.scoring.batch = options.batch;
+  evaluation.scoring.noise = options.noise.value_or(run.config.noise);
+  evaluation.scoring.seed = options.seed;
+  evaluation.scoring.bfloat16 = run.device().is_cuda() && run.config.precision == Precision::kBFloat16;
+  evaluation.bootstrap = options.bootstrap;
+  evaluation.cache = std::filesystem::path(folder) / "scores";
+  if (options.odin) {
+    report.odin = chosen_odin(run, sets, evaluation, progress);
+    evaluation.scoring.odin = report.odin->choice.settings;
+  }
+  report.evaluation = evaluate(run, sets.inside, sets.outside, evaluation, progress);
+  return report;
+}
+
+std::string as_text(const EvaluationReport& report, std::string (*render)(const Table&)) {
+  std::string text;
+  for (const auto& table : evaluation_tables(report)) text += render(table) + "\n";
+  return text +
+         "95 % intervals: DeLong for AUROC, bootstrap for the others. The confidences max_prob, precision and odin are "
+         "negated.\n";
+}
+
+std::string command_line(const Options& options, const Sets& sets) {
+  auto command = fmt::format("priornet evaluate {} --data {}", shell_word(options.run), shell_word(sets.names[0]));
+  if (!options.ood.empty()) command += " --ood";
+  for (const auto& name : options.ood) command += " " + shell_word(name);
+  if (options.dropout_samples > 0) command += fmt::format(" --dropout-samples {}", options.dropout_samples);
+  if (options.noise) command += fmt::format(" --noise {}", *options.noise);
+  if (options.checkpoint != "last") command += " --checkpoint " + options.checkpoint;
+  if (options.odin) command += " --odin";
+  if (options.seed != 0) command += fmt::format(" --seed {}", options.seed);
+  return command;
+}
+
+std::string extension_of(const std::string& path) {
+  return lower_case(std::filesystem::path(path).extension().string());
+}
+
+void check_out(const std::string& path) {
+  const auto extension = extension_of(path);
+  if (!path.empty() && extension != ".json" && extension != ".csv" && extension != ".md")
+    throw DataError(fmt::format("{}: should end in .json, .csv or .md", path));
+}
+
+void write(const EvaluationReport& report, const std::string& path) {
+  AtomicFile file(path);
+  const auto extension = extension_of(path);
+  file.write(extension == ".json"  ? to_json(report)
+             : extension == ".csv" ? to_csv(evaluation_rows(report))
+                                   : as_text(report, to_markdown));
+  file.commit();
+}
+
+void run(const Options& options) {
+  check_out(options.out);
+  const auto start = std::chrono::steady_clock::now();
+  const auto device = chosen_device(options.device);
+  const auto which = options.checkpoint == "best" ? WhichCheckpoint::kBest : WhichCheckpoint::kLast;
+  auto trained = load_run(options.run, device, which);
+  std::optional<TrainedRun> other;
+  if (!options.against.empty()) other = load_run(options.against, device, which);
+  try {
+    StoppableProgress progress;
+    const auto sets = load_sets(options, trained, progress);
+    auto report = evaluated(options.run, trained, sets, options, progress);
+    if (other) {
+      report.against = options.against;
+      const auto second = evaluated(options.against, *other, sets, options, progress);
+      report.comparison = compare_runs(report.evaluation, second.evaluation);
+    }
+    auto record = describe_run();
+    record.command = command_line(options, sets);
+    record.device = device.str();
+    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    leave_evaluation(report, {sets.inside, sets.outside}, record);
+    if (!options.out.empty()) write(report, options.out);
+    print(options.json ? to_json(report) : as_text(report, to_text));
+  } catch (const Stopped&) {
+    Stopped::end_process();
+  }
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& tool) {
+  auto* command = tool.add_subcommand(
+      "evaluate", "Error, calibration, misclassification and out-of-distribution detection of a trained run");
+  const auto options = std::make_shared<Options>();
+  command->add_option("RUN", options->run, "The folder of a run, or of an ensemble of them")->required();
+  command->add_option("--ood", options->ood, "Sets it should find unfamiliar: names, or paths; fitted to its inputs");
+  command->add_option("--data", options->data,
+                      "The in-distribution set; else the test split of the set that the run was trained on");
+  command
+      ->add_option("--dropout-samples", options->dropout_samples,
+                   "Passes with dropout at work (Monte-Carlo dropout); 0: one pass without it")
+      ->check(CLI::Range(int64_t{0}, int64_t{10000}))
+      ->capture_default_str();
+  command->add_flag("--odin", options->odin,
+                    "Also ODIN, its temperature and step chosen on validation inputs, never on a set named here");
+  command
+      ->add_option("--noise", options->noise,
+                   "Sigma of Gaussian noise on every input, in [-1, 1] units; else as the run was trained")
+      ->check(kNotNegative);
+  command->add_option("--against", options->against, "Another run: compare the two on the same sets by DeLong's test");
+  command->add_option("--checkpoint", options->checkpoint, "Which weights: last, or best (by validation error)")
+      ->check(CLI::IsMember({"last", "best"}))
+      ->capture_default_str();
+  add_device_option(*command, options->device, "Where to compute");
+  command->add_option("--batch", options->batch, "Inputs at a time; else what suits the device")->check(kPositive);
+  command
+      ->add_option("--mu-theta-samples", options->mu_theta_samples,
+                   "Several Dirichlets an input: draws for the estimate of I[mu, theta]; 0: leave it out")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
+      ->capture_default_str();
+  command
+      ->add_option("--replicates", options->bootstrap.replicates,
+                   "Of the bootstrap; 1000, or 200 above a million scores, if not given")
+      ->check(CLI::Range(int64_t{2}, int64_t{1000000}));
+  command->add_option("--seed", options->seed, "Of noise, dropout and bootstrap")->capture_default_str();
+  command->add_option("--out", options->out, "Also write the result to this file: .json, .csv or .md");
+  command->add_flag("--json", options->json, "Print JSON, fractions at full precision");
+  command->footer(
+      "Scores are kept in RUN/scores and computed once for the same weights, inputs and options; what priornet report "
+      "RUN shows is left in RUN/evaluation.\n\n"
+      "Examples:\n"
+      "  priornet evaluate runs/dpn --ood omniglot fashion-mnist:test --out dpn.json\n"
+      "  priornet evaluate runs/dnn --ood omniglot --dropout-samples 20 --odin --against runs/dpn");
+  command->callback([options] {
+    options->bootstrap.seed = options->seed;
+    run(*options);
+  });
+}
+
+}  // namespace priornet::tool

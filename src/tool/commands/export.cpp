@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+#include <priornet/deploy/export.h>
+#include <priornet/deploy/model_file.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tool/commands/command.h"
+#include "tool/commands/terminal.h"
+
+namespace priornet::tool {
+namespace {
+
+struct ExportOptions {
+  std::string model;
+  std::string onnx;
+  std::string torchscript;
+  std::string input = "bytes";
+  std::optional<int64_t> dropout_samples;
+  bool json = false;
+};
+
+// A runtime goes by the ending, and so does whoever finds the file.
+void check_ending(const std::string& path, const std::string& what, const std::vector<std::string>& endings) {
+  const auto ending = std::filesystem::path(path).extension().string();
+  if (path.empty() || std::find(endings.begin(), endings.end(), ending) != endings.end()) return;
+  throw ArgumentError(fmt::format("{}: {} file should end in {}, found {}", path, what, endings.front(),
+                                  ending.empty() ? "no ending" : ending));
+}
+
+void set_dropout(ModelFile& model, const ExportOptions& options) {
+  if (!options.dropout_samples || *options.dropout_samples == model.dropout_samples) return;
+  if (model.points)
+    throw ArgumentError(fmt::format(
+        "{}: was calibrated with {} dropout samples: its verdicts would not hold with {} (calibrate it again)",
+        options.model, model.dropout_samples, *options.dropout_samples));
+  model.dropout_samples = *options.dropout_samples;
+}
+
+std::string type_name(torch::Dtype type) {
+  switch (type) {
+    case torch::kUInt8:
+      return "uint8";
+    case torch::kInt64:
+      return "int64";
+    case torch::kFloat32:
+      return "float32";
+    default:
+      return "float64";
+  }
+}
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text;
+  for (const auto size : shape) text += (text.empty() ? "" : ", ") + (size < 0 ? "N" : std::to_string(size));
+  return "[" + text + "]";
+}
+
+std::string text_of(const ExportSignature& signature, const std::vector<std::string>& files) {
+  std::string text;
+  for (const auto& file : files)
+    text += fmt::format("Written: {} ({:.1f} MB)\n", file, static_cast<double>(std::filesystem::file_size(file)) / 1e6);
+  const auto line = [&](const char* what, const ExportSignature::Tensor& tensor) {
+    text += fmt::format("{:<8}{:<28}{:<9}{}\n", what, tensor.name, type_name(tensor.type), shape_text(tensor.shape));
+  };
+  line("input", signature.input);
+  for (const auto& output : signature.outputs) line("output", output);
+  return text;
+}
+
+std::string json_text(const ExportSignature& signature, const std::vector<std::string>& files) {
+  const auto described = [](const ExportSignature::Tensor& tensor) {
+    return nlohmann::ordered_json{{"name", tensor.name}, {"type", type_name(tensor.type)}, {"shape", tensor.shape}};
+  };
+  nlohmann::ordered_json result = {{"written", files}, {"input", described(signature.input)}};
+  for (const auto& output : signature.outputs) result["outputs"].push_back(described(output));
+  return result.dump(2) + "\n";
+}
+
+void run_export(const ExportOptions& options) {
+  if (options.onnx.empty() && options.torchscript.empty()) throw CLI::RequiredError("--onnx or --torchscript");
+  check_ending(options.onnx, "an ONNX", {".onnx"});
+  check_ending(options.torchscript, "a TorchScript", {".pt", ".pth", ".ts"});
+  auto model = open_model(options.model, torch::kCPU);
+  set_dropout(model, options);
+  const auto input = options.input == "bytes" ? ImageInput::kBytes : ImageInput::kUnit;
+  ExportSignature signature;
+  std::vector<std::string> files;
+  if (!options.onnx.empty()) {
+    signature = export_onnx(model, options.onnx, input);
+    files.push_back(options.onnx);
+  }
+  if (!options.torchscript.empty()) {
+    signature = export_torchscript(model, options.torchscript, input);
+    files.push_back(options.torchscript);
+  }
+  print(options.json ? json_text(signature, files) : text_of(signature, files));
+}
+
+}  // namespace
+
+void add_export(CLI::App& tool) {
+  auto options = std::make_shared<ExportOptions>();
+  auto* command = tool.add_subcommand(
+      "export", "Write a model for other runtimes, with every uncertainty measure and the verdict in its graph");
+  command->add_option("MODEL", options->model, "A model file of priornet calibrate, or the folder of a run")
+      ->required();
+  command->add_option("--onnx", options->onnx, "Write an ONNX file (.onnx), for onnxruntime and others");
+  command->add_option("--torchscript", options->torchscript,
+                      "Write a TorchScript file (.pt), for LibTorch and PyTorch");
+  command
+      ->add_option("--input", options->input,
+                   "How images come: bytes (uint8, 0 to 255) or unit (float32, 0 to 1); tables are float32 either way")
+      ->check(CLI::IsMember({"bytes", "unit"}))
+      ->capture_default_str();
+  command
+      ->add_option("--dropout-samples", options->dropout_samples,
+                   "Passes with dropout at work, drawn anew for every input; else as many as the model file says")
+      ->check(CLI::Range(0, 10'000));
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "A model that was calibrated also gives p_value and verdict (docs/export.md). An older file of that name is\n"
+      "replaced.\n\n"
+      "Examples:\n"
+      "  priornet export fashion.priornet --onnx fashion.onnx\n"
+      "  priornet export runs/dpn --onnx dpn.onnx --torchscript dpn.pt");
+  command->callback([options] { run_export(*options); });
+}
+
+}  // namespace priornet::tool

@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/learning/columns.h>
+#include <priornet/learning/logits.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/measure_table.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tool/commands/command.h"
+#include "tool/commands/terminal.h"
+#include "tool/report/table.h"
+
+namespace priornet::tool {
+namespace {
+
+using Columns = std::vector<NamedTensor>;
+
+struct Options {
+  std::vector<std::string> logits;
+  std::string kind = "dirichlet";
+  std::string array;
+  std::string out;
+  bool json = false;
+  MuThetaOptions estimate;
+};
+
+Columns measured(const torch::Tensor& logits, const Options& options) {
+  const bool ensemble = logits.dim() == 3;
+  const auto refuse = [&](std::string_view wanted) {
+    throw DataError(fmt::format("{}: --kind {} wants {}, found shape [{}]", options.logits.front(), options.kind,
+                                wanted, fmt::join(logits.sizes().begin(), logits.sizes().end(), ", ")));
+  };
+  if (options.kind == "softmax") {
+    if (ensemble) refuse("[N, K] of one model (for [M, N, K] there is --kind ensemble)");
+    return measure_columns(softmax_measures(logits));
+  }
+  if (options.kind == "ensemble") {
+    if (!ensemble) refuse("[M, N, K], or a file [N, K] for each member");
+    return measure_columns(ensemble_measures(logits));
+  }
+  return ensemble ? measure_columns(dirichlet_ensemble_measures(logits, options.estimate))
+                  : measure_columns(dirichlet_measures(logits));
+}
+
+struct Summary {
+  double mean, min, median, max;
+};
+
+Summary summary_of(const torch::Tensor& column) {
+  const auto sorted = std::get<0>(column.to(torch::kFloat64).sort());
+  const auto n = sorted.size(0);
+  const auto at = [&](int64_t i) { return sorted[i].item<double>(); };
+  return {sorted.mean().item<double>(), at(0), (at((n - 1) / 2) + at(n / 2)) / 2, at(n - 1)};
+}
+
+std::string summary_text(const Columns& columns, const Options& options) {
+  Table table;
+  table.columns = {"measure", "mean", "min", "median", "max"};
+  for (const auto& [name, values] : columns) {
+    if (!is_score(name)) continue;
+    const auto [mean, min, median, max] = summary_of(values);
+    std::vector<Cell> row{name};
+    for (const double value : {mean, min, median, max})
+      row.push_back(Cell::number(value, fmt::format("{:.5g}", value)));
+    table.add(std::move(row));
+  }
+  return fmt::format("{}\n{} rows written to {}\n", to_text(table), columns.front().values.size(0), options.out);
+}
+
+std::string summary_json(const Columns& columns, const Options& options) {
+  nlohmann::ordered_json result = {{"out", options.out}, {"rows", columns.front().values.size(0)}};
+  for (const auto& [name, values] : columns) {
+    if (!is_score(name)) continue;
+    const auto [mean, min, median, max] = summary_of(values);
+    result["measures"][name] = {{"mean", mean}, {"min", min}, {"median", median}, {"max", max}};
+  }
+  return result.dump(2) + "\n";
+}
+
+void run(const Options& options) {
+  // A name that cannot be written should not cost the wait.
+  if (!options.out.empty()) format_of(options.out, {FileFormat::kCsv, FileFormat::kJson, FileFormat::kNpz});
+  const auto logits = read_logits({options.logits.begin(), options.logits.end()}, {.array = options.array});
+  const auto columns = measured(logits, options);
+  if (!options.out.empty()) {
+    write_columns(options.out, columns);
+    print(options.json ? summary_json(columns, options) : summary_text(columns, options));
+  } else if (options.json) {
+    write_columns_json(print, columns);
+  } else {
+    write_columns_csv(print, columns);
+  }
+}
+
+}  // namespace
+
+void add_measure(CLI::App& tool) {
+  auto* command = tool.add_subcommand("measure", "Every uncertainty measure of a classifier's logits, in nats");
+  const auto options = std::make_shared<Options>();
+  command
+      ->add_option("LOGITS", options->logits,
+                   "Logits as .npy, .npz or .csv: [N, K], or [M, N, K] for an ensemble; several files are its members")
+      ->required();
+  command
+      ->add_option("--kind", options->kind,
+                   "What the logits are: dirichlet (alpha = exp logits), softmax, or ensemble (of softmax members)")
+      ->check(CLI::IsMember({"dirichlet", "softmax", "ensemble"}))
+      ->capture_default_str();
+  command->add_option("--array", options->array, "The array of an .npz; else its only one, or the one called logits");
+  command->add_option("--out", options->out,
+                      "Write the measures here (.csv, .json or .npz) and print a summary; else print them as CSV");
+  command->add_flag("--json", options->json, "Print JSON");
+  command
+      ->add_option("--samples", options->estimate.samples,
+                   "For an ensemble of Dirichlets: draws a member for the estimate of I[mu, theta]")
+      ->check(CLI::Range(int64_t{2}, int64_t{1} << 30))
+      ->capture_default_str();
+  command->add_option("--seed", options->estimate.seed, "Seed of those draws")->capture_default_str();
+  command->footer(
+      "Examples:\n"
+      "  priornet measure logits.npy --out measures.csv\n"
+      "  priornet measure member1.npy member2.npy --kind ensemble");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace priornet::tool

@@ -1,0 +1,247 @@
+#include "tool/commands/predict.h"
+
+#include <fmt/format.h>
+#include <priornet/deploy/calibrate.h>
+#include <priornet/deploy/inputs.h>
+#include <priornet/deploy/model_file.h>
+#include <priornet/learning/scoring.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "learning/base/names.h"
+#include "learning/data/csv.h"
+#include "tool/commands/command.h"
+#include "tool/commands/options.h"
+#include "tool/commands/terminal.h"
+
+namespace priornet::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* title_of(Verdict cause) {
+  return cause == Verdict::kAmbiguous ? "data" : cause == Verdict::kUnfamiliar ? "distributional" : "model";
+}
+
+std::string place_of(const Input& input) {
+  return input.row < 0 ? input.name : fmt::format("{}:{}", input.name, input.row);
+}
+
+std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+Json start_of(const Input& input) {
+  Json json = {{"input", input.name}};
+  if (input.row >= 0) json["row"] = input.row;
+  return json;
+}
+
+}  // namespace
+
+PredictionRows::PredictionRows(const ModelFile& model, std::string format) : model_(model), format_(std::move(format)) {
+  const bool several = model.asks_several();
+  const auto logits = several ? torch::zeros({2, 1, 2}) : torch::zeros({1, 2});
+  for (const auto& column : scores_of_logits(logits, model.run.gives_dirichlet(), 0).columns)
+    measures_.push_back(column.name);
+  for (const auto& [cause, measure] : watched_measures(model.run.gives_dirichlet(), several))
+    shown_.push_back({title_of(cause),
+                      static_cast<size_t>(std::find(measures_.begin(), measures_.end(), measure) - measures_.begin())});
+}
+
+std::string PredictionRows::header() const {
+  if (format_ == "jsonl") return "";
+  if (format_ == "csv") {
+    std::string text = "input,row,prediction,probability";
+    for (const auto& measure : measures_) text += "," + measure;
+    return text + (model_.points ? ",p_value,verdict,error\n" : ",error\n");
+  }
+  auto text = fmt::format("{:<32}  {:<16}  {:>11}", "input", "prediction", "probability");
+  for (const auto& [title, measure] : shown_) text += fmt::format("  {:>14}", title);
+  return text + (model_.points ? fmt::format("  {:>8}  verdict\n", "p-value") : "\n");
+}
+
+std::string PredictionRows::row(const Input& input, const Answers& answers, int64_t at) const {
+  if (format_ == "jsonl") {
+    auto json = start_of(input);
+    json.update(answer_json({model_.run.class_names, measures_}, answers, at));
+    return line(json);
+  }
+  const auto i = static_cast<size_t>(at);
+  const auto& name = model_.run.class_names.at(static_cast<size_t>(answers.prediction[i]));
+  const auto probability = answers.probability[i];
+  const auto* decision = answers.decisions.empty() ? nullptr : &answers.decisions[i];
+  const auto verdict = decision == nullptr ? "" : verdict_name(decision->verdict);
+  if (format_ == "csv") {
+    auto text = fmt::format("{},{},{},{}", csv_field(input.name), input.row < 0 ? "" : std::to_string(input.row),
+                            csv_field(name), probability);
+    for (const auto& values : answers.scores) text += fmt::format(",{}", values[i]);
+    return text + (decision == nullptr ? ",\n" : fmt::format(",{},{},\n", decision->p_value, verdict));
+  }
+  auto text = fmt::format("{:<32}  {:<16}  {:>11.4f}", place_of(input), name, probability);
+  for (const auto& [title, measure] : shown_) text += fmt::format("  {:>14.4g}", answers.scores.at(measure)[i]);
+  return text + (decision == nullptr ? "\n" : fmt::format("  {:>8.4f}  {}\n", decision->p_value, verdict));
+}
+
+std::string PredictionRows::error(const Input& input) const {
+  if (format_ == "jsonl") {
+    auto json = start_of(input);
+    json["error"] = input.error;
+    return line(json);
+  }
+  if (format_ == "csv")
+    return fmt::format("{},{},{}{}\n", csv_field(input.name), input.row < 0 ? "" : std::to_string(input.row),
+                       std::string(measures_.size() + (model_.points ? 4 : 2), ','), csv_field(input.error));
+  return fmt::format("{:<32}  error: {}\n", place_of(input), input.error);
+}
+
+namespace {
+
+struct PredictOptions {
+  std::string model;
+  std::vector<std::string> inputs;
+  std::string format;
+  std::string out;
+  std::string device = "auto";
+  int64_t batch = 250;
+};
+
+// Where rows go: standard output, or a file.
+class RowSink {
+ public:
+  explicit RowSink(const std::string& path) {
+    if (path.empty()) return;
+    file_ = std::fopen(path.c_str(), "wb");
+    if (file_ == nullptr) throw DataError(path + ": cannot be written");
+    path_ = path;
+  }
+  ~RowSink() {
+    if (file_ != nullptr) std::fclose(file_);
+  }
+  RowSink(const RowSink&) = delete;
+  RowSink& operator=(const RowSink&) = delete;
+
+  void write(std::string_view text) {
+    if (file_ == nullptr) return print(text);
+    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0)
+      throw DataError(path_ + ": cannot be written");
+  }
+
+ private:
+  std::FILE* file_ = nullptr;
+  std::string path_;
+};
+
+// Opening it would empty it, before it is read or for good.
+void check_out(const PredictOptions& options) {
+  auto read = options.inputs;
+  read.push_back(options.model);
+  for (const auto& path : read) {
+    std::error_code not_there;
+    if (!options.out.empty() && std::filesystem::equivalent(path, options.out, not_there))
+      throw CLI::ValidationError("--out", fmt::format("{} is what is read: it would be lost", options.out));
+  }
+}
+
+std::string format_for(const PredictOptions& options) {
+  if (!options.format.empty()) return options.format;
+  const auto name = lower_case(options.out);
+  return name.ends_with(".csv") ? "csv" : name.ends_with(".jsonl") ? "jsonl" : "table";
+}
+
+std::unique_ptr<InputSource> source_of(const std::string& name, const Predictor& predictor) {
+  if (name == "-") return stream_inputs(std::cin, "standard input", predictor);
+  return open_inputs(name, predictor);
+}
+
+// What is said of the inputs without an error. Where the network has no answer to one, each is asked alone, and that
+// one gets an error.
+Answers answers_to(std::vector<Input>& waiting, Predictor& predictor) {
+  std::vector<torch::Tensor> values;
+  for (const auto& input : waiting)
+    if (input.error.empty()) values.push_back(input.value);
+  if (values.empty()) return {};
+  try {
+    return answers_of(predictor.predict(torch::stack(values)));
+  } catch (const DataError&) {
+    Answers answers;
+    for (auto& input : waiting) {
+      if (!input.error.empty()) continue;
+      try {
+        answers.append(answers_of(predictor.predict(input.value.unsqueeze(0))), 0, 1);
+      } catch (const DataError& error) {
+        input.error = error.what();
+      }
+    }
+    return answers;
+  }
+}
+
+// Predicts what has gathered, in its order, and empties it.
+int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const PredictionRows& rows, RowSink& sink) {
+  const auto answers = answers_to(waiting, predictor);
+  std::string text;
+  int64_t at = 0;
+  for (const auto& input : waiting) text += input.error.empty() ? rows.row(input, answers, at++) : rows.error(input);
+  sink.write(text);
+  const auto failed = static_cast<int64_t>(waiting.size()) - at;
+  waiting.clear();
+  return failed;
+}
+
+void run(const PredictOptions& options) {
+  check_out(options);
+  Predictor predictor(open_model(options.model, chosen_device(options.device)));
+  const PredictionRows rows(predictor.model(), format_for(options));
+  RowSink sink(options.out);
+  sink.write(rows.header());
+  const StopSignal signal;
+  std::vector<Input> waiting;
+  int64_t count = 0;
+  int64_t failed = 0;
+  for (const auto& name : options.inputs) {
+    const auto source = source_of(name, predictor);
+    while (auto input = source->next()) {
+      if (signal.caught()) Stopped::end_process();
+      ++count;
+      waiting.push_back(std::move(*input));
+      if (static_cast<int64_t>(waiting.size()) == options.batch) failed += flush(waiting, predictor, rows, sink);
+    }
+  }
+  failed += flush(waiting, predictor, rows, sink);
+  if (failed > 0) throw DataError(fmt::format("{} of {} inputs could not be read", failed, count));
+}
+
+}  // namespace
+
+void add_predict(CLI::App& tool) {
+  auto* command = tool.add_subcommand("predict", "Class, probability, uncertainties and a verdict of each input");
+  const auto options = std::make_shared<PredictOptions>();
+  command->add_option("MODEL", options->model, "A model file; or a run's folder, which gives no verdicts")
+      ->required()
+      ->check(CLI::ExistingPath);
+  command
+      ->add_option("INPUT", options->inputs,
+                   "Images, folders of them, .csv, .npy; - is standard input (CSV, .npy or one image)")
+      ->required();
+  command->add_option("--format", options->format, "table, csv or jsonl; by default as --out ends, else a table")
+      ->check(CLI::IsMember({"table", "csv", "jsonl"}));
+  command->add_option("--out", options->out, "Write here, not to standard output");
+  command->add_option("--batch", options->batch, "Inputs at a time")
+      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
+      ->capture_default_str();
+  add_device_option(*command, options->device, "Where to compute");
+  command->footer(
+      "An input that cannot be read gives a row with its error; the others go on, and the exit status is 1\n"
+      "(docs/deploy.md).\n\n"
+      "Examples:\n"
+      "  priornet predict photos.priornet new/ one.jpg\n"
+      "  curl -s URL | priornet predict photos.priornet - --format jsonl");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace priornet::tool

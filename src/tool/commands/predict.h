@@ -1,0 +1,33 @@
+#pragma once
+
+#include <priornet/deploy/inputs.h>
+#include <priornet/deploy/predictor.h>
+
+#include <string>
+
+namespace priornet::tool {
+
+/// Predictions as text, a line an input. `format` is table, csv or jsonl.
+class PredictionRows {
+ public:
+  PredictionRows(const ModelFile& model, std::string format);
+
+  /// What stands above the rows.
+  std::string header() const;
+  std::string row(const Input& input, const Answers& answers, int64_t at) const;
+  /// Of an input that could not be read.
+  std::string error(const Input& input) const;
+
+ private:
+  struct Shown {
+    std::string title;
+    size_t measure;  ///< of measures_
+  };
+
+  const ModelFile& model_;
+  std::string format_;
+  std::vector<Shown> shown_;           ///< the measures of the table: data, distributional, model uncertainty
+  std::vector<std::string> measures_;  ///< all of them
+};
+
+}  // namespace priornet::tool

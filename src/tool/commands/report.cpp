@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "learning/base/file_io.h"
+#include "tool/commands/command.h"
+#include "tool/commands/terminal.h"
+#include "tool/report/page.h"
+#include "tool/report/table.h"
+
+namespace priornet::tool {
+namespace {
+
+struct ReportOptions {
+  std::vector<std::string> folders;
+  std::string format = "html";
+  std::string out;
+};
+
+std::string markdown_of(const std::vector<StoredResults>& all) {
+  std::string text;
+  for (const auto& results : all)
+    text += fmt::format("{}# {}\n\n{}", text.empty() ? "" : "\n", results.title, to_markdown(results));
+  return text;
+}
+
+std::string latex_of(const std::vector<StoredResults>& all) {
+  std::string text = "% needs \\usepackage{booktabs}\n";
+  for (const auto& results : all) text += "\n" + to_latex(results);
+  return text;
+}
+
+std::string csv_of(const std::vector<StoredResults>& all) {
+  std::vector<Table> tables;
+  for (const auto& results : all)
+    for (auto table : results.tables) {
+      table.title = fmt::format("{}: {}", results.title, table.title);
+      tables.push_back(std::move(table));
+    }
+  return to_csv(long_form(tables));
+}
+
+std::string rendered(const std::vector<StoredResults>& all, const std::string& format) {
+  if (format == "markdown") return markdown_of(all);
+  if (format == "latex") return latex_of(all);
+  if (format == "csv") return csv_of(all);
+  return report_page(all);
+}
+
+void report(const ReportOptions& options) {
+  std::vector<StoredResults> all;
+  for (const auto& given : options.folders)
+    for (const auto& folder : folders_with_results(given)) all.push_back(read_results(folder));
+  const bool is_page = options.format == "html";
+  const auto text = rendered(all, options.format);
+  if (options.out.empty() && !is_page) {
+    print(text);
+    return;
+  }
+  const auto path = options.out.empty() ? std::string("report.html") : options.out;
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+  print(fmt::format("Written: {}\n", path));
+}
+
+}  // namespace
+
+void add_report(CLI::App& tool) {
+  auto options = std::make_shared<ReportOptions>();
+  auto* command = tool.add_subcommand("report", "One page with tables and charts, or the tables alone, from results");
+  command->footer(
+      "The page opens from disk and fetches nothing.\n\nExamples:\n"
+      "  priornet report out/mnist\n"
+      "  priornet report results --out report.html\n"
+      "  priornet report runs/dpn --out dpn.html\n"
+      "  priornet report results/synthetic --format latex --out tables.tex");
+  command
+      ->add_option(
+          "DIR", options->folders,
+          "Folders with results: of priornet reproduce, of a run that was evaluated, or one that holds several")
+      ->required();
+  command->add_option("--format", options->format, "html: the page; markdown, csv or latex: every table")
+      ->check(CLI::IsMember({"html", "markdown", "csv", "latex"}))
+      ->capture_default_str();
+  command->add_option("--out", options->out, "File to write; else report.html, and tables to standard output");
+  command->callback([options] { report(*options); });
+}
+
+}  // namespace priornet::tool

@@ -1,0 +1,88 @@
+#include "tool/commands/terminal.h"
+
+#include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+
+namespace priornet::tool {
+
+void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  throw DataError("standard output: cannot be written: " + std::generic_category().message(errno));
+}
+
+TerminalProgress::TerminalProgress() : on_terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+TerminalProgress::~TerminalProgress() {
+  if (line_open_) std::fputc('\n', stderr);
+}
+
+void TerminalProgress::report(std::string_view task, int64_t done, int64_t total) {
+  constexpr int64_t kWidth = 30;
+  constexpr auto kPause = std::chrono::milliseconds(50);
+  const auto now = Clock::now();
+  if (task != task_) {
+    task_ = task;
+    started_ = now;
+    drawn_ = {};
+  }
+  const bool finished = done >= total;
+  const double seconds = std::chrono::duration<double>(now - started_).count();
+  const auto text = detail_.empty() ? std::string() : "  " + detail_;
+  if (!on_terminal_) {
+    if (finished) fmt::print(stderr, "{:<16} {:6.1f} s{}\n", task, seconds, text);
+  } else if (finished || now - drawn_ >= kPause) {
+    const auto filled = kWidth * std::clamp<int64_t>(done, 0, total) / std::max<int64_t>(total, 1);
+    fmt::print(stderr, "\r{:<16} ", task);
+    for (int64_t i = 0; i < kWidth; ++i) std::fputs(i < filled ? "━" : "╌", stderr);
+    fmt::print(stderr, " {:3} %  {:.1f} s{}\x1b[K{}", 100 * done / std::max<int64_t>(total, 1), seconds, text,
+               finished ? "\n" : "");
+    line_open_ = !finished;
+    drawn_ = now;
+  }
+  if (finished) detail_.clear();
+  std::fflush(stderr);
+}
+
+namespace {
+
+volatile sig_atomic_t caught_signal = 0;
+
+void on_signal(int signal) { caught_signal = signal; }
+
+void handle(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = handler == SIG_DFL ? 0 : static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction older {};
+    ::sigaction(signal, nullptr, &older);
+    if (older.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);  // as nohup has it
+  }
+}
+
+}  // namespace
+
+StopSignal::StopSignal() {
+  caught_signal = 0;
+  handle(on_signal);
+}
+
+StopSignal::~StopSignal() { handle(SIG_DFL); }
+
+bool StopSignal::caught() const { return caught_signal != 0; }
+
+void Stopped::end_process() {
+  handle(SIG_DFL);
+  ::raise(caught_signal);
+  std::_Exit(128 + caught_signal);
+}
+
+}  // namespace priornet::tool

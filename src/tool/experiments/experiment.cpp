@@ -1,0 +1,88 @@
+#include "tool/experiments/experiment.h"
+
+#include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <nlohmann/json.hpp>
+
+#include "learning/base/run_record.h"
+#include "tool/experiments/image_plans.h"
+#include "tool/experiments/output_folder.h"
+#include "tool/experiments/synthetic_results.h"
+
+namespace priornet {
+namespace {
+
+constexpr Experiment kExperiments[] = {
+    {"synthetic", "three Gaussian classes in the plane, apart and overlapping (section 5.1, figure 3)",
+     reproduce_synthetic},
+    {"mnist", "MNIST against OMNIGLOT, SEMEION, SVHN, CIFAR-10 and Fashion-MNIST (section 5.2, appendix B.1)",
+     reproduce_mnist},
+    {"mnist-noise", "MNIST against OMNIGLOT in Gaussian noise of sigma 0 and 3 (section 5.2)", reproduce_mnist_noise},
+    {"svhn", "SVHN against CIFAR-10, CIFAR-100, TinyImageNet, LSUN and other scenes (appendix B.2)", reproduce_svhn},
+    {"cifar10", "CIFAR-10 against CIFAR-100, SVHN, TinyImageNet, LSUN and other scenes (section 5.2, appendix B.3)",
+     reproduce_cifar10},
+};
+
+}  // namespace
+
+std::span<const Experiment> experiments() { return kExperiments; }
+
+const Experiment& find_experiment(std::string_view name) {
+  std::string known;
+  for (const auto& experiment : kExperiments) {
+    if (experiment.name == name) return experiment;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", experiment.name);
+  }
+  throw ConfigError(fmt::format("unknown experiment '{}'; known: {}", name, known));
+}
+
+namespace {
+
+Table headline_table(const std::vector<ExperimentOutcome>& outcomes) {
+  Table table{"What was found", {"experiment", "what", "ours", "published"}, {}, {}};
+  for (const auto& outcome : outcomes)
+    for (const auto& headline : outcome.summary.headlines)
+      table.add({outcome.name, headline.what, headline.value,
+                 headline.published ? Cell::number(*headline.published, 1) : Cell("-")});
+  return table;
+}
+
+Table time_table(const std::vector<ExperimentOutcome>& outcomes) {
+  Table table{"How long it took", {"experiment", "wall time, s", "outcome"}, {}, {}};
+  double total = 0.0;
+  for (const auto& outcome : outcomes) {
+    total += outcome.seconds;
+    table.add({outcome.name, Cell::number(outcome.seconds, 1),
+               outcome.error.empty() ? Cell("done") : Cell("failed: " + outcome.error)});
+  }
+  table.add({"in all", Cell::number(total, 1), ""});
+  return table;
+}
+
+}  // namespace
+
+std::vector<Table> outcome_tables(const std::vector<ExperimentOutcome>& outcomes) {
+  std::vector<Table> tables;
+  if (auto headlines = headline_table(outcomes); !headlines.rows.empty()) tables.push_back(std::move(headlines));
+  tables.push_back(time_table(outcomes));
+  return tables;
+}
+
+std::vector<std::filesystem::path> write_outcomes(const std::vector<ExperimentOutcome>& outcomes,
+                                                  const std::string& command, const std::filesystem::path& folder) {
+  OutputFolder out(folder);
+  std::string markdown;
+  nlohmann::ordered_json json = {{"command", command}, {"tables", nlohmann::ordered_json::array()}};
+  for (const auto& table : outcome_tables(outcomes)) {
+    if (!markdown.empty()) markdown += '\n';
+    markdown += to_markdown(table);
+    json["tables"].push_back(nlohmann::ordered_json::parse(to_json(table)));
+  }
+  json["run"] = nlohmann::ordered_json::parse(to_json(describe_run()));
+  out.write("summary.md", markdown);
+  out.write("summary.json", json.dump(2) + "\n");
+  return out.files();
+}
+
+}  // namespace priornet

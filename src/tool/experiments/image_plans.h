@@ -1,0 +1,118 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tool/experiments/experiment.h"
+#include "tool/experiments/image_experiment.h"
+#include "tool/experiments/image_reproduction.h"
+
+// What the experiments on images share: how their models come from configurations, and what the profiles change.
+
+namespace priornet {
+
+/// What makes an experiment of one seed.
+struct ImagePlanOptions {
+  Profile profile = Profile::kPaper;
+  uint64_t seed = 1;
+  std::vector<std::string> overrides;  ///< of every configuration, as read_config takes them
+  int64_t seeds_before = 0;            ///< of the same reproduction
+};
+
+/// How much a profile evaluates.
+struct Extent {
+  int64_t inputs = 0;                 ///< of a set at most; 0: all
+  int64_t dropout_samples = 0;        ///< of MCDP
+  std::optional<int64_t> replicates;  ///< of the bootstrap
+};
+Extent extent_of(Profile profile);
+
+/// An experiment with what options and profile settle for all of them; the rest is to be filled in.
+ImageExperiment begin_experiment(const ImagePlanOptions& options);
+
+/// A configuration of configs/, and what a profile changes of it.
+struct PlannedRecipe {
+  std::string name;
+  std::vector<std::string> changes;
+};
+
+/// Where a network of a seed is left below runs/.
+std::string run_of_seed(uint64_t seed, const std::string& name);
+
+/// The recipe, changed by the profile, the seed, and then by hand.
+TrainConfig planned_config(const PlannedRecipe& recipe, const ImagePlanOptions& options);
+
+/// The models of the paper.
+struct PaperRecipes {
+  PlannedRecipe dnn;
+  PlannedRecipe dpn;
+  std::string suffix;  ///< of the folders of their runs
+};
+
+/// Adds DNN, MCDP (the same network, asked with dropout at work) and DPN.
+void add_paper_models(ImageExperiment& experiment, const PaperRecipes& recipes, const ImagePlanOptions& options);
+
+/// Those of profile modern.
+struct ModernRecipes {
+  PlannedRecipe dnn;
+  PlannedRecipe outlier_exposure;
+  PlannedRecipe dpn;
+};
+
+/// Adds DNN, OE and DPN. The DPNs of the seeds are the members of one ensemble, as its configuration describes it: with
+/// the first seed it is added as "DPN ensemble" where it has several, and so costs no more than the members that no
+/// seed needs. DPN and ensemble are compared with OE, differential entropy with entropy.
+void add_modern_models(ImageExperiment& experiment, const ModernRecipes& recipes, const ImagePlanOptions& options);
+
+/// The set, or as many of its `size` rows as the profile evaluates, drawn by seed.
+std::string evaluated(const std::string& set, int64_t size, const ImagePlanOptions& options);
+
+/// The plan of every seed that the experiment is run with.
+PlanOfSeed plan_by(ImageExperiment (*experiment)(const ImagePlanOptions&), const ExperimentOptions& options);
+
+// What the experiments on 32x32 colour images, SVHN and CIFAR-10, share.
+
+/// TinyImageNet's test images as the paper's text has it (bilinear, which in its day did not antialias) and
+/// antialiased, LSUN, and scenes of Places, which are not LSUN and have no published cells.
+std::vector<PlannedSet> photograph_sets(const ImagePlanOptions& options);
+
+/// Adds the models of a family of configurations ("cifar10": configs/cifar10-dnn.toml, ...) as the profile has them.
+void add_colour_models(ImageExperiment& experiment, const std::string& family, const ImagePlanOptions& options);
+
+/// Adds what a reader of the tables of both should know.
+void add_colour_remarks(ImageExperiment& experiment, const ImagePlanOptions& options);
+
+// The paper's experiments on MNIST: section 5.2, and appendix B.1 for further sets.
+
+/// DNN, MCDP and DPN on MNIST valid+test against OMNIGLOT (as published, and with MNIST's polarity), SEMEION, SVHN,
+/// CIFAR-10 and Fashion-MNIST.
+ImageExperiment mnist_experiment(const ImagePlanOptions& options);
+
+/// The same networks, and others trained on inputs with Gaussian noise of sigma 3, against OMNIGLOT.
+ImageExperiment mnist_noise_experiment(const ImagePlanOptions& options);
+
+/// Run them and write their files (image_reproduction.h). The noise experiment uses the networks of a finished
+/// experiment `mnist` in the folder beside its own. AbsentSet where MNIST is not there.
+ExperimentSummary reproduce_mnist(const ExperimentOptions& options, Progress& progress);
+ExperimentSummary reproduce_mnist_noise(const ExperimentOptions& options, Progress& progress);
+
+// The paper's experiment on SVHN: appendix B.2.
+
+/// DNN, MCDP and DPN, whose out-of-distribution training data is CIFAR-10, on SVHN test against the test sets of
+/// CIFAR-10 and CIFAR-100, TinyImageNet, LSUN, and scenes of Places.
+ImageExperiment svhn_experiment(const ImagePlanOptions& options);
+
+/// Runs it and writes its files (image_reproduction.h). AbsentSet where SVHN or CIFAR-10 is not there.
+ExperimentSummary reproduce_svhn(const ExperimentOptions& options, Progress& progress);
+
+// The paper's experiment on CIFAR-10: section 5.2 and appendix B.3.
+
+/// DNN, MCDP and DPN, whose out-of-distribution training data is CIFAR-100, on CIFAR-10 test against the test sets of
+/// CIFAR-100 and SVHN, TinyImageNet, with and without the classes that are CIFAR-10's, LSUN, and scenes of Places.
+ImageExperiment cifar10_experiment(const ImagePlanOptions& options);
+
+/// Runs it and writes its files (image_reproduction.h). AbsentSet where CIFAR-10 or CIFAR-100 is not there.
+ExperimentSummary reproduce_cifar10(const ExperimentOptions& options, Progress& progress);
+
+}  // namespace priornet

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+
+#include "tool/experiments/experiment.h"
+#include "tool/experiments/image_experiment.h"
+#include "tool/experiments/image_run.h"
+
+namespace priornet {
+
+/// The experiment of one seed.
+using PlanOfSeed = std::function<ImageExperiment(uint64_t seed)>;
+
+/// Runs it for every seed and writes results.json, curves.json and images.json (of the first seed), table.md,
+/// table.tex, table.csv and report.html; networks are left below OUT/runs and used again. `run` says where the sets
+/// come from and which other runs may be used; device, folder and stop are those of `options`.
+ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptions& options, ImageRunOptions run,
+                                   Progress& progress);
+
+}  // namespace priornet

@@ -1,0 +1,278 @@
+#include "tool/experiments/image_results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tool/experiments/image_tables.h"
+#include "tool/report/table.h"
+#include "uncertainty/core/checks.h"
+
+namespace priornet {
+
+double student_t(int64_t degrees) {
+  check_range("student_t", "degrees", degrees >= 1, "at least 1", static_cast<double>(degrees));
+  constexpr std::array<double, 9> kFew = {12.706205, 4.302653, 3.182446, 2.776445, 2.570582,
+                                          2.446912,  2.364624, 2.306004, 2.262157};
+  if (degrees <= static_cast<int64_t>(kFew.size())) return kFew[static_cast<size_t>(degrees - 1)];
+  // Cornish-Fisher: the normal quantile z, corrected in powers of 1 / degrees.
+  constexpr double z = 1.959963984540054;
+  const double n = static_cast<double>(degrees), square = z * z;
+  const double first = z * (square + 1) / 4;
+  const double second = z * ((5 * square + 16) * square + 3) / 96;
+  const double third = z * (((3 * square + 19) * square + 17) * square - 15) / 384;
+  return z + first / n + second / (n * n) + third / (n * n * n);
+}
+
+Estimate over_seeds(const std::vector<Estimate>& seeds) {
+  check_range("over_seeds", "seeds", !seeds.empty(), "at least 1", 0.0);
+  if (seeds.size() == 1) return seeds.front();
+  const auto count = static_cast<double>(seeds.size());
+  double mean = 0.0, squares = 0.0;
+  for (const auto& seed : seeds) mean += seed.value / count;
+  for (const auto& seed : seeds) squares += std::pow(seed.value - mean, 2);
+  const double margin = student_t(static_cast<int64_t>(seeds.size()) - 1) * std::sqrt(squares / (count - 1) / count);
+  return {mean, mean - margin, mean + margin};
+}
+
+namespace {
+
+Estimate in_percent(const Estimate& share) { return {100 * share.value, 100 * share.low, 100 * share.high}; }
+
+/// Wilson's interval of a share: it does not collapse where there are few errors.
+Estimate error_of(const InsideEvaluation& inside) {
+  constexpr double kSquare = 1.959963984540054 * 1.959963984540054;
+  const auto n = static_cast<double>(inside.size);
+  const double middle = (inside.error + kSquare / (2 * n)) / (1 + kSquare / n);
+  const double margin =
+      std::sqrt(kSquare * (inside.error * (1 - inside.error) / n + kSquare / (4 * n * n))) / (1 + kSquare / n);
+  return {inside.error, std::max(0.0, middle - margin), std::min(1.0, middle + margin)};
+}
+
+class Cells {
+ public:
+  explicit Cells(const std::vector<ImageResult>& seeds) : seeds_(seeds) {}
+
+  std::vector<ResultCell> all() {
+    for (size_t m = 0; m < seeds_.front().models.size(); ++m) {
+      add_error(m);
+      add_detection(
+          m, nullptr,
+          [](const ModelResult& result) -> const auto& { return result.report.evaluation.inside.misclassification; });
+    }
+    const auto& sets = seeds_.front().outside;
+    for (size_t s = 0; s < sets.size(); ++s)
+      for (size_t m = 0; m < seeds_.front().models.size(); ++m)
+        add_detection(
+            m, &sets[s], [&](const ModelResult& result) -> const auto& {
+              return result.report.evaluation.outside[s].detection;
+            });
+    return std::move(cells_);
+  }
+
+ private:
+  ResultCell blank(size_t model, const PlannedSet* set) const {
+    const auto& plan = seeds_.front().models[model].plan;
+    ResultCell cell;
+    cell.outside = set == nullptr ? "" : set->title;
+    cell.model = plan.name;
+    cell.sigma = plan.config.noise;
+    return cell;
+  }
+
+  const PublishedRow* published(size_t model, const PlannedSet* set) const {
+    const auto& experiment = seeds_.front().experiment;
+    if (set != nullptr && set->published.empty()) return nullptr;
+    const auto& plan = seeds_.front().models[model].plan;
+    return find_published(experiment.published, {set == nullptr ? "" : std::string_view(set->published), plan.name,
+                                                 plan.config.noise, experiment.is_noise_table});
+  }
+
+  void add(ResultCell cell, const std::vector<Estimate>& seeds, double published) {
+    cell.ours = in_percent(over_seeds(seeds));
+    if (!std::isnan(published)) cell.published = published;
+    cells_.push_back(std::move(cell));
+  }
+
+  void add_error(size_t model) {
+    auto cell = blank(model, nullptr);
+    cell.metric = CellMetric::kError;
+    std::vector<Estimate> errors;
+    for (const auto* result : results_of_model(seeds_, model))
+      errors.push_back(error_of(result->report.evaluation.inside));
+    const auto* row = published(model, nullptr);
+    add(cell, errors, row == nullptr ? kNoCell : row->error);
+  }
+
+  template <class RowsOf>
+  void add_detection(size_t model, const PlannedSet* set, RowsOf&& rows_of) {
+    const auto* row = published(model, set);
+    const auto results = results_of_model(seeds_, model);
+    for (const auto metric : {CellMetric::kAuroc, CellMetric::kAupr}) {
+      for (size_t measure = 0; measure < kPaperMeasures.size(); ++measure) {
+        std::vector<Estimate> estimates;
+        for (const auto* result : results) {
+          const auto* found = find_measure(rows_of(*result), kPaperMeasures[measure]);
+          if (found == nullptr) continue;
+          estimates.push_back(metric == CellMetric::kAuroc ? found->detection.auroc : found->detection.aupr);
+        }
+        // Not one of this model, or of a seed without a single error.
+        if (estimates.size() < results.size()) continue;
+        auto cell = blank(model, set);
+        cell.metric = metric;
+        cell.measure = measure;
+        const auto& cells = row == nullptr ? kNoRow : metric == CellMetric::kAuroc ? row->auroc : row->aupr;
+        add(cell, estimates, cells[measure]);
+      }
+    }
+  }
+
+  static constexpr std::array<double, 4> kNoRow = {kNoCell, kNoCell, kNoCell, kNoCell};
+  const std::vector<ImageResult>& seeds_;
+  std::vector<ResultCell> cells_;
+};
+
+}  // namespace
+
+std::vector<ResultCell> result_cells(const std::vector<ImageResult>& seeds) { return Cells(seeds).all(); }
+
+std::vector<ResultCell> headline_cells(const std::vector<ImageResult>& seeds) {
+  auto cells = result_cells(seeds);
+  std::erase_if(cells, [](const ResultCell& cell) {
+    return cell.metric != CellMetric::kError && (cell.metric != CellMetric::kAuroc || cell.outside.empty() ||
+                                                 kPaperMeasures[cell.measure] != "differential_entropy");
+  });
+  return cells;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json plan_json(const ImageExperiment& experiment) {
+  Json json = {{"in_distribution", experiment.inside},
+               {"out_of_distribution", Json::array()},
+               {"models", Json::array()},
+               {"remarks", experiment.remarks}};
+  for (const auto& set : experiment.outside)
+    json["out_of_distribution"].push_back({{"title", set.title}, {"set", set.set}});
+  for (const auto& model : experiment.models)
+    json["models"].push_back({{"model", model.name},
+                              {"run", model.run},
+                              {"dropout_samples", model.dropout_samples},
+                              {"config", to_toml(model.config)}});
+  return json;
+}
+
+Json uncertainty_json(const ImageResult& seed, const ModelResult& model) {
+  auto json = Json::array();
+  for (size_t s = 0; s < model.uncertainties.size(); ++s) {
+    Json row = {{"title", s == 0 ? seed.experiment.inside_title : seed.outside[s - 1].title}};
+    for (size_t part = 0; part < kUncertaintyParts.size(); ++part) {
+      const auto& auroc = model.uncertainties[s].auroc[part];
+      Json entry = {{"mean", model.uncertainties[s].mean[part]}};
+      if (s > 0) entry["auroc"] = {{"value", auroc.value}, {"low", auroc.low}, {"high", auroc.high}};
+      row[std::string(kUncertaintyParts[part])] = entry;
+    }
+    json.push_back(row);
+  }
+  return json;
+}
+
+/// Of what is detected only where the paper has that cell.
+Json headlines_json(const std::vector<ImageResult>& seeds) {
+  const bool with_sigma = seeds.front().experiment.is_noise_table;
+  auto json = Json::array();
+  for (const auto& cell : headline_cells(seeds)) {
+    const auto model = with_sigma ? fmt::format("{}, σ = {:g}", cell.model, cell.sigma) : cell.model;
+    const bool is_error = cell.metric == CellMetric::kError;
+    if (!is_error && !cell.published) continue;
+    json.push_back({{"text", fmt::format("{:.2f}{}", cell.ours.value, is_error ? " %" : "")},
+                    {"label", is_error ? fmt::format("error of the {}", model)
+                                       : fmt::format("AUROC, {}’s differential entropy, {}", model, cell.outside)}});
+    if (cell.published) json.back()["published"] = fmt::format("{:.1f}", *cell.published);
+  }
+  return json;
+}
+
+Json comparison_json(const ImageResult& seed, const ModelComparison& comparison) {
+  const auto& plan = comparison.plan;
+  Json json = {{"model", plan.model},
+               {"measure", plan.measure},
+               {"against", plan.against},
+               {"against_measure", plan.against_measure},
+               {"sets", Json::array()}};
+  for (size_t s = 0; s < comparison.sets.size(); ++s) {
+    const auto& pair = comparison.sets[s];
+    const auto distance = difference(pair);
+    json["sets"].push_back({{"title", seed.outside[s].title},
+                            {"auroc", pair.first},
+                            {"auroc_against", pair.second},
+                            {"difference", {{"value", distance.value}, {"low", distance.low}, {"high", distance.high}}},
+                            {"p_value", pair.p_value}});
+  }
+  return json;
+}
+
+/// What tells each set apart before any network; the same for every model and seed.
+Json trivial_json(const ImageResult& result) {
+  auto json = Json::array();
+  for (size_t s = 0; s < result.outside.size(); ++s) {
+    const auto& trivial = result.models.front().report.evaluation.outside[s].trivial;
+    json.push_back({{"set", result.outside[s].title}, {"statistic", trivial.name}, {"auroc", trivial.auroc}});
+  }
+  return json;
+}
+
+Json seed_json(const ImageResult& seed) {
+  Json json = {{"seed", seed.experiment.seed}, {"models", Json::array()}, {"missing", Json::array()}};
+  for (const auto& model : seed.models) {
+    json["models"].push_back({{"model", model.plan.name},
+                              {"sigma", model.plan.config.noise},
+                              {"evaluation", Json::parse(to_json(model.report))}});
+    if (!model.uncertainties.empty()) json["models"].back()["uncertainties"] = uncertainty_json(seed, model);
+  }
+  for (const auto& comparison : seed.comparisons) json["comparisons"].push_back(comparison_json(seed, comparison));
+  for (const auto& missing : seed.missing)
+    json["missing"].push_back({{"title", missing.plan.title}, {"remedy", missing.remedy}});
+  return json;
+}
+
+Json training_times(const std::vector<ImageResult>& seeds) {
+  auto json = Json::array();
+  for (const auto& seed : seeds)
+    for (const auto& model : seed.models)
+      json.push_back({{"run", model.report.run},
+                      {"model", model.plan.name},
+                      {"seconds", model.training_seconds},
+                      {"evaluation_seconds", model.evaluation_seconds}});
+  return json;
+}
+
+double preparation_time(const std::vector<ImageResult>& seeds) {
+  double seconds = 0.0;
+  for (const auto& seed : seeds) seconds += seed.preparation_seconds;
+  return seconds;
+}
+
+}  // namespace
+
+std::string to_json(const std::vector<ImageResult>& seeds, const RunRecord& record) {
+  const auto& experiment = seeds.front().experiment;
+  Json json = {{"experiment", experiment.name},    {"title", experiment.title},
+               {"lead", experiment.lead},          {"headlines", headlines_json(seeds)},
+               {"tables", Json::array()},          {"trivial", trivial_json(seeds.front())},
+               {"options", plan_json(experiment)}, {"seeds", Json::array()}};
+  for (const auto& table : image_tables(seeds)) json["tables"].push_back(Json::parse(store_table(table)));
+  for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed));
+  json["cells"] = Json::parse(to_json(cell_table(seeds)))["rows"];
+  json["run"] = Json::parse(to_json(record));
+  json["run"]["preparation_seconds"] = preparation_time(seeds);
+  json["run"]["training"] = training_times(seeds);
+  return json.dump(2) + "\n";
+}
+
+}  // namespace priornet

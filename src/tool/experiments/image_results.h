@@ -1,0 +1,41 @@
+#pragma once
+
+#include <priornet/uncertainty/detection.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tool/experiments/image_run.h"
+
+namespace priornet {
+
+/// The quantile 0.975 of Student's t distribution, to 1e-4 of its value. ArgumentError unless degrees >= 1.
+double student_t(int64_t degrees);
+
+/// The mean over seeds with its 95 % interval by Student's t, which may reach beyond 0 or 1; of a single seed its own
+/// estimate. ArgumentError if there is none.
+Estimate over_seeds(const std::vector<Estimate>& seeds);
+
+enum class CellMetric { kError, kAuroc, kAupr };
+
+/// One number of the tables, in percent, with the published one beside it.
+struct ResultCell {
+  std::string outside;  ///< title of the set; empty: of misclassification detection, or the error
+  std::string model;
+  double sigma = 0.0;
+  CellMetric metric = CellMetric::kAuroc;
+  size_t measure = 0;  ///< of kPaperMeasures; of the error 0
+  Estimate ours;       ///< over the seeds (seed_statistics.h)
+  std::optional<double> published;
+};
+
+/// Every cell that our runs have: those of kPaperMeasures that a model gives. One result a seed, of one experiment.
+/// The interval of an error of a single seed is Wilson's.
+std::vector<ResultCell> result_cells(const std::vector<ImageResult>& seeds);
+
+/// Those that an experiment stands for: errors, and the AUROC of the differential entropy for each set.
+std::vector<ResultCell> headline_cells(const std::vector<ImageResult>& seeds);
+
+}  // namespace priornet

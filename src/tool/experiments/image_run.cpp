@@ -1,0 +1,309 @@
+#include "tool/experiments/image_run.h"
+
+#include <fmt/format.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/learning/run_folder.h>
+#include <priornet/learning/trained_run.h>
+#include <priornet/learning/training.h>
+#include <priornet/learning/transforms.h>
+#include <priornet/uncertainty/detection.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "learning/base/file_io.h"
+#include "learning/sets/path_set.h"
+
+namespace priornet {
+namespace {
+
+constexpr const char* kModelPart = "mutual_information_y_theta";
+
+using PartScores = std::array<torch::Tensor, 3>;
+
+PartScores split_scores(const SetScores& scores) {
+  const auto* data = scores.find("expected_entropy");
+  const auto* both = scores.find("mutual_information");
+  const auto* model = scores.find(kModelPart);
+  if (data == nullptr || both == nullptr || model == nullptr)
+    throw ArgumentError("uncertainty_parts: the scores should be those of an ensemble of Dirichlets");
+  return {data->contiguous(), (*both - *model).contiguous(), model->contiguous()};
+}
+
+}  // namespace
+
+bool has_uncertainty_parts(const SetScores& scores) { return scores.find(kModelPart) != nullptr; }
+
+std::vector<UncertaintyParts> uncertainty_parts(const SetScores& inside, const std::vector<SetScores>& outside) {
+  const auto inside_scores = split_scores(inside);
+  std::vector<UncertaintyParts> sets(1);
+  for (size_t part = 0; part < 3; ++part) sets[0].mean[part] = inside_scores[part].mean().item<double>();
+  for (const auto& scores : outside) {
+    const auto outside_scores = split_scores(scores);
+    auto& set = sets.emplace_back();
+    for (size_t part = 0; part < 3; ++part) {
+      const Ranking ranking({span_of(outside_scores[part]), span_of(inside_scores[part])});
+      const auto interval = delong_interval(ranking);
+      set.mean[part] = outside_scores[part].mean().item<double>();
+      set.auroc[part] = {roc_metrics(ranking).auroc, interval.low, interval.high};
+    }
+  }
+  return sets;
+}
+
+namespace {
+
+torch::Tensor uncertainty_column(const SetScores& scores, std::string_view measure) {
+  const auto* values = scores.find(measure);
+  if (values == nullptr) throw ArgumentError(fmt::format("compare_detection: a model has no measure {}", measure));
+  return uncertainty(measure, *values);
+}
+
+}  // namespace
+
+std::vector<PairedAuroc> compare_detection(const Evaluation& first, std::string_view first_measure,
+                                           const Evaluation& second, std::string_view second_measure) {
+  const auto first_inside = uncertainty_column(first.inside_scores, first_measure);
+  const auto second_inside = uncertainty_column(second.inside_scores, second_measure);
+  std::vector<PairedAuroc> sets;
+  for (size_t s = 0; s < first.outside_scores.size(); ++s) {
+    const auto first_outside = uncertainty_column(first.outside_scores[s], first_measure);
+    const auto second_outside = uncertainty_column(second.outside_scores.at(s), second_measure);
+    sets.push_back(delong_paired(PairedScores{{span_of(first_outside), span_of(first_inside)},
+                                              {span_of(second_outside), span_of(second_inside)}}));
+  }
+  return sets;
+}
+
+Estimate difference(const PairedAuroc& pair) {
+  constexpr double kNormal = 1.959963984540054;
+  const double value = pair.first - pair.second;
+  const double variance = pair.first_variance + pair.second_variance - 2 * pair.covariance;
+  const double margin = kNormal * std::sqrt(std::max(variance, 0.0));
+  return {value, value - margin, value + margin};
+}
+
+namespace {
+
+/// Empty if there is no run.
+std::string config_of(const std::filesystem::path& folder) {
+  const auto file = folder / "config.toml";
+  return std::filesystem::exists(file) ? InputFile(file).read_rest() : std::string();
+}
+
+}  // namespace
+
+void refuse_other_run(const std::filesystem::path& folder, const TrainConfig& config) {
+  const auto found = config_of(folder);
+  if (!found.empty() && found != to_toml(config))
+    throw DataError(
+        fmt::format("{}: holds a run of another configuration (profile, --set): choose another --out, or remove it",
+                    folder.string()));
+}
+
+bool is_finished_run(const std::filesystem::path& folder, const TrainConfig& config, int64_t rows) {
+  if (config_of(folder) != to_toml(config)) return false;
+  const auto steps = RunFolder(folder, RunFolder::Start::kResume).steps();
+  return !steps.empty() && steps.back() == config.epochs * (rows / config.batch);
+}
+
+double training_seconds(const std::filesystem::path& folder) {
+  double seconds = 0.0;
+  std::istringstream lines(InputFile(folder / "metrics.jsonl").read_rest());
+  for (std::string line; std::getline(lines, line);) seconds += nlohmann::json::parse(line).value("seconds", 0.0);
+  return seconds;
+}
+
+namespace {
+
+/// Says whose progress it is.
+class NamedProgress final : public Progress {
+ public:
+  NamedProgress(std::string name, Progress& progress) : name_(std::move(name)), progress_(progress) {}
+
+  void report(std::string_view task, int64_t done, int64_t total) override {
+    progress_.report(fmt::format("{}: {}", name_, task), done, total);
+  }
+  void detail(std::string_view text) override { progress_.detail(text); }
+
+ private:
+  std::string name_;
+  Progress& progress_;
+};
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+class SeedRun {
+ public:
+  SeedRun(const ImageExperiment& experiment, const ImageRunOptions& options, Progress& progress)
+      : experiment_(experiment), options_(options), progress_(progress) {}
+
+  ImageResult run() {
+    const auto start = Clock::now();
+    load_sets();
+    result_.preparation_seconds = seconds_since(start);
+    for (const auto& plan : experiment_.models) result_.models.push_back(result_of(plan));
+    for (const auto& plan : experiment_.comparisons) compare(plan);
+    return std::move(result_);
+  }
+
+ private:
+  Dataset load(const std::string& name) const {
+    if (options_.load) return options_.load(name);
+    LoadOptions options;
+    options.progress = &progress_;
+    return load_set(name, options);
+  }
+
+  Dataset load(const PlannedSet& set) const {
+    const LoadOptions options;
+    if (!options_.load && !set.by_hand.empty() && !is_own_set(parse_set_name(set.set).set, options))
+      throw AbsentSet(fmt::format("{} is not below {}: put {} into a folder of that name there", set.set,
+                                  options.root.string(), set.by_hand),
+                      fmt::format("put {} into a folder {} where data sets lie", set.by_hand, set.set));
+    return load(set.set);
+  }
+
+  // All of them before hours of training.
+  void load_sets() {
+    result_.experiment = experiment_;
+    result_.inside = load(experiment_.inside);
+    for (const auto& model : experiment_.models)
+      for (const auto& name : {model.config.train, model.config.validation})
+        if (!name.empty() && !sets_.contains(name)) sets_.emplace(name, load(name));
+    // Every network takes what its training set holds: the sets are fitted once for all of them.
+    const auto shape = image_shape(sets_.at(experiment_.models.front().config.train));
+    result_.inside = fit_to(result_.inside, shape);
+    for (const auto& set : experiment_.outside) {
+      try {
+        result_.outside_sets.push_back(fit_to(load(set), shape));
+        result_.outside.push_back(set);
+      } catch (const AbsentSet& error) {
+        result_.missing.push_back({set, error.remedy()});
+      }
+    }
+    trivial_ = trivial_detection(result_.inside, result_.outside_sets);
+  }
+
+  ModelResult result_of(const PlannedModel& plan) {
+    const auto name = fmt::format("{}{}, seed {}", plan.name, sigma_of(plan), experiment_.seed);
+    const auto folder = trained(plan, name);
+    NamedProgress progress(name, progress_);
+    const auto start = Clock::now();
+    auto run = load_run(folder, options_.device);
+    ModelResult result;
+    result.plan = plan;
+    result.training_seconds = seconds_of(plan, folder);
+    result.report.run = folder.lexically_relative(options_.runs.parent_path()).generic_string();
+    result.report.method = method_name(plan.config.method.method);
+    result.report.members = plan.config.members;
+    result.report.checkpoint = "last";
+    result.report.weights = run.identity;
+    auto& evaluation = result.report.evaluation;
+    evaluation = evaluate(run, result_.inside, result_.outside_sets, evaluation_options(plan), progress);
+    if (has_uncertainty_parts(evaluation.inside_scores))
+      result.uncertainties = uncertainty_parts(evaluation.inside_scores, evaluation.outside_scores);
+    result.evaluation_seconds = seconds_since(start);
+    return result;
+  }
+
+  void compare(const PlannedComparison& plan) {
+    const auto evaluation_of = [&](const std::string& model) -> const Evaluation& {
+      for (const auto& result : result_.models)
+        if (result.plan.name == model) return result.report.evaluation;
+      throw ArgumentError(fmt::format("run_image_experiment: no model {} to compare", model));
+    };
+    const auto& first = evaluation_of(plan.model);
+    const auto& second = evaluation_of(plan.against);
+    result_.comparisons.push_back({plan, compare_detection(first, plan.measure, second, plan.against_measure)});
+  }
+
+  std::string sigma_of(const PlannedModel& plan) const {
+    return experiment_.is_noise_table ? fmt::format(", sigma {:g}", plan.config.noise) : "";
+  }
+
+  EvaluationOptions evaluation_options(const PlannedModel& plan) const {
+    EvaluationOptions options;
+    options.scoring.dropout_samples = plan.dropout_samples;
+    options.scoring.noise = plan.config.noise;
+    options.scoring.seed = derive_seed(experiment_.seed, "evaluation");
+    options.scoring.bfloat16 = plan.config.precision == Precision::kBFloat16;
+    options.bootstrap = experiment_.bootstrap;
+    options.trivial = trivial_;
+    return options;
+  }
+
+  /// The folder of the run, after training where there was any left to do.
+  std::filesystem::path trained(const PlannedModel& plan, const std::string& name) {
+    if (plan.config.members == 1) {
+      const auto folder = options_.runs / plan.run;
+      const auto rows = sets_.at(plan.config.train).size();
+      refuse_other_run(folder, plan.config);
+      for (const auto& other : options_.other_runs)
+        if (!is_finished_run(folder, plan.config, rows) && is_finished_run(other / plan.run, plan.config, rows))
+          return other / plan.run;
+      train_network(plan.config, folder, name);
+      return folder;
+    }
+    // Members are held to their configurations one by one: there may be more of them than last time.
+    const RunFolder folder(options_.runs / plan.run, RunFolder::Start::kResume);
+    for (int64_t member = 1; member <= plan.config.members; ++member)
+      train_network(member_config(plan.config, member), member_folder(folder.path(), member),
+                    fmt::format("{}, member {}", name, member));
+    folder.write_config(to_toml(plan.config));
+    return folder.path();
+  }
+
+  void train_network(const TrainConfig& config, const std::filesystem::path& folder, const std::string& name) {
+    const auto& train_set = sets_.at(config.train);
+    refuse_other_run(folder, config);
+    if (is_finished_run(folder, config, train_set.size())) return;
+    TrainingSets sets{train_set, {}, {}};
+    if (!config.validation.empty()) sets.validation = sets_.at(config.validation);
+    TrainerOptions options;
+    options.device = options_.device;
+    options.resume = true;
+    options.stop = options_.stop;
+    NamedProgress progress(name, progress_);
+    train(config, sets, RunFolder(folder, RunFolder::Start::kResume), options, progress);
+  }
+
+  static double seconds_of(const PlannedModel& plan, const std::filesystem::path& folder) {
+    if (plan.config.members == 1) return training_seconds(folder);
+    double seconds = 0.0;
+    for (int64_t member = 1; member <= plan.config.members; ++member)
+      seconds += training_seconds(member_folder(folder, member));
+    return seconds;
+  }
+
+  const ImageExperiment& experiment_;
+  const ImageRunOptions& options_;
+  Progress& progress_;
+  std::map<std::string, Dataset> sets_;
+  std::vector<StatisticAuroc> trivial_;
+  ImageResult result_;
+};
+
+}  // namespace
+
+std::vector<const ModelResult*> results_of_model(const std::vector<ImageResult>& seeds, size_t model) {
+  std::vector<const ModelResult*> results;
+  for (const auto& seed : seeds)
+    if (model < seed.models.size()) results.push_back(&seed.models[model]);
+  return results;
+}
+
+ImageResult run_image_experiment(const ImageExperiment& experiment, const ImageRunOptions& options,
+                                 Progress& progress) {
+  return SeedRun(experiment, options, progress).run();
+}
+
+}  // namespace priornet

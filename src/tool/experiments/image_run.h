@@ -1,0 +1,104 @@
+#pragma once
+
+#include <priornet/learning/config.h>
+#include <priornet/learning/evaluation.h>
+#include <priornet/learning/progress.h>
+#include <priornet/learning/scoring.h>
+#include <priornet/uncertainty/detection.h>
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tool/experiments/image_experiment.h"
+
+// The three uncertainties of an ensemble of Prior Networks, apart (docs/math.md, section 4): data, E H[p(y|mu)];
+// distributional, E I[y, mu | theta]; model, I[y, theta]. They add up to the entropy of the mean.
+
+namespace priornet {
+
+constexpr std::array<std::string_view, 3> kUncertaintyParts = {"data", "distributional", "model"};
+
+/// Of one set, by kUncertaintyParts.
+struct UncertaintyParts {
+  std::array<double, 3> mean{};     ///< nats
+  std::array<Estimate, 3> auroc{};  ///< against the in-distribution set, with DeLong's interval; of that set 0
+};
+
+/// Whether scores are those of an ensemble of Dirichlets.
+bool has_uncertainty_parts(const SetScores& scores);
+
+/// The in-distribution set, then each of the others. ArgumentError unless the scores have the columns.
+std::vector<UncertaintyParts> uncertainty_parts(const SetScores& inside, const std::vector<SetScores>& outside);
+
+/// Two models on the same inputs.
+struct ModelComparison {
+  PlannedComparison plan;
+  std::vector<PairedAuroc> sets;  ///< a set each: of out-of-distribution detection
+};
+
+/// DeLong's paired test on each out-of-distribution set of two evaluations of the same sets, each model by a measure of
+/// its own, confidences negated. ArgumentError where one has no such measure.
+std::vector<PairedAuroc> compare_detection(const Evaluation& first, std::string_view first_measure,
+                                           const Evaluation& second, std::string_view second_measure);
+
+/// First less second, with its 95 % interval.
+Estimate difference(const PairedAuroc& pair);
+
+/// Throws DataError where the folder holds a run of another configuration.
+void refuse_other_run(const std::filesystem::path& folder, const TrainConfig& config);
+
+/// Whether the folder holds a run of this very configuration that was trained to its end, on a set of `rows` rows.
+bool is_finished_run(const std::filesystem::path& folder, const TrainConfig& config, int64_t rows);
+
+/// The seconds that the epochs of a run took, by its metrics.
+double training_seconds(const std::filesystem::path& folder);
+
+struct ModelResult {
+  PlannedModel plan;
+  double training_seconds = 0.0;  ///< over all epochs of all its networks
+  double evaluation_seconds = 0.0;
+  EvaluationReport report;  ///< the folder of its run is given from that of the results
+  /// Of an ensemble of Prior Networks: the in-distribution set, then the others. Else empty.
+  std::vector<UncertaintyParts> uncertainties;
+};
+
+/// A set that is not there, and how to get it.
+struct MissingSet {
+  PlannedSet plan;
+  std::string remedy;
+};
+
+/// One seed of an experiment.
+struct ImageResult {
+  ImageExperiment experiment;
+  std::vector<ModelResult> models;  ///< as planned
+  std::vector<PlannedSet> outside;  ///< those that are there: the order of Evaluation::outside
+  std::vector<MissingSet> missing;
+  std::vector<ModelComparison> comparisons;  ///< as planned, a set each
+  Dataset inside;                            ///< the images behind the scores, for pictures of them
+  std::vector<Dataset> outside_sets;
+  double preparation_seconds = 0.0;  ///< before the first training: sets loaded, fitted, compared
+};
+
+struct ImageRunOptions {
+  torch::Device device = torch::kCPU;
+  std::filesystem::path runs;  ///< networks are left in RUNS/RUN
+  /// Folders like `runs` of other experiments: a finished run of the same configuration is taken from there.
+  std::vector<std::filesystem::path> other_runs;
+  std::function<Dataset(const std::string& name)> load;  ///< none: load_set
+  std::function<bool()> stop;                            ///< as TrainerOptions has it
+};
+
+/// What came of the model at this place of the first seed's, seed by seed: an ensemble may be of the first alone.
+std::vector<const ModelResult*> results_of_model(const std::vector<ImageResult>& seeds, size_t model);
+
+/// Trains what is not trained yet and evaluates it all. A run that was stopped goes on where it was, a finished one is
+/// taken as it is; one of another configuration is refused. AbsentSet where the sets that are trained and tested on are
+/// not there; other sets may be missing. Throws what train() and evaluate() throw.
+ImageResult run_image_experiment(const ImageExperiment& experiment, const ImageRunOptions& options, Progress& progress);
+
+}  // namespace priornet

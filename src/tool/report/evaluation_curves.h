@@ -1,0 +1,34 @@
+#pragma once
+
+#include <priornet/learning/evaluation.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+// What a report draws of evaluations, thinned so that it can be kept with the results: a curve has at most 200 points,
+// a histogram 60 bins.
+
+namespace priornet {
+
+struct DrawnModel {
+  std::string name;
+  double sigma = 0.0;         ///< of the noise on its inputs
+  std::filesystem::path run;  ///< its folder, for the training curves; those of an ensemble are its first member's
+  const Evaluation* evaluation = nullptr;  ///< with its scores
+};
+
+struct DrawnSets {
+  uint64_t seed = 0;
+  std::string inside;                ///< title
+  std::vector<std::string> outside;  ///< titles, in the order of Evaluation::outside
+};
+
+/// JSON: {"seed", "sets", "models"}. Of each model what training reported, reliability in 15 bins of equal width, and a
+/// row a measure (all columns of the scores but `precision`): histograms a set and of the misclassified, risk against
+/// coverage, and a task for misclassification and for each set outside, with ROC and precision-recall curves; null
+/// where there is no such task.
+std::string curves_json(const DrawnSets& sets, const std::vector<DrawnModel>& models);
+
+}  // namespace priornet

@@ -1,0 +1,116 @@
+#include "tool/report/results_folder.h"
+
+#include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "learning/base/file_io.h"
+#include "tool/report/table.h"
+
+namespace priornet {
+namespace {
+
+namespace fs = std::filesystem;
+using Document = nlohmann::ordered_json;
+
+Document read_document(const fs::path& file) {
+  try {
+    return Document::parse(InputFile(file).read_rest());
+  } catch (const Document::parse_error& error) {
+    throw DataError(fmt::format("{}: should be JSON: {}", file.string(), error.what()));
+  }
+}
+
+bool has_results(const fs::path& folder) { return fs::is_regular_file(folder / "results.json"); }
+
+std::string text_of(const Document& json, const char* key) {
+  return json.contains(key) && json.at(key).is_string() ? json.at(key).get<std::string>() : std::string();
+}
+
+std::string seeds_of(const Document& results) {
+  const auto seeds = results.find("seeds");
+  if (seeds == results.end() || seeds->empty()) return "";
+  const auto number = [](const Document& seed) { return seed.value("seed", uint64_t{0}); };
+  if (seeds->size() == 1) return fmt::format(", seed {}", number(seeds->front()));
+  return fmt::format(", seeds {} to {}", number(seeds->front()), number(seeds->back()));
+}
+
+std::string sentence(const Document& results) {
+  if (!results.contains("run")) return "";
+  const auto& run = results.at("run");
+  const auto accelerator = text_of(run, "accelerator");
+  return fmt::format("`{}`{}; commit {}, LibTorch {}, {}, {:.0f} s.", text_of(run, "command"), seeds_of(results),
+                     text_of(run, "commit"), text_of(run, "libtorch"),
+                     accelerator.empty() ? text_of(run, "processor") : accelerator, run.value("seconds", 0.0));
+}
+
+std::string joined(const StoredResults& results, std::string (*render)(const Table&)) {
+  std::string text;
+  for (const auto& table : results.tables) {
+    if (!text.empty()) text += '\n';
+    text += render(table);
+  }
+  return text;
+}
+
+/// What a reader knows the results by: several may have one title.
+std::string name_of(const fs::path& folder) {
+  auto path = fs::weakly_canonical(folder);
+  if (path.filename() == "evaluation") path = path.parent_path();
+  return path.filename().string();
+}
+
+}  // namespace
+
+std::vector<fs::path> folders_with_results(const fs::path& folder) {
+  const auto own = [](const fs::path& of) {
+    return has_results(of) ? of : has_results(of / "evaluation") ? of / "evaluation" : fs::path();
+  };
+  if (const auto here = own(folder); !here.empty()) return {here};
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (const auto there = own(entry.path()); !there.empty()) found.push_back(there);
+  if (error) throw DataError(fmt::format("{}: cannot be read: {}", folder.string(), error.message()));
+  if (found.empty())
+    throw DataError(fmt::format(
+        "{}: holds no results: there should be a results.json, as priornet reproduce leaves in its folder and priornet "
+        "evaluate in RUN/evaluation",
+        folder.string()));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+StoredResults read_results(const fs::path& folder) {
+  const auto file = folder / "results.json";
+  auto json = read_document(file);
+  if (!json.is_object() || !json.contains("tables") || !json.at("tables").is_array())
+    throw DataError(fmt::format("{}: should hold \"tables\": an older priornet wrote it, run it again", file.string()));
+  StoredResults results;
+  results.folder = folder;
+  results.title = text_of(json, "title");
+  for (const auto& table : json.at("tables")) results.tables.push_back(restore_table(table.dump(), file.string()));
+  results.made_by = sentence(json);
+  auto numbers = Document::array();
+  if (json.contains("seeds"))
+    for (const auto& seed : json.at("seeds")) numbers.push_back(seed.value("seed", uint64_t{0}));
+  json["seeds"] = std::move(numbers);
+  json.erase("cells");
+  json["folder"] = name_of(folder);
+  for (const auto* stem : {"curves", "images", "maps"}) {
+    const auto beside = folder / fmt::format("{}.json", stem);
+    if (fs::is_regular_file(beside)) json[stem] = read_document(beside);
+  }
+  results.document = json.dump();
+  return results;
+}
+
+std::string to_markdown(const StoredResults& results) {
+  return joined(results, to_markdown) + (results.made_by.empty() ? "" : "\n" + results.made_by + "\n");
+}
+
+std::string to_latex(const StoredResults& results) { return joined(results, to_latex); }
+
+}  // namespace priornet

@@ -1,0 +1,131 @@
+#include "tool/server/batch_queue.h"
+
+#include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+#include <exception>
+
+namespace priornet::serving {
+
+BatchQueue::BatchQueue(Answerer answer, int64_t bytes_a_row, const BatchOptions& options, BatchReport report)
+    : answer_(std::move(answer)),
+      bytes_a_row_(bytes_a_row),
+      options_(options),
+      report_(std::move(report)),
+      worker_([this] { work(); }) {}
+
+BatchQueue::~BatchQueue() { finish(); }
+
+void BatchQueue::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    finishing_ = true;
+  }
+  changed_.notify_all();
+  if (worker_.joinable()) worker_.join();
+}
+
+int64_t BatchQueue::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_;
+}
+
+void BatchQueue::submit(std::string inputs, int64_t rows, Clock::time_point deadline, Done done) {
+  std::string refusal;
+  {
+    const std::lock_guard lock(mutex_);
+    if (finishing_) {
+      refusal = "the server is shutting down";
+    } else if (waiting_ + rows > options_.queue) {
+      refusal = fmt::format("the queue is full: {} inputs wait, {} may", waiting_, options_.queue);
+    } else {
+      jobs_.push_back(
+          std::make_shared<Job>(Job{std::move(inputs), rows, 0, Clock::now(), deadline, std::move(done), Answers()}));
+      waiting_ += rows;
+    }
+  }
+  if (!refusal.empty()) return done({503, {}, refusal});
+  changed_.notify_one();
+}
+
+void BatchQueue::work() {
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return finishing_ || !jobs_.empty(); });
+      if (jobs_.empty()) return;
+      const auto until = jobs_.front()->arrived + options_.latency;
+      changed_.wait_until(lock, until, [&] { return finishing_ || waiting_ >= options_.batch; });
+    }
+    run(take());
+  }
+}
+
+std::vector<BatchQueue::Share> BatchQueue::take() {
+  std::vector<Share> shares;
+  std::vector<std::shared_ptr<Job>> late;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto now = Clock::now();
+    for (int64_t room = options_.batch; room > 0 && !jobs_.empty();) {
+      const auto job = jobs_.front();
+      const bool too_late = job->deadline < now || !job->done;  // or a part of it failed
+      const auto count = too_late ? job->rows - job->taken : std::min(room, job->rows - job->taken);
+      if (too_late) {
+        late.push_back(job);
+      } else {
+        shares.push_back({job, job->taken, count});
+        room -= count;
+      }
+      job->taken += count;
+      waiting_ -= count;
+      if (job->taken == job->rows) jobs_.pop_front();
+    }
+  }
+  for (const auto& job : late) fail(job, 504, "the answer took longer than the time allowed");
+  return shares;
+}
+
+Answers BatchQueue::asked(const std::vector<Share>& shares) const {
+  int64_t rows = 0;
+  for (const auto& share : shares) rows += share.count;
+  std::string inputs;
+  inputs.reserve(static_cast<size_t>(rows * bytes_a_row_));
+  for (const auto& [job, begin, count] : shares)
+    inputs.append(job->inputs, static_cast<size_t>(begin * bytes_a_row_), static_cast<size_t>(count * bytes_a_row_));
+  auto answers = answer_(inputs, rows);
+  if (answers.rows != rows) throw Error(fmt::format("the model answered {} of {} inputs", answers.rows, rows));
+  if (report_) report_(rows);
+  return answers;
+}
+
+void BatchQueue::run(const std::vector<Share>& shares) {
+  if (shares.empty()) return;
+  try {
+    const auto answers = asked(shares);
+    int64_t at = 0;
+    for (const auto& share : shares) {
+      deliver(share, answers, at);
+      at += share.count;
+    }
+  } catch (const std::exception& error) {
+    if (shares.size() == 1) return fail(shares.front().job, 500, fmt::format("the model failed: {}", error.what()));
+    for (const auto& share : shares) run({share});
+  }
+}
+
+void BatchQueue::deliver(const Share& share, const Answers& answers, int64_t at) {
+  auto& job = *share.job;
+  if (!job.done) return;  // an earlier part failed
+  job.answers.append(answers, at, share.count);
+  if (job.answers.rows < job.rows) return;
+  const auto done = std::exchange(job.done, {});
+  done({200, std::move(job.answers), {}});
+}
+
+void BatchQueue::fail(const std::shared_ptr<Job>& job, int status, const std::string& reason) {
+  if (const auto done = std::exchange(job->done, {})) done({status, {}, reason});
+}
+
+}  // namespace priornet::serving

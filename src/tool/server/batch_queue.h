@@ -1,0 +1,89 @@
+#pragma once
+
+#include <priornet/deploy/predictor.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace priornet::serving {
+
+using Clock = std::chrono::steady_clock;
+
+/// Asks a model: `inputs` holds `rows` inputs one after the other, in the bytes of the model's input type.
+using Answerer = std::function<Answers(const std::string& inputs, int64_t rows)>;
+
+struct BatchOptions {
+  int64_t batch = 32;                                               ///< inputs a pass at most
+  std::chrono::microseconds latency{std::chrono::milliseconds(5)};  ///< an input waits so long for others at most
+  int64_t queue = 1024;                                             ///< inputs that may wait
+};
+
+/// What became of the inputs of one request.
+struct Outcome {
+  int status = 200;  ///< as HTTP counts: 200, 500 (the model failed), 503 (no room), 504 (too late)
+  Answers answers;   ///< where it is 200
+  std::string error;
+};
+using Done = std::function<void(Outcome)>;
+
+/// Inputs of many requests through one model, in batches: a thread of its own takes what waits, up to a batch, as soon
+/// as a batch is full or the oldest input has waited for the latency. A request of many inputs is spread over batches.
+/// If a batch fails, its requests are asked again one by one, so that one's error is not the others'.
+class BatchQueue {
+ public:
+  using BatchReport = std::function<void(int64_t rows)>;
+
+  BatchQueue(Answerer answer, int64_t bytes_a_row, const BatchOptions& options, BatchReport report = {});
+  ~BatchQueue();
+  BatchQueue(const BatchQueue&) = delete;
+  BatchQueue& operator=(const BatchQueue&) = delete;
+
+  /// `done` is called once: at once where there is no room, else by the queue's thread. `inputs` holds `rows` inputs of
+  /// bytes_a_row bytes, at least one. What has not begun by the deadline is not done.
+  void submit(std::string inputs, int64_t rows, Clock::time_point deadline, Done done);
+
+  /// Takes no more, answers what it took, ends its thread.
+  void finish();
+
+  int64_t waiting() const;
+
+ private:
+  struct Job {
+    std::string inputs;
+    int64_t rows = 0;
+    int64_t taken = 0;  ///< rows that went into batches
+    Clock::time_point arrived, deadline;
+    Done done;
+    Answers answers;
+  };
+  struct Share {  ///< of a batch
+    std::shared_ptr<Job> job;
+    int64_t begin, count;
+  };
+
+  void work();
+  std::vector<Share> take();
+  void run(const std::vector<Share>& shares);
+  Answers asked(const std::vector<Share>& shares) const;
+  void deliver(const Share& share, const Answers& answers, int64_t at);
+  void fail(const std::shared_ptr<Job>& job, int status, const std::string& reason);
+
+  const Answerer answer_;
+  const int64_t bytes_a_row_;
+  const BatchOptions options_;
+  const BatchReport report_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<Job>> jobs_;
+  int64_t waiting_ = 0;
+  bool finishing_ = false;
+  std::thread worker_;
+};
+
+}  // namespace priornet::serving

@@ -1,0 +1,137 @@
+#include "tool/server/http_messages.h"
+
+#include <priornet/uncertainty/errors.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "learning/base/file_io.h"
+#include "learning/base/names.h"
+
+namespace priornet::serving {
+namespace {
+
+std::string_view found_in(const std::vector<std::pair<std::string, std::string>>& pairs, std::string_view name) {
+  for (const auto& [key, value] : pairs)
+    if (key == name) return value;
+  return {};
+}
+
+std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_space) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '+' && plus_is_space) {
+      result += ' ';
+    } else if (text[i] == '%') {
+      unsigned value = 0;
+      if (i + 2 >= text.size()) return {};
+      const auto* end = text.data() + i + 3;
+      if (std::from_chars(text.data() + i + 1, end, value, 16).ptr != end) return {};
+      result += static_cast<char>(value);
+      i += 2;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string_view Request::header(std::string_view name) const { return found_in(headers, name); }
+std::string_view Request::parameter(std::string_view name) const { return found_in(query, name); }
+
+Response error_response(int status, std::string_view reason) {
+  Response response;
+  response.status = status;
+  // What a client sent may be in the reason, and need not be UTF-8.
+  response.body = nlohmann::json{{"error", reason}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (status == 503) response.headers.emplace_back("Retry-After", "1");
+  if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return response;
+}
+
+bool read_target(std::string_view target, Request& request) {
+  if (target.empty() || target.front() != '/') return false;
+  const auto mark = target.find('?');
+  auto path = percent_decoded(target.substr(0, mark), false);
+  if (!path) return false;
+  request.path = std::move(*path);
+  auto rest = mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1);
+  while (!rest.empty()) {
+    const auto part = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    const auto equals = part.find('=');
+    auto name = percent_decoded(part.substr(0, equals), true);
+    auto value = percent_decoded(equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1), true);
+    if (!name || !value) return false;
+    request.query.emplace_back(std::move(*name), std::move(*value));
+  }
+  return true;
+}
+
+namespace {
+
+std::string boundary_of(std::string_view content_type) {
+  const auto at = lower_case(std::string(content_type)).find("boundary=");
+  if (at == std::string::npos) throw ArgumentError("the form has no boundary in its Content-Type");
+  auto rest = content_type.substr(at + 9);
+  rest = !rest.empty() && rest.front() == '"' ? rest.substr(1, rest.find('"', 1) - 1) : rest.substr(0, rest.find(';'));
+  if (rest.empty() || rest.size() > 70) throw ArgumentError("the form's boundary should have 1 to 70 characters");
+  return std::string(rest);
+}
+
+}  // namespace
+
+std::string_view file_of_form(std::string_view content_type, std::string_view body) {
+  const auto mark = "--" + boundary_of(content_type);
+  const auto between = "\r\n" + mark;
+  std::optional<std::string_view> first;
+  // The first mark may open the body; each other one follows a line end.
+  auto at = body.starts_with(mark) ? mark.size() : std::string_view::npos;
+  if (const auto later = body.find(between); at == std::string_view::npos && later != std::string_view::npos)
+    at = later + between.size();
+  while (at != std::string_view::npos && body.substr(at, 2) != "--") {
+    const auto head_end = body.find("\r\n\r\n", at);
+    const auto end = head_end == std::string_view::npos ? head_end : body.find(between, head_end + 2);
+    if (end == std::string_view::npos) throw ArgumentError("the form breaks off inside a part");
+    const auto content = end < head_end + 4 ? std::string_view() : body.substr(head_end + 4, end - head_end - 4);
+    if (lower_case(std::string(body.substr(at, std::min<size_t>(head_end - at, 4096)))).find("filename=") !=
+        std::string::npos)
+      return content;
+    if (!first) first = content;
+    at = end + between.size();
+  }
+  if (!first) throw ArgumentError("the form has no part");
+  return *first;
+}
+
+std::string read_token(const std::filesystem::path& path) {
+  constexpr size_t kLongest = 4096;
+  InputFile file(path);
+  std::string text(kLongest + 1, '\0');
+  text.resize(file.read(text.data(), text.size()));
+  text.resize(std::min(text.size(), text.find_first_of("\r\n")));
+  if (text.empty()) throw DataError(path.string() + ": should hold a token in its first line, which is empty");
+  if (text.size() > kLongest) throw DataError(path.string() + ": should hold a token of at most 4096 bytes");
+  return text;
+}
+
+bool carries_token(std::string_view authorization, std::string_view token) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (authorization.size() < kScheme.size() ||
+      lower_case(std::string(authorization.substr(0, kScheme.size()))) != kScheme)
+    return false;
+  const auto given = authorization.substr(kScheme.size());
+  // Every byte that came is looked at, whatever the others are.
+  volatile unsigned different = given.size() == token.size() ? 0U : 1U;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const auto expected = token.empty() ? '\0' : token[i % token.size()];
+    different = different | static_cast<unsigned>(static_cast<unsigned char>(given[i] ^ expected));
+  }
+  return different == 0 && !token.empty();
+}
+
+}  // namespace priornet::serving

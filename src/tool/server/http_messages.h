@@ -1,0 +1,57 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// HTTP as the server's routes see it, whatever library carries it.
+
+namespace priornet::serving {
+
+struct Request {
+  std::string method;
+  std::string path;                                          ///< decoded, without the query
+  std::vector<std::pair<std::string, std::string>> query;    ///< decoded
+  std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case
+  std::string body;
+
+  /// By its name in lower case; empty if there is none.
+  std::string_view header(std::string_view name) const;
+  /// Empty if it is not there.
+  std::string_view parameter(std::string_view name) const;
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+/// To be called once, from any thread; what a copy was called with first counts.
+using Responder = std::function<void(Response)>;
+/// Answers now or later. May be called from several threads at a time.
+using Handler = std::function<void(Request, Responder)>;
+
+/// {"error": reason}; 503 comes with Retry-After, 401 with WWW-Authenticate.
+Response error_response(int status, std::string_view reason);
+
+/// Splits a request's target into path and query, with %XX decoded ("+" is a space in the query). False where it is
+/// malformed.
+bool read_target(std::string_view target, Request& request);
+
+/// The file in the body of a form: its first part with a file name, or the first part. `content_type` is that of the
+/// request, with the boundary. ArgumentError where there is no boundary, no part, or no end of one. A view of `body`.
+std::string_view file_of_form(std::string_view content_type, std::string_view body);
+
+/// The first line of a file. DataError: it cannot be read, is empty, or longer than 4096 bytes.
+std::string read_token(const std::filesystem::path& path);
+
+/// Whether an Authorization header carries the token: "Bearer TOKEN". How long it takes does not tell how much of the
+/// token was right.
+bool carries_token(std::string_view authorization, std::string_view token);
+
+}  // namespace priornet::serving

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "tool/server/http_messages.h"
+
+namespace priornet::serving {
+
+struct HttpOptions {
+  std::string host = "127.0.0.1";
+  uint16_t port = 8080;  ///< 0: any that is free
+  int threads = 2;       ///< that read, decode and write
+  int64_t max_body = int64_t{16} << 20;
+  int64_t max_bodies = int64_t{128} << 20;  ///< of all requests that are being read or answered, together
+  int64_t max_connections = 256;
+  std::chrono::milliseconds timeout{10'000};  ///< for a request to arrive whole, and for its answer to be taken
+  std::chrono::milliseconds idle{60'000};     ///< that a connection may wait for its next request
+  std::chrono::milliseconds drain{300};       ///< the same once stop() was called
+  std::string tls_certificate;                ///< a PEM file with its chain; without one there is no TLS
+  std::string tls_key;
+  std::function<void(int status)> refused;  ///< told of requests that never came to the handler
+};
+
+/// HTTP/1.1 by Boost.Beast. Bad requests (400), slow ones (408), large ones (413, 431), more connections or bodies than
+/// allowed (503) are answered with a JSON reason and never come to the handler. Where a build has no Boost, the
+/// constructor throws Error.
+class HttpServer {
+ public:
+  /// Listens. Error that names the address where that is not possible; DataError for a certificate that cannot be used.
+  HttpServer(const HttpOptions& options, Handler handler);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  uint16_t port() const;
+  int64_t connections() const;
+
+  /// Accepts no connection any more. Requests that have come, or come within HttpOptions::drain on a connection that is
+  /// open, are still answered.
+  void stop();
+  /// Until stop() was called and the last connection has ended.
+  void wait();
+
+ private:
+  class Listener;
+  std::unique_ptr<Listener> listener_;
+};
+
+/// Whether this build can serve.
+bool has_http_server();
+
+}  // namespace priornet::serving

@@ -1,0 +1,21 @@
+#include <priornet/uncertainty/errors.h>
+
+#include "tool/server/http_server.h"
+
+// What stands in for the server where Boost's headers were not found.
+
+namespace priornet::serving {
+
+class HttpServer::Listener {};
+
+HttpServer::HttpServer(const HttpOptions&, Handler) {
+  throw Error("this build has no Boost.Beast: it cannot serve (Debian: libboost-dev, then build again)");
+}
+HttpServer::~HttpServer() = default;
+uint16_t HttpServer::port() const { return 0; }
+int64_t HttpServer::connections() const { return 0; }
+void HttpServer::stop() {}
+void HttpServer::wait() {}
+bool has_http_server() { return false; }
+
+}  // namespace priornet::serving

@@ -1,0 +1,196 @@
+#include "tool/server/served_model.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+namespace priornet::serving {
+
+int64_t ModelDescription::values_a_row() const {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+std::vector<OutputDescription> outputs_of(const ModelDescription& model) {
+  std::vector<OutputDescription> outputs = {
+      {"prediction", "INT64"}, {"probability", "FP64"}, {"probabilities", "FP64", true}};
+  if (model.gives_dirichlet) outputs.push_back({"alphas", "FP64", true});
+  for (const auto& measure : model.measures) outputs.push_back({measure, "FP64"});
+  if (model.calibrated) {
+    outputs.push_back({"p_value", "FP64"});
+    outputs.push_back({"verdict", "BYTES"});
+  }
+  return outputs;
+}
+
+std::string metadata_json(const ModelDescription& model) {
+  std::vector<int64_t> shape = {-1};
+  shape.insert(shape.end(), model.shape.begin(), model.shape.end());
+  nlohmann::json outputs = nlohmann::json::array();
+  for (const auto& output : outputs_of(model)) {
+    std::vector<int64_t> dimensions = {-1};
+    if (output.by_class) dimensions.push_back(static_cast<int64_t>(model.class_names.size()));
+    outputs.push_back({{"name", output.name}, {"datatype", output.datatype}, {"shape", dimensions}});
+  }
+  nlohmann::json watches = nlohmann::json::array();
+  for (const auto& watch : model.watches)
+    watches.push_back(
+        {{"cause", verdict_name(watch.cause)}, {"measure", watch.measure}, {"threshold", watch.threshold}});
+  nlohmann::json parameters = {{"method", model.method},
+                               {"class_names", model.class_names},
+                               {"feature_names", model.feature_names},
+                               {"feature_means", model.feature_means},
+                               {"feature_deviations", model.feature_deviations},
+                               {"measures", model.measures},
+                               {"dirichlet", model.gives_dirichlet},
+                               {"calibrated", model.calibrated},
+                               {"watches", watches},
+                               {"provenance", model.provenance}};
+  if (model.calibrated) parameters["false_alarm"] = model.false_alarm;
+  const nlohmann::json input = {
+      {"name", "input"}, {"datatype", model.takes_images() ? "UINT8" : "FP32"}, {"shape", shape}};
+  return nlohmann::json{{"name", model.name},     {"versions", {"1"}},
+                        {"platform", "priornet"}, {"inputs", nlohmann::json::array({input})},
+                        {"outputs", outputs},     {"parameters", parameters}}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+namespace {
+
+std::vector<double> doubles(const torch::Tensor& values) {
+  const auto flat = values.to(torch::kCPU, torch::kFloat64).contiguous();
+  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+}
+
+// A view of the bytes as the tensor the predictor takes; they must outlive it.
+torch::Tensor input_tensor(const ModelDescription& model, const std::string& inputs, int64_t rows) {
+  std::vector<int64_t> shape = {rows};
+  shape.insert(shape.end(), model.shape.begin(), model.shape.end());
+  return at::from_blob(const_cast<char*>(inputs.data()), shape, model.takes_images() ? torch::kUInt8 : torch::kFloat32);
+}
+
+ModelDescription described(const ModelFile& file) {
+  ModelDescription model;
+  model.name = file.name;
+  model.method = method_name(file.run.config.method.method);
+  model.shape = file.preprocessing.shape;
+  model.class_names = file.run.class_names;
+  model.feature_names = file.preprocessing.feature_names;
+  if (file.preprocessing.mean.defined()) model.feature_means = doubles(file.preprocessing.mean);
+  if (file.preprocessing.deviation.defined()) model.feature_deviations = doubles(file.preprocessing.deviation);
+  model.gives_dirichlet = file.run.gives_dirichlet();
+  model.provenance = file.provenance;
+  if (file.points) {
+    model.calibrated = true;
+    model.false_alarm = file.points->false_alarm;
+    for (const auto& watch : file.points->watches)
+      model.watches.push_back({watch.cause, watch.measure, watch.threshold});
+  }
+  return model;
+}
+
+int64_t multiply_adds_a_row(const ModelFile& file) {
+  int64_t sum = 0;
+  for (const auto& network : file.run.members) sum += multiply_adds(*network);
+  return sum;
+}
+
+// Threads that wait for one another, and for a core that connections need, gain nothing on a pass this small.
+constexpr int64_t kWorthSharing = 50'000'000;  // multiply-adds
+
+void use_threads_for(int64_t multiply_adds, int most) {
+  const int threads = multiply_adds < kWorthSharing ? 1 : most;
+  if (at::get_num_threads() != threads) at::set_num_threads(threads);
+}
+
+}  // namespace
+
+ServedModel served_model(std::shared_ptr<Predictor> predictor) {
+  ServedModel served;
+  served.description = described(predictor->model());
+  const std::string blank(static_cast<size_t>(served.description.bytes_a_row()), '\0');
+  const auto first = predictor->predict(input_tensor(served.description, blank, 1));
+  for (const auto& [name, values] : first.scores) served.description.measures.push_back(name);
+  served.description.gives_dirichlet = first.log_alpha.defined();
+  served.answer = [predictor, model = served.description, work = multiply_adds_a_row(predictor->model()),
+                   threads = at::get_num_threads()](const std::string& inputs, int64_t rows) {
+    use_threads_for(work * rows, threads);
+    return answers_of(predictor->predict(input_tensor(model, inputs, rows)));
+  };
+  served.input_of_image = [predictor](std::string_view file) {
+    const auto image = predictor->decoded(file, "the image").contiguous();
+    return std::string(reinterpret_cast<const char*>(image.data_ptr<uint8_t>()), static_cast<size_t>(image.numel()));
+  };
+  return served;
+}
+
+namespace {
+
+std::vector<double> row_of(const std::vector<double>& values, int64_t row, int64_t width) {
+  return {values.begin() + row * width, values.begin() + (row + 1) * width};
+}
+
+// The two likeliest classes.
+std::string rivals(const ModelDescription& model, const std::vector<double>& probabilities) {
+  const auto first = std::max_element(probabilities.begin(), probabilities.end()) - probabilities.begin();
+  int64_t second = first == 0 ? 1 : 0;
+  for (int64_t i = 0; i < static_cast<int64_t>(probabilities.size()); ++i)
+    if (i != first && probabilities[static_cast<size_t>(i)] > probabilities[static_cast<size_t>(second)]) second = i;
+  const auto name = [&](int64_t index) { return model.class_names.at(static_cast<size_t>(index)); };
+  return fmt::format("{} or {}", name(first), name(second));
+}
+
+// "Its mutual information is 0.93, above 0.021": of the measure that watches for the cause.
+std::string reason_of(const ModelDescription& model, const Answers& answers, Verdict cause, size_t row) {
+  for (const auto& watch : model.watches) {
+    const auto at = std::find(model.measures.begin(), model.measures.end(), watch.measure);
+    if (watch.cause != cause || at == model.measures.end()) continue;
+    const auto value = answers.scores[static_cast<size_t>(at - model.measures.begin())][row];
+    auto name = watch.measure;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    if (!(value > watch.threshold)) return fmt::format(" Its {} of {:.3g} is what stands out most.", name, value);
+    const auto rounded = [](double number, int digits) { return fmt::format("{:.{}g}", number, digits); };
+    int digits = 3;  // more where the two would read the same
+    while (digits < 17 && rounded(value, digits) == rounded(watch.threshold, digits)) ++digits;
+    return fmt::format(" Its {} is {}, above the limit of {}.", name, rounded(value, digits),
+                       rounded(watch.threshold, digits));
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string verdict_in_words(const ModelDescription& model, const Answers& answers, int64_t row) {
+  if (answers.decisions.empty()) return "The model was not calibrated: it gives no verdict (see priornet calibrate).";
+  const auto at = static_cast<size_t>(row);
+  const auto& [verdict, p_value] = answers.decisions[at];
+  const auto reason = reason_of(model, answers, verdict, at);
+  switch (verdict) {
+    case Verdict::kAccept:
+      return fmt::format("Nothing speaks against it: {:.0f} % of known inputs look at least as unusual.",
+                         100 * p_value);
+    case Verdict::kAmbiguous:
+      return fmt::format("Ambiguous: it could be {}.{}",
+                         rivals(model, row_of(answers.probabilities, row, answers.classes)), reason);
+    case Verdict::kUnfamiliar:
+      return "Unfamiliar: it is not like what the model learned from." + reason;
+    case Verdict::kUndecided:
+      return "Undecided: the model's members disagree." + reason;
+  }
+  return "";
+}
+
+std::string plain_answer(const ModelDescription& model, const Answers& answers, int64_t row) {
+  auto answer = answer_json({model.class_names, model.measures}, answers, row);
+  answer["words"] = verdict_in_words(model, answers, row);
+  answer["model"] = model.name;
+  answer["class_names"] = model.class_names;
+  answer["probabilities"] = row_of(answers.probabilities, row, answers.classes);
+  if (!answers.log_alpha.empty()) answer["alphas"] = row_of(answers.alphas(), row, answers.classes);
+  return answer.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace priornet::serving

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <priornet/deploy/predictor.h>
+#include <priornet/uncertainty/decision.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tool/server/batch_queue.h"
+
+namespace priornet::serving {
+
+/// A measure that watches for a cause, without its reference values.
+struct WatchDescription {
+  Verdict cause = Verdict::kUnfamiliar;
+  std::string measure;
+  double threshold = 0.0;
+};
+
+/// What clients may know of a model.
+struct ModelDescription {
+  std::string name;
+  std::string method;
+  std::vector<int64_t> shape;  ///< of one input: [C, H, W] of images, [D] of rows of numbers
+  std::vector<std::string> class_names;
+  std::vector<std::string> feature_names;  ///< of rows of numbers, where they are known
+  std::vector<double> feature_means;       ///< and of what the model was trained on, where they are known
+  std::vector<double> feature_deviations;
+  std::vector<std::string> measures;  ///< names of Answers::scores
+  bool gives_dirichlet = false;
+  bool calibrated = false;
+  double false_alarm = 0.0;
+  std::vector<WatchDescription> watches;
+  std::map<std::string, std::string> provenance;
+
+  bool takes_images() const { return shape.size() == 3; }
+  int64_t values_a_row() const;
+  /// Images are bytes, rows of numbers float32.
+  int64_t bytes_a_row() const { return values_a_row() * (takes_images() ? 1 : 4); }
+};
+
+/// One output of the Open Inference Protocol.
+struct OutputDescription {
+  std::string name;
+  std::string datatype;   ///< INT64, FP64 or BYTES
+  bool by_class = false;  ///< [N, K], else [N]
+};
+
+/// In the order they are answered: prediction, probability, probabilities, alphas, the measures, p_value, verdict.
+std::vector<OutputDescription> outputs_of(const ModelDescription& model);
+
+/// The metadata of the Open Inference Protocol, as JSON; what is beyond it stands in `parameters`.
+std::string metadata_json(const ModelDescription& model);
+
+/// A model behind the server, whatever answers.
+struct ServedModel {
+  ModelDescription description;
+  Answerer answer;
+  /// The bytes of an image file as one input of the model. DataError with the reason.
+  std::function<std::string(std::string_view file)> input_of_image;
+};
+
+/// A predictor behind the server. Asks it once, so that the first client does not wait for what is set up then. Small
+/// passes are made by one thread, whatever LibTorch is set to.
+ServedModel served_model(std::shared_ptr<Predictor> predictor);
+
+/// Row `row` of the answers for a person, as JSON: answer_json() with the verdict in words, the model's name, and every
+/// class's name, probability and concentration (`alphas`, of Dirichlets).
+std::string plain_answer(const ModelDescription& model, const Answers& answers, int64_t row);
+
+/// The verdict in one or two sentences, with the measure that speaks against the prediction.
+std::string verdict_in_words(const ModelDescription& model, const Answers& answers, int64_t row);
+
+}  // namespace priornet::serving

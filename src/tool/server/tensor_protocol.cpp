@@ -1,0 +1,420 @@
+#include "tool/server/tensor_protocol.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <variant>
+
+namespace priornet::serving {
+namespace {
+
+constexpr int kDeepest = 16;
+constexpr int64_t kMostValues = 4096;
+
+/// Builds the document as the parser comes along.
+class BoundedBuilder final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  BoundedBuilder(BoundedJson& result, int64_t most_values) : result_(result), most_values_(most_values) {}
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return in_data_ > 0 ? number(value ? 1.0F : 0.0F) : add(value); }
+  bool number_integer(number_integer_t value) override {
+    return in_data_ > 0 ? number(static_cast<float>(value)) : add(value);
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    return in_data_ > 0 ? number(static_cast<float>(value)) : add(value);
+  }
+  bool number_float(number_float_t value, const string_t&) override {
+    return in_data_ > 0 ? number(static_cast<float>(value)) : add(value);
+  }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return false; }  // JSON has none
+
+  bool start_object(std::size_t) override {
+    descend();
+    return open(nlohmann::json::object());
+  }
+  bool end_object() override { return close(); }
+  bool key(string_t& value) override {
+    key_ = std::move(value);
+    return true;
+  }
+
+  bool start_array(std::size_t) override {
+    descend();
+    if (in_data_ > 0) {
+      ++in_data_;
+      return true;
+    }
+    if (!path_.empty() && path_.back()->is_object() && key_ == "data") {
+      in_data_ = 1;
+      result_.numbers.emplace_back();
+      return true;
+    }
+    return open(nlohmann::json::array());
+  }
+  bool end_array() override {
+    if (in_data_ == 0) return close();
+    --depth_;
+    if (--in_data_ > 0) return true;
+    result_.numbers.back().shrink_to_fit();
+    return add(result_.numbers.size() - 1);
+  }
+
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    throw ArgumentError(fmt::format("the body should be JSON, which it is not at byte {}", position));
+  }
+
+ private:
+  void descend() {
+    if (++depth_ > kDeepest)
+      throw ArgumentError(fmt::format("the JSON should be nested at most {} levels deep", kDeepest));
+  }
+
+  bool number(float value) {
+    result_.numbers.back().push_back(value);
+    return true;
+  }
+
+  nlohmann::json* place(nlohmann::json value) {
+    if (in_data_ > 0) throw ArgumentError("data should hold numbers only");
+    if (++values_ > most_values_)
+      throw ArgumentError(fmt::format("the JSON should hold at most {} values beside its data", most_values_));
+    if (path_.empty()) {
+      result_.document = std::move(value);
+      return &result_.document;
+    }
+    auto& parent = *path_.back();
+    if (parent.is_object()) return &(parent[key_] = std::move(value));
+    parent.push_back(std::move(value));
+    return &parent.back();
+  }
+
+  bool add(nlohmann::json value) {
+    place(std::move(value));
+    return true;
+  }
+
+  bool open(nlohmann::json value) {
+    path_.push_back(place(std::move(value)));
+    return true;
+  }
+
+  bool close() {
+    --depth_;
+    path_.pop_back();
+    return true;
+  }
+
+  BoundedJson& result_;
+  std::vector<nlohmann::json*> path_;  ///< stays valid: a value's siblings are added when it is closed
+  std::string key_;
+  int depth_ = 0;
+  const int64_t most_values_;
+  int64_t values_ = 0;
+  int in_data_ = 0;  ///< levels of arrays below a "data"
+};
+
+}  // namespace
+
+BoundedJson read_bounded_json(std::string_view text, int64_t more) {
+  BoundedJson result;
+  BoundedBuilder builder(result, kMostValues + more);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  return result;
+}
+
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void bad_request(const std::string& reason) { throw ArgumentError(reason); }
+
+// A member of an object that should be of a kind; nullptr if it is not there.
+const json* member(const json& object, const char* name, json::value_t kind, const char* wanted) {
+  const auto found = object.find(name);
+  if (found == object.end()) return nullptr;
+  const bool number = kind == json::value_t::number_unsigned && found->is_number_unsigned();
+  if (!number && found->type() != kind) bad_request(fmt::format("{} should be {}", name, wanted));
+  return &*found;
+}
+
+const json& needed(const json* found, const char* name) {
+  if (found == nullptr) bad_request(fmt::format("{} is missing", name));
+  return *found;
+}
+
+std::string shape_text(const std::vector<int64_t>& shape) { return fmt::format("[N, {}]", fmt::join(shape, ", ")); }
+
+// The number of rows of a shape that fits the model.
+int64_t rows_of(const json& shape, const ModelDescription& model, int64_t most_rows) {
+  const auto refuse = [&] {
+    bad_request(fmt::format("the shape of the input should be {}, found {}", shape_text(model.shape), shape.dump()));
+  };
+  if (shape.size() != model.shape.size() + 1) refuse();
+  for (const auto& dimension : shape)
+    if (!dimension.is_number_unsigned()) refuse();
+  for (size_t i = 0; i < model.shape.size(); ++i)
+    if (shape[i + 1].get<uint64_t>() != static_cast<uint64_t>(model.shape[i])) refuse();
+  const auto rows = shape[0].get<uint64_t>();
+  if (rows == 0) refuse();
+  if (rows > static_cast<uint64_t>(most_rows))
+    bad_request(fmt::format("a request should hold at most {} inputs, found {}", most_rows, rows));
+  return static_cast<int64_t>(rows);
+}
+
+[[noreturn]] void out_of_range(const char* wanted, float found, size_t at) {
+  bad_request(fmt::format("the data should be {}, found {} at index {}", wanted, found, at));
+}
+
+// float32 values as the bytes the model takes.
+std::string model_bytes(const float* values, size_t count, bool whole_bytes, const ModelDescription& model) {
+  if (!model.takes_images()) {
+    for (size_t i = 0; i < count; ++i)
+      if (!std::isfinite(values[i])) out_of_range("finite numbers", values[i], i);
+    return {reinterpret_cast<const char*>(values), count * sizeof(float)};
+  }
+  std::string bytes(count, '\0');
+  for (size_t i = 0; i < count; ++i) {
+    const auto value = values[i];
+    if (whole_bytes && !(value >= 0 && value <= 255 && value == std::floor(value)))
+      out_of_range("whole numbers in [0, 255]", value, i);
+    if (!whole_bytes && !(value >= 0 && value <= 1)) out_of_range("in [0, 1], as FP32 pixels are", value, i);
+    bytes[i] = static_cast<char>(static_cast<unsigned char>(whole_bytes ? value : std::lround(value * 255)));
+  }
+  return bytes;
+}
+
+std::string from_json_data(const std::vector<float>& values, bool uint8, const ModelDescription& model) {
+  if (uint8 && !model.takes_images())
+    for (size_t i = 0; i < values.size(); ++i)
+      if (!(values[i] >= 0 && values[i] <= 255 && values[i] == std::floor(values[i])))
+        out_of_range("whole numbers in [0, 255]", values[i], i);
+  return model_bytes(values.data(), values.size(), uint8, model);
+}
+
+std::string from_binary_data(std::string_view bytes, bool uint8, const ModelDescription& model) {
+  if (uint8 && model.takes_images()) return std::string(bytes);
+  std::vector<float> values(uint8 ? bytes.size() : bytes.size() / sizeof(float));
+  if (uint8)
+    std::transform(bytes.begin(), bytes.end(), values.begin(),
+                   [](char byte) { return static_cast<unsigned char>(byte); });
+  else
+    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  return model_bytes(values.data(), values.size(), uint8, model);
+}
+
+void read_input(const BoundedJson& header, std::string_view binary, const ModelDescription& model, int64_t most_rows,
+                TensorRequest& request) {
+  const auto& inputs = needed(member(header.document, "inputs", json::value_t::array, "an array"), "inputs");
+  if (inputs.size() != 1 || !inputs[0].is_object())
+    bad_request(fmt::format("inputs should hold one tensor, found {}", inputs.size()));
+  const auto& input = inputs[0];
+  const auto& type =
+      needed(member(input, "datatype", json::value_t::string, "a string"), "datatype").get_ref<const std::string&>();
+  const bool uint8 = type == "UINT8";
+  if (!uint8 && type != "FP32")
+    bad_request(fmt::format("datatype should be UINT8 or FP32, found {}", type.substr(0, 32)));
+  request.rows = rows_of(needed(member(input, "shape", json::value_t::array, "an array"), "shape"), model, most_rows);
+  const auto wanted = static_cast<size_t>(request.rows * model.values_a_row());
+
+  const auto* parameters = member(input, "parameters", json::value_t::object, "an object");
+  const auto* size = parameters == nullptr
+                         ? nullptr
+                         : member(*parameters, "binary_data_size", json::value_t::number_unsigned, "a whole number");
+  if (size != nullptr) {
+    const auto bytes = wanted * (uint8 ? 1 : sizeof(float));
+    if (size->get<uint64_t>() != bytes || binary.size() != bytes)
+      bad_request(
+          fmt::format("the input should come in {} bytes of binary data, found {} of which binary_data_size says {}",
+                      bytes, binary.size(), size->get<uint64_t>()));
+    request.inputs = from_binary_data(binary, uint8, model);
+    return;
+  }
+  if (!binary.empty()) bad_request(fmt::format("{} bytes of binary data, and no binary_data_size", binary.size()));
+  if (!input.contains("data")) bad_request("data is missing");
+  if (header.numbers.size() != 1 || !input["data"].is_number_unsigned())
+    bad_request("data should be one array of numbers");
+  const auto& values = header.numbers.front();
+  if (values.size() != wanted)
+    bad_request(fmt::format("data should hold {} numbers, as the shape says, found {}", wanted, values.size()));
+  request.inputs = from_json_data(values, uint8, model);
+}
+
+bool flag(const json* parameters, const char* name, bool otherwise) {
+  const auto* found =
+      parameters == nullptr ? nullptr : member(*parameters, name, json::value_t::boolean, "true or false");
+  return found == nullptr ? otherwise : found->get<bool>();
+}
+
+void read_outputs(const json& document, const ModelDescription& model, TensorRequest& request) {
+  const bool binary =
+      flag(member(document, "parameters", json::value_t::object, "an object"), "binary_data_output", false);
+  const auto known = outputs_of(model);
+  const auto* outputs = member(document, "outputs", json::value_t::array, "an array");
+  if (outputs == nullptr || outputs->empty()) {
+    for (const auto& output : known) request.outputs.push_back({output.name, binary});
+    return;
+  }
+  for (const auto& output : *outputs) {
+    if (!output.is_object()) bad_request("outputs should hold objects");
+    const auto& name = needed(member(output, "name", json::value_t::string, "a string"), "the name of an output")
+                           .get_ref<const std::string&>();
+    if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.name == name; })) {
+      std::vector<std::string> names;
+      for (const auto& one : known) names.push_back(one.name);
+      bad_request(fmt::format("there is no output '{}': there are {}", name.substr(0, 64), fmt::join(names, ", ")));
+    }
+    if (std::any_of(request.outputs.begin(), request.outputs.end(), [&](const auto& one) { return one.name == name; }))
+      bad_request(fmt::format("the output '{}' is asked for twice", name));
+    request.outputs.push_back(
+        {name, flag(member(output, "parameters", json::value_t::object, "an object"), "binary_data", binary)});
+  }
+}
+
+size_t json_length(std::string_view body, std::string_view header_length) {
+  if (header_length.empty()) return body.size();
+  size_t length = 0;
+  const auto* end = header_length.data() + header_length.size();
+  const auto [stop, error] = std::from_chars(header_length.data(), end, length);
+  if (error != std::errc() || stop != end || length > body.size())
+    bad_request(fmt::format("Inference-Header-Content-Length should be at most the body's {} bytes, found '{}'",
+                            body.size(), header_length.substr(0, 32)));
+  return length;
+}
+
+}  // namespace
+
+TensorRequest read_tensor_request(const ModelDescription& model, std::string_view body, std::string_view header_length,
+                                  int64_t most_rows) {
+  const auto length = json_length(body, header_length);
+  const auto header = read_bounded_json(body.substr(0, length));
+  if (!header.document.is_object()) bad_request("the body should be a JSON object");
+  TensorRequest request;
+  if (const auto* id = member(header.document, "id", json::value_t::string, "a string"))
+    request.id = id->get<std::string>();
+  read_outputs(header.document, model, request);
+  read_input(header, body.substr(length), model, most_rows, request);
+  return request;
+}
+
+std::string read_feature_row(const ModelDescription& model, std::string_view body) {
+  if (model.takes_images()) bad_request(fmt::format("the model {} takes an image, not features", model.name));
+  const auto header = read_bounded_json(body, model.values_a_row());
+  if (!header.document.is_object() || !header.document.contains("features")) bad_request("features are missing");
+  const auto& features = header.document["features"];
+  const auto width = static_cast<size_t>(model.values_a_row());
+  if (!features.is_structured() || features.size() != width)
+    bad_request(fmt::format("features should hold {} numbers, found {}", width, features.size()));
+  std::vector<float> values;
+  const auto add = [&](const json& value) {
+    if (!value.is_number()) bad_request("features should hold numbers");
+    values.push_back(value.get<float>());
+  };
+  if (features.is_array()) {
+    for (const auto& value : features) add(value);
+  } else {
+    for (const auto& name : model.feature_names) {
+      if (!features.contains(name)) bad_request(fmt::format("the feature '{}' is missing", name));
+      add(features[name]);
+    }
+    if (values.size() != width) bad_request("the model knows no names of features: they should be an array");
+  }
+  return model_bytes(values.data(), values.size(), false, model);
+}
+
+namespace {
+
+using OutputValues = std::variant<std::vector<int64_t>, std::vector<double>, std::vector<std::string_view>>;
+
+OutputValues values_of(const std::string& name, const ModelDescription& model, const Answers& answers) {
+  if (name == "prediction") return answers.prediction;
+  if (name == "probability") return answers.probability;
+  if (name == "probabilities") return answers.probabilities;
+  if (name == "alphas") return answers.alphas();
+  if (name == "p_value") {
+    std::vector<double> values;
+    for (const auto& decision : answers.decisions) values.push_back(decision.p_value);
+    return values;
+  }
+  if (name == "verdict") {
+    std::vector<std::string_view> values;
+    for (const auto& decision : answers.decisions) values.push_back(verdict_name(decision.verdict));
+    return values;
+  }
+  const auto at = std::find(model.measures.begin(), model.measures.end(), name) - model.measures.begin();
+  return answers.scores.at(static_cast<size_t>(at));
+}
+
+void write_json(std::string& text, int64_t value) { fmt::format_to(std::back_inserter(text), "{}", value); }
+void write_json(std::string& text, std::string_view value) {
+  fmt::format_to(std::back_inserter(text), "\"{}\"", value);  // a verdict: nothing to escape
+}
+void write_json(std::string& text, double value) {
+  if (std::isfinite(value))
+    fmt::format_to(std::back_inserter(text), "{}", value);
+  else
+    text += "null";
+}
+
+template <typename Value>
+void write_bytes(std::string& bytes, const Value& value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+void write_bytes(std::string& bytes, std::string_view value) {
+  write_bytes(bytes, static_cast<uint32_t>(value.size()));
+  bytes += value;
+}
+
+}  // namespace
+
+Response tensor_response(const ModelDescription& model, const TensorRequest& request, const Answers& answers) {
+  const auto quoted = [](const std::string& text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  };
+  const auto known = outputs_of(model);
+  std::string binary;
+  auto text = fmt::format("{{\"model_name\":{},\"model_version\":\"1\"", quoted(model.name));
+  if (!request.id.empty()) text += ",\"id\":" + quoted(request.id);
+  text += ",\"outputs\":[";
+  for (size_t i = 0; i < request.outputs.size(); ++i) {
+    const auto& [name, as_bytes] = request.outputs[i];
+    const auto& output = *std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == name; });
+    fmt::format_to(std::back_inserter(text), R"({}{{"name":"{}","datatype":"{}","shape":[{}{}])", i == 0 ? "" : ",",
+                   name, output.datatype, answers.rows,
+                   output.by_class ? fmt::format(",{}", answers.classes) : std::string());
+    std::visit(
+        [&](const auto& values) {
+          if (as_bytes) {
+            const auto before = binary.size();
+            for (const auto& value : values) write_bytes(binary, value);
+            fmt::format_to(std::back_inserter(text), R"(,"parameters":{{"binary_data_size":{}}}}})",
+                           binary.size() - before);
+            return;
+          }
+          text += ",\"data\":[";
+          for (size_t j = 0; j < values.size(); ++j) {
+            if (j > 0) text += ',';
+            write_json(text, values[j]);
+          }
+          text += "]}";
+        },
+        values_of(name, model, answers));
+  }
+  text += "]}";
+  Response response;
+  if (std::any_of(request.outputs.begin(), request.outputs.end(), [](const auto& output) { return output.binary; })) {
+    response.headers.emplace_back("Inference-Header-Content-Length", std::to_string(text.size()));
+    response.content_type = "application/octet-stream";
+  }
+  response.body = std::move(text) + binary;
+  return response;
+}
+
+}  // namespace priornet::serving

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <priornet/deploy/predictor.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tool/server/http_messages.h"
+#include "tool/server/served_model.h"
+
+namespace priornet::serving {
+
+/// JSON from a stranger. Arrays of numbers under a key "data" are taken out, flattened row by row, so that memory stays
+/// near the text's own size; in the document they are replaced by their place in `numbers`.
+struct BoundedJson {
+  nlohmann::json document;
+  std::vector<std::vector<float>> numbers;  ///< booleans as 0 and 1
+};
+
+/// ArgumentError: not JSON (at which byte), nested deeper than 16 levels, more than 4096 values and `more` beside those
+/// arrays, a text or an object inside such an array.
+BoundedJson read_bounded_json(std::string_view text, int64_t more = 0);
+
+/// A request for inference as the Open Inference Protocol has it, with its inputs as the model takes them.
+struct TensorRequest {
+  struct Output {
+    std::string name;
+    bool binary = false;
+  };
+
+  std::string id;
+  int64_t rows = 0;
+  std::string inputs;           ///< rows * bytes_a_row() bytes
+  std::vector<Output> outputs;  ///< those asked for, or all
+};
+
+/// One input tensor, called anything, UINT8 or FP32, [N, C, H, W] or [N, D]. FP32 pixels are fractions of full
+/// brightness, in [0, 1]. `header_length` is the value of Inference-Header-Content-Length, empty without binary data.
+/// ArgumentError with the reason: malformed JSON, a wrong shape or type, data of another size, values out of range,
+/// more than `most_rows` inputs, an unknown output. Nothing is allocated for a shape whose data is not there.
+TensorRequest read_tensor_request(const ModelDescription& model, std::string_view body, std::string_view header_length,
+                                  int64_t most_rows);
+
+/// One row of numbers from a plain JSON object, {"features": [..]} or {"features": {"name": value, ...}}, as bytes.
+/// ArgumentError where features are missing, unknown or no finite numbers.
+std::string read_feature_row(const ModelDescription& model, std::string_view body);
+
+/// The answer of the Open Inference Protocol: the outputs asked for, in JSON, or behind it as little-endian bytes
+/// (texts with their length in 4 bytes before them), announced by Inference-Header-Content-Length. A number that is not
+/// finite is null in JSON.
+Response tensor_response(const ModelDescription& model, const TensorRequest& request, const Answers& answers);
+
+}  // namespace priornet::serving

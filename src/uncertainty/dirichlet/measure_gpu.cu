@@ -1,0 +1,197 @@
+#include "uncertainty/dirichlet/measure_gpu.h"
+
+#include <algorithm>
+
+#include "uncertainty/core/rows.cuh"
+#include "uncertainty/dirichlet/warp_lanes.cuh"
+
+// Rows of float32 logits are measured in float32 as far as that goes (single_measure_row.h): short ones by a thread
+// each, out of shared memory; long ones by a group of lanes. Rows that want float64 are marked by a prediction of -1
+// and done after that by a kernel of their own, so that the usual one need not hold its registers.
+
+namespace priornet {
+namespace {
+
+constexpr int kThreads = 128;
+constexpr int kLongestShortRow = 32;
+constexpr int kLongestMediumRow = 256;
+constexpr int64_t kLeft = -1;
+constexpr int64_t kWarpsOfDevice = 132 * 32;  // worth of work before a warp takes a second row
+
+unsigned blocks_for(int64_t threads) { return static_cast<unsigned>((threads + kThreads - 1) / kThreads); }
+
+__device__ inline void finish_row(const MeasureRows<float>& work, int64_t row, const SingleSums<double>& sums,
+                                  float top, int top_index) {
+  if (is_single_enough(sums, top))
+    store_measures(work, row, measures_of(sums, work.classes, top, top_index));
+  else
+    work.prediction[row] = kLeft;
+}
+
+/// `shift` is 2^32 / classes, rounded up.
+__global__ void __launch_bounds__(kThreads) short_rows(MeasureRows<float> work, unsigned shift) {
+  extern __shared__ float staged[];
+  const int classes = static_cast<int>(work.classes);
+  const int stride = classes | 1;  // odd: neighbouring threads read from different banks
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * kThreads;
+  const int count = static_cast<int>(min(static_cast<int64_t>(kThreads), work.rows - first));
+  const float* logits = work.logits + first * classes;
+#pragma unroll 4
+  for (int i = static_cast<int>(threadIdx.x); i < count * classes; i += kThreads)
+    staged[stride == classes ? i : i + static_cast<int>(__umulhi(static_cast<unsigned>(i), shift))] = logits[i];
+  __syncthreads();
+  if (static_cast<int>(threadIdx.x) >= count) return;
+
+  const float* row = staged + static_cast<int>(threadIdx.x) * stride;
+  float top = row[0];
+  int top_index = 0;
+  for (int c = 1; c < classes; ++c) {
+    top_index = row[c] > top ? c : top_index;
+    top = fmaxf(top, row[c]);
+  }
+  SingleSums<double> sums;
+  for (int begin = 0; begin < classes; begin += kSingleChunk) {
+    SingleSums<float> chunk;
+    const int end = min(begin + kSingleChunk, classes);
+#pragma unroll 2
+    for (int c = begin; c < end; ++c) add_single(chunk, row[c], top, c == top_index);
+    add_chunk(sums, chunk);
+  }
+  finish_row(work, first + threadIdx.x, sums, top, top_index);
+}
+
+template <int kLanes>
+__device__ inline SingleSums<double> group_sums(const SingleSums<double>& sums) {
+  return {group_sum<kLanes>(sums.alpha),          group_sum<kLanes>(sums.alpha_t),
+          group_sum<kLanes>(sums.alpha_psi),      group_sum<kLanes>(sums.alpha_negative),
+          group_sum<kLanes>(sums.alpha_positive), group_sum<kLanes>(sums.entropy)};
+}
+
+/// Each group of lanes takes some rows in turn, at most as many as it has lanes, and then a lane finishes each of them.
+template <int kLanes, bool kQuads>
+__global__ void __launch_bounds__(kThreads) long_rows(MeasureRows<float> work, int rows_a_group) {
+  const int64_t thread = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const int64_t first = thread / kLanes * rows_a_group;
+  SingleSums<double> kept;
+  float kept_top = 0;
+  int kept_index = 0;
+  for (int r = 0; r < rows_a_group; ++r) {
+    // All lanes of a warp stay together: a group without rows repeats the last.
+    const int64_t row = min(first + r, work.rows - 1);
+    const LaneShare<kLanes, kQuads> share{work.logits + row * work.classes, static_cast<int>(work.classes), lane};
+    float top;
+    int top_index;
+    share.find_top(top, top_index);
+    group_largest<kLanes>(top, top_index);
+    const auto sums = group_sums<kLanes>(share.sums(top, top_index));
+    if (lane == r) {
+      kept = sums;
+      kept_top = top;
+      kept_index = top_index;
+    }
+  }
+  if (lane < rows_a_group && first + lane < work.rows) finish_row(work, first + lane, kept, kept_top, kept_index);
+}
+
+/// Rows that are marked as left, by a thread each.
+__global__ void __launch_bounds__(kThreads) left_short_rows(MeasureRows<float> work) {
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (row < work.rows && work.prediction[row] == kLeft) MeasureWork<float>{work}(row);
+}
+
+template <class Digits, bool kWide, class Load>
+__device__ inline RowMeasures<double> measure_by_warp(const Load& load, int64_t classes,
+                                                      const RowExtent<double>& extent, int lane) {
+  const auto share = measure_sums<Digits, kWide>(load, classes, extent, lane, 32);
+  MeasureSums<double> sums;
+  sums.scale = share.scale;
+  sums.exp = group_sum<32>(share.exp);
+  sums.exp_t = group_sum<32>(share.exp_t);
+  sums.exp_psi = group_sum<32>(share.exp_psi);
+  sums.exp_negative = group_sum<32>(share.exp_negative);
+  sums.exp_positive = group_sum<32>(share.exp_positive);
+  sums.entropy = group_sum<32>(share.entropy);
+  sums.product = LogProduct<double>::of_logarithm(group_sum<32>(share.product.logarithm()));
+  return measures_of<Digits, kWide>(sums, classes, extent);
+}
+
+/// In float64, by a warp a row: all rows, or those that are marked as left.
+template <class T>
+__global__ void __launch_bounds__(kThreads) rows_by_warp(MeasureRows<T> work, int rows_a_warp, bool only_left) {
+  using Digits = typename DigitsOf<T>::Type;
+  const int64_t thread = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int64_t first = thread / 32 * rows_a_warp;
+  const bool has_row = lane < rows_a_warp && first + lane < work.rows;
+  unsigned wanted = __ballot_sync(kWholeWarp, has_row && (!only_left || work.prediction[first + lane] == kLeft));
+  for (; wanted != 0; wanted &= wanted - 1) {
+    const int64_t row = first + __ffs(static_cast<int>(wanted)) - 1;
+    const ScalarRow<T> load{work.logits + row * work.classes};
+    const auto extent = group_extent<32>(row_extent<double>(load, work.classes, lane, 32));
+    const auto measures = is_wide(extent) ? measure_by_warp<Digits, true>(load, work.classes, extent, lane)
+                                          : measure_by_warp<Digits, false>(load, work.classes, extent, lane);
+    if (lane == 0) store_measures(work, row, measures);
+  }
+}
+
+/// How many rows a group of lanes takes: as many as it can finish at once, fewer if the device would not be full.
+/// Rounded up: a few groups that start when the others have ended would take as long again.
+int rows_a_group(int64_t rows, int lanes) {
+  const int64_t threads = 32 * kWarpsOfDevice;
+  return static_cast<int>(std::clamp<int64_t>((rows * lanes + threads - 1) / threads, 1, lanes));
+}
+
+template <int kLanes>
+void launch_long_rows(const MeasureRows<float>& work, cudaStream_t stream) {
+  const int each = rows_a_group(work.rows, kLanes);
+  const unsigned blocks = blocks_for((work.rows + each - 1) / each * kLanes);
+  const bool aligned = work.classes % 4 == 0 && reinterpret_cast<std::uintptr_t>(work.logits) % 16 == 0;
+  if (aligned)
+    long_rows<kLanes, true><<<blocks, kThreads, 0, stream>>>(work, each);
+  else
+    long_rows<kLanes, false><<<blocks, kThreads, 0, stream>>>(work, each);
+  check_launch();
+}
+
+template <class T>
+void launch_rows_by_warp(const MeasureRows<T>& work, bool only_left, cudaStream_t stream) {
+  const int each = only_left ? 32 : rows_a_group(work.rows, 32);
+  rows_by_warp<T><<<blocks_for((work.rows + each - 1) / each * 32), kThreads, 0, stream>>>(work, each, only_left);
+  check_launch();
+}
+
+template <class T>
+void launch_in_double(const MeasureRows<T>& work, cudaStream_t stream) {
+  if (work.classes > kLongestShortRow) return launch_rows_by_warp(work, false, stream);
+  launch_rows(MeasureWork<T>{work}, work.rows, stream);
+}
+
+}  // namespace
+
+template <>
+void launch_measures<double>(const MeasureRows<double>& work, void* stream) {
+  if (work.rows > 0) launch_in_double(work, static_cast<cudaStream_t>(stream));
+}
+
+template <>
+void launch_measures<float>(const MeasureRows<float>& work, void* on_stream) {
+  const auto stream = static_cast<cudaStream_t>(on_stream);
+  if (work.rows == 0) return;
+  if (work.classes < kSingleFewestClasses) return launch_in_double(work, stream);
+  if (work.classes <= kLongestShortRow) {
+    const auto classes = static_cast<unsigned>(work.classes);
+    const std::size_t staged = kThreads * (classes | 1u) * sizeof(float);
+    short_rows<<<blocks_for(work.rows), kThreads, staged, stream>>>(work, 0xffffffffu / classes + 1);
+    check_launch();
+    left_short_rows<<<blocks_for(work.rows), kThreads, 0, stream>>>(work);
+    return check_launch();
+  }
+  if (work.classes <= kLongestMediumRow)
+    launch_long_rows<8>(work, stream);
+  else
+    launch_long_rows<32>(work, stream);
+  launch_rows_by_warp(work, true, stream);
+}
+
+}  // namespace priornet

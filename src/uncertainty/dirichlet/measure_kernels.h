@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+
+#include "uncertainty/dirichlet/instruction_set.h"
+
+// The fused kernels behind measures.h, on raw pointers: rows are contiguous, [rows, classes].
+
+namespace priornet {
+
+template <class T>
+struct MeasureRows {
+  const T* logits;
+  int64_t rows;
+  int64_t classes;
+  int64_t* prediction;
+  T* max_prob;
+  T* entropy;
+  T* expected_entropy;
+  T* mutual_information;
+  T* differential_entropy;
+  T* precision;
+};
+
+/// Reads what weighs on each measure, [rows] each, and writes the gradient, [rows, classes].
+template <class T>
+struct MeasureGradientRows {
+  const T* logits;
+  int64_t rows;
+  int64_t classes;
+  const T* max_prob;
+  const T* entropy;
+  const T* expected_entropy;
+  const T* mutual_information;
+  const T* differential_entropy;
+  const T* precision;
+  T* gradient;
+};
+
+/// Rows [begin, end) on the CPU, with the given instructions.
+template <class T>
+void measure_rows(const MeasureRows<T>& work, int64_t begin, int64_t end, InstructionSet instructions);
+template <class T>
+void measure_gradient_rows(const MeasureGradientRows<T>& work, int64_t begin, int64_t end, InstructionSet instructions);
+
+/// One of these is built for every number of lanes.
+template <int kLanes, class T>
+void measure_rows_in_lanes(const MeasureRows<T>& work, int64_t begin, int64_t end);
+template <int kLanes, class T>
+void measure_gradient_rows_in_lanes(const MeasureGradientRows<T>& work, int64_t begin, int64_t end);
+
+}  // namespace priornet

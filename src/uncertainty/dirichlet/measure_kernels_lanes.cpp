@@ -1,0 +1,51 @@
+// Built once for each instruction set, with PRIORNET_LANES doubles in a vector. It includes nothing that other files
+// share as inline code: the linker might keep the copy made for a CPU that is not there.
+#include "uncertainty/dirichlet/measure_kernels.h"
+#include "uncertainty/dirichlet/measure_row.h"
+#include "uncertainty/dirichlet/row_block.h"
+
+namespace priornet {
+
+template <int kLanes, class T>
+void measure_rows_in_lanes(const MeasureRows<T>& work, int64_t begin, int64_t end) {
+  using Digits = typename DigitsOf<T>::Type;
+  for_each_block<kLanes>(begin, end, [&](int64_t row, int count) {
+    const RowBlock<kLanes, T> block(work.logits + row * work.classes, work.classes, count);
+    const auto measures = measure_row<Digits, Lanes<kLanes>>(block, work.classes);
+    for (int i = 0; i < count; ++i) work.prediction[row + i] = static_cast<int64_t>(measures.prediction[i]);
+    scatter<kLanes>(measures.max_prob, work.max_prob + row, 1, count);
+    scatter<kLanes>(measures.entropy, work.entropy + row, 1, count);
+    scatter<kLanes>(measures.expected_entropy, work.expected_entropy + row, 1, count);
+    scatter<kLanes>(measures.mutual_information, work.mutual_information + row, 1, count);
+    scatter<kLanes>(measures.differential_entropy, work.differential_entropy + row, 1, count);
+    scatter<kLanes>(measures.precision, work.precision + row, 1, count);
+  });
+}
+
+template <int kLanes, class T>
+void measure_gradient_rows_in_lanes(const MeasureGradientRows<T>& work, int64_t begin, int64_t end) {
+  using Digits = typename DigitsOf<T>::Type;
+  for_each_block<kLanes>(begin, end, [&](int64_t row, int count) {
+    const RowBlock<kLanes, T> block(work.logits + row * work.classes, work.classes, count);
+    const auto weight = [&](const T* values) { return RowBlock<kLanes, T>(values + row, 1, count)(0); };
+    const MeasureWeights<Lanes<kLanes>> weights{weight(work.max_prob),
+                                                weight(work.entropy),
+                                                weight(work.expected_entropy),
+                                                weight(work.mutual_information),
+                                                weight(work.differential_entropy),
+                                                weight(work.precision)};
+    T* gradient = work.gradient + row * work.classes;
+    measure_gradient_row<Digits, Lanes<kLanes>>(block, work.classes, weights, [&](int64_t c, Lanes<kLanes> value) {
+      scatter<kLanes>(value, gradient + c, work.classes, count);
+    });
+  });
+}
+
+template void measure_rows_in_lanes<PRIORNET_LANES, float>(const MeasureRows<float>&, int64_t, int64_t);
+template void measure_rows_in_lanes<PRIORNET_LANES, double>(const MeasureRows<double>&, int64_t, int64_t);
+template void measure_gradient_rows_in_lanes<PRIORNET_LANES, float>(const MeasureGradientRows<float>&, int64_t,
+                                                                    int64_t);
+template void measure_gradient_rows_in_lanes<PRIORNET_LANES, double>(const MeasureGradientRows<double>&, int64_t,
+                                                                     int64_t);
+
+}  // namespace priornet

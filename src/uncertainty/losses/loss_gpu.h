@@ -1,0 +1,42 @@
+#pragma once
+
+#include "uncertainty/losses/loss_kernels.h"
+
+// The losses of a batch on a GPU: its rows with their gradients in one launch, their means in another, without a word
+// to the host. On the CPU they are computed in lanes.
+
+namespace priornet {
+
+/// Rows with one kind of target, and after them rows with another: the inside and the outside of a batch. Both have the
+/// same divergence and number of classes; only the first may have a teacher.
+template <class T>
+struct LossBatch {
+  LossRows<T> inside, outside;
+  double steepest;          ///< the largest element of the gradient, either way
+  KeptClass<double>* kept;  ///< [rows, classes], what a row keeps between its two passes
+  double* partial_sums;     ///< [kLossBlocks, 3], or null
+};
+
+constexpr int64_t kLossBlocks = 1024;
+
+/// What each block adds up: divergences inside and outside, cross-entropies.
+enum LossSum { kInsideSum, kOutsideSum, kCrossEntropySum, kLossSums };
+
+/// Means of the parts over so many rows each, and their weighted sum.
+template <class T>
+struct LossMeans {
+  const double* partial_sums;
+  int64_t rows;  ///< of the batch
+  double shares[kLossSums];
+  double weights[kLossSums];
+  T* means[kLossSums];
+  T* total;
+};
+
+/// `stream` is a cudaStream_t.
+template <class T>
+void launch_losses(const LossBatch<T>& batch, void* stream);
+template <class T>
+void launch_loss_means(const LossMeans<T>& means, void* stream);
+
+}  // namespace priornet

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# headers_test.sh COMPILER FLAG...: every public header compiles alone, with LibTorch's headers and nlohmann's forward
+# declarations; and there are about 50 of them.
+set -euo pipefail
+cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
+compiler=$1
+shift
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mapfile -t headers < <(cd include && find priornet -name '*.h' | sort)
+((${#headers[@]} >= 40 && ${#headers[@]} <= 65)) || { echo "${#headers[@]} public headers: should be about 50"; exit 1; }
+
+# LibTorch's are read once: a header that includes them, itself or through another of ours, finds them precompiled.
+echo '#include <torch/types.h>' >"$folder/torch.h"
+"$compiler" "$@" -x c++-header "$folder/torch.h" -o "$folder/torch.h.gch"
+includes_torch() {
+  local line
+  grep -q '#include <torch/types.h>' "include/$1" && return
+  while read -r line; do
+    includes_torch "$line" && return
+  done < <(sed -n 's/^#include <\(priornet\/.*\)>/\1/p' "include/$1")
+  return 1
+}
+compile() {
+  local torch=()
+  includes_torch "$1" && torch=(-include "$folder/torch.h")
+  echo "#include <$1>" | "$compiler" "${@:2}" "${torch[@]}" -Iinclude -fsyntax-only -x c++ - 2>"$folder/log.$BASHPID" ||
+    { echo "$1 does not compile alone:"; head -n 5 "$folder/log.$BASHPID"; return 1; }
+}
+export -f compile includes_torch
+export folder compiler
+printf '%s\0' "${headers[@]}" | xargs -0 -P "$(nproc)" -I{} bash -c 'compile "$@"' compile {} "$@"
+echo "${#headers[@]} public headers compile alone"
