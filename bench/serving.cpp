@@ -79,7 +79,7 @@ class BenchServer {
 
 // One input, in the binary form of the protocol, of which every output is wanted.
 std::string image_request(const serving::ModelDescription& model) {
-  std::string image(static_cast<size_t>(model.bytes_a_row()), '\0');
+  std::string image(static_cast<size_t>(model.bytes_per_row()), '\0');
   for (size_t i = 0; model.takes_images() && i < image.size(); ++i) image[i] = static_cast<char>(i * 7 % 251);
   const auto head = fmt::format(
       R"({{"inputs":[{{"name":"input","datatype":"{}","shape":[1,{}],"parameters":{{"binary_data_size":{}}}}}]}})",

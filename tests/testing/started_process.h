@@ -44,8 +44,9 @@ class StartedProcess {
 
   pid_t id() const { return id_; }
 
-  /// Its exit status, 128 + signal if it was killed; -1 if it still runs after that time.
-  int wait(std::chrono::milliseconds time = std::chrono::seconds(60)) {
+  /// Its exit status, 128 + signal if it was killed; -1 if it still runs after that time, which is long enough for a
+  /// machine that is busy with other things.
+  int wait(std::chrono::milliseconds time = std::chrono::minutes(5)) {
     const auto until = std::chrono::steady_clock::now() + time;
     while (!status_) {
       int status = 0;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <priornet/uncertainty/random.h>
 #include <testing/started_process.h>
+#include <testing/throws.h>
 #include <torch/nn/functional/loss.h>
 #include "learning/networks/mlp.h"
 #include "learning/processes/collectives.h"
@@ -135,9 +136,21 @@ TEST(ProcessGroup, BroadcastsAveragesAndAgrees) {
 }
 
 TEST(ProcessGroup, TheFirstStaysUntilTheOthersHaveReadWhatItHolds) {
-  in_processes(3, [](ProcessGroup& group) {
+  const auto agreed = in_processes(3, [](ProcessGroup& group) {
     if (!group.is_first()) std::this_thread::sleep_for(group.rank() * 700ms);
     group.agree("number", "1", "differs");
+    return group.rank();
+  });
+  EXPECT_EQ(agreed, (std::vector<int>{0, 1, 2}));
+}
+
+TEST(ProcessGroup, WhoDisagreesWithTheFirstIsRefused) {
+  in_processes(2, [](ProcessGroup& group) {
+    const auto disagree = [&] { group.agree("rank", std::to_string(group.rank()), "its rank differs"); };
+    if (group.is_first())
+      EXPECT_NO_THROW(disagree());
+    else
+      EXPECT_THROWS(ConfigError, disagree(), "process 1 of 2: its rank differs");
     return 0;
   });
 }

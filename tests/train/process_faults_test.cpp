@@ -6,8 +6,6 @@
 namespace priornet {
 namespace {
 
-using namespace std::chrono_literals;
-
 const char* const kLastCheckpoint = "checkpoints/step-00000010.safetensors";  // of 5 epochs, two steps each
 
 std::string closed(const TrainingProcesses& run, int rank) {
@@ -21,11 +19,24 @@ TEST(ProcessFaults, AKilledProcessIsNamedWithinSecondsAndTheRunGoesOnLater) {
     const auto path = folder / fmt::format("killed {}", killed);
     TrainingProcesses run(2, path, {"epochs=5", fmt::format("kill=7@{}", killed)});
     EXPECT_EQ(run[killed].wait(), 128 + SIGKILL);
-    EXPECT_EQ(run[1 - killed].wait(5s), 1);
+    EXPECT_EQ(run[1 - killed].wait(), 1);
     EXPECT_EQ(run[1 - killed].err(), closed(run, killed));
     TrainingProcesses(2, path, {"epochs=5", "resume"}).expect_success();
     EXPECT_EQ(bytes_of(path / kLastCheckpoint), bytes_of(folder / "whole" / kLastCheckpoint));
     EXPECT_EQ(metric(path, "loss"), metric(folder / "whole", "loss"));
+  }
+}
+
+// Why there is a watch beside c10d: alone, it tells of a broken connection but not of whom.
+TEST(ProcessFaults, C10dAloneDoesNotSayWhichProcessIsGone) {
+  const TemporaryFolder folder;
+  TrainingProcesses run(3, folder / "run", {"c10d_alone", "kill=7@1"});
+  EXPECT_EQ(run[1].wait(), 128 + SIGKILL);
+  for (const int rank : {0, 2}) {
+    EXPECT_EQ(run[rank].wait(), 1);
+    EXPECT_NE(run[rank].err(), "");
+    EXPECT_EQ(run[rank].err().find("process 1"), std::string::npos) << run[rank].err();
+    EXPECT_EQ(run[rank].err().find(std::to_string(run[1].id())), std::string::npos) << run[rank].err();
   }
 }
 
@@ -34,7 +45,7 @@ TEST(ProcessFaults, AllOthersNameTheSameProcess) {
   TrainingProcesses run(4, folder / "run", {"epochs=5", "mlp", "kill=7@2"});
   EXPECT_EQ(run[2].wait(), 128 + SIGKILL);
   for (const int rank : {0, 1, 3}) {
-    EXPECT_EQ(run[rank].wait(5s), 1);
+    EXPECT_EQ(run[rank].wait(), 1);
     EXPECT_EQ(run[rank].err(), closed(run, 2)) << rank;
   }
 }
@@ -43,7 +54,7 @@ TEST(ProcessFaults, AProcessThatHangsIsGoneWhenItsTimeIsUp) {
   for (const int frozen : {0, 1}) {
     const TemporaryFolder folder;
     TrainingProcesses run(2, folder / "run", {"epochs=5", "silence=2000", fmt::format("freeze=7@{}", frozen)});
-    EXPECT_EQ(run[1 - frozen].wait(20s), 1);
+    EXPECT_EQ(run[1 - frozen].wait(), 1);
     EXPECT_EQ(run[1 - frozen].err(), run.name(frozen) + " is gone: nothing was heard of it for 2 s\n");
   }
 }
@@ -54,7 +65,7 @@ TEST(ProcessFaults, AnErrorOfOneProcessIsToldToTheOthers) {
     TrainingProcesses run(2, folder / fmt::format("{}", failing), {"epochs=5", fmt::format("fail=5@{}", failing)});
     EXPECT_EQ(run[failing].wait(), 1);
     EXPECT_EQ(run[failing].err(), "as asked\n");
-    EXPECT_EQ(run[1 - failing].wait(5s), 1);
+    EXPECT_EQ(run[1 - failing].wait(), 1);
     EXPECT_EQ(run[1 - failing].err(), run.name(failing) + " is gone: as asked\n");
   }
 }
@@ -64,7 +75,7 @@ TEST(ProcessFaults, ProcessesThatDoNotTrainTheSameRunAreRefused) {
   TrainingProcesses run(2, folder / "run", {"other_seed=7@1"});
   EXPECT_EQ(run[1].wait(), 1);
   EXPECT_EQ(run[1].err(), "process 1 of 2: its configuration is not that of process 0\n");
-  EXPECT_EQ(run[0].wait(5s), 1);
+  EXPECT_EQ(run[0].wait(), 1);
   EXPECT_EQ(run[0].err(), run.name(1) + " is gone: process 1 of 2: its configuration is not that of process 0\n");
 }
 
@@ -76,7 +87,7 @@ TEST(ProcessFaults, ProcessesThatSeeDifferentFoldersAreRefused) {
   EXPECT_EQ(run[1].err(), fmt::format("process 1 of 2: it found step 0 in {}, process 0 another: all must see the same "
                                       "folder\n",
                                       (folder / "1").string()));
-  EXPECT_EQ(run[0].wait(5s), 1);
+  EXPECT_EQ(run[0].wait(), 1);
 }
 
 TEST(ProcessFaults, AFolderThatHoldsARunIsRefusedByAll) {
@@ -87,7 +98,7 @@ TEST(ProcessFaults, AFolderThatHoldsARunIsRefusedByAll) {
       (folder / "run").string() + ": already holds a run: --resume goes on with it, --force removes it\n";
   EXPECT_EQ(run[0].wait(), 1);
   EXPECT_EQ(run[0].err(), message);
-  EXPECT_EQ(run[1].wait(5s), 1);
+  EXPECT_EQ(run[1].wait(), 1);
   EXPECT_EQ(run[1].err(), run.name(0) + " is gone: " + message);
 }
 

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <testing/small_images.h>
 #include <unistd.h>
+
+#include "learning/processes/collectives.h"
 #include "learning/training/run_processes.h"
 
 #include <cstdio>
@@ -71,12 +73,26 @@ TrainingSets sets_of(const Settings& settings) {
   return sets;
 }
 
+// The same exchange by c10d alone, again and again, to see what it says of a process that ends or hangs.
+int run_c10d_alone(const ProcessPlace& place, const Settings& settings) {
+  const auto store = open_store(place, {place.rank == 0, std::chrono::seconds(20)});
+  const auto collectives = make_gloo(store, place);
+  for (int64_t step = 1; step <= 10; ++step) {
+    if (const auto [when, rank] = event(settings, "kill"); when == step && rank == place.rank) ::raise(SIGKILL);
+    if (const auto [when, rank] = event(settings, "freeze"); when == step && rank == place.rank) ::raise(SIGSTOP);
+    std::vector<torch::Tensor> sum{torch::ones({1})};
+    collectives->allreduce(sum)->wait();
+  }
+  return 0;
+}
+
 int run(const std::string& folder, const Settings& settings) {
   at::set_num_threads(1);
   if (settings.contains("launch"))
     if (const auto status = launch_local_processes({static_cast<int>(number(settings, "launch", 2)), 2}))
       return *status;
   const auto place = place_from_environment();
+  if (settings.contains("c10d_alone")) return run_c10d_alone(place, settings);
   std::unique_ptr<ProcessGroup> group;
   ProcessPatience watch;
   watch.join = std::chrono::milliseconds(number(settings, "join", 20'000));
@@ -112,7 +128,7 @@ int run(const std::string& folder, const Settings& settings) {
 }  // namespace priornet
 
 int main(int argc, char** argv) {
-  ::alarm(60);  // whatever happens, no test waits for longer
+  ::alarm(300);  // whatever happens, no test waits for longer
   priornet::Settings settings;
   for (int i = 2; i < argc; ++i) {
     const std::string text = argv[i];

@@ -129,8 +129,8 @@ class Trainer {
 
   TrainedNetwork train(const LabelledPoints& data, Progress& progress) {
     torch::optim::Adam optimiser(network_->parameters());
-    const auto steps_an_epoch = options_.points / options_.batch;
-    const auto steps = steps_an_epoch * options_.epochs;
+    const auto steps_per_epoch = options_.points / options_.batch;
+    const auto steps = steps_per_epoch * options_.epochs;
     const auto task = fmt::format("{}, sigma {:g}", name(), classes_.sigma);
     auto order_generator = make_generator(derive_seed(seed_, "order"));
     int64_t step = 0;
@@ -142,7 +142,7 @@ class Trainer {
       const auto labels = data.labels.index_select(0, order).to(options_.device);
       const auto outside = draw_outside(epoch);
       auto sum = torch::zeros({}, torch::TensorOptions(options_.device).dtype(torch::kFloat64));
-      for (int64_t i = 0; i < steps_an_epoch; ++i, ++step) {
+      for (int64_t i = 0; i < steps_per_epoch; ++i, ++step) {
         static_cast<torch::optim::AdamOptions&>(optimiser.param_groups()[0].options())
             .lr(options_.learning_rate * schedule(step, steps));
         const auto first = i * options_.batch;
@@ -153,7 +153,7 @@ class Trainer {
         optimiser.step();
         sum += loss.detach();
       }
-      mean = sum.item<double>() / static_cast<double>(steps_an_epoch);
+      mean = sum.item<double>() / static_cast<double>(steps_per_epoch);
       if (!std::isfinite(mean)) throw Error(fmt::format("training the {} diverged in epoch {}", task, epoch + 1));
     }
     progress.report(task, options_.epochs, options_.epochs);

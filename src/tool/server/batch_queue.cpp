@@ -8,9 +8,9 @@
 
 namespace priornet::serving {
 
-BatchQueue::BatchQueue(Answerer answer, int64_t bytes_a_row, const BatchOptions& options, BatchReport report)
+BatchQueue::BatchQueue(Answerer answer, int64_t bytes_per_row, const BatchOptions& options, BatchReport report)
     : answer_(std::move(answer)),
-      bytes_a_row_(bytes_a_row),
+      bytes_per_row_(bytes_per_row),
       options_(options),
       report_(std::move(report)),
       worker_([this] { work(); }) {}
@@ -91,9 +91,10 @@ Answers BatchQueue::asked(const std::vector<Share>& shares) const {
   int64_t rows = 0;
   for (const auto& share : shares) rows += share.count;
   std::string inputs;
-  inputs.reserve(static_cast<size_t>(rows * bytes_a_row_));
+  inputs.reserve(static_cast<size_t>(rows * bytes_per_row_));
   for (const auto& [job, begin, count] : shares)
-    inputs.append(job->inputs, static_cast<size_t>(begin * bytes_a_row_), static_cast<size_t>(count * bytes_a_row_));
+    inputs.append(job->inputs, static_cast<size_t>(begin * bytes_per_row_),
+                  static_cast<size_t>(count * bytes_per_row_));
   auto answers = answer_(inputs, rows);
   if (answers.rows != rows) throw Error(fmt::format("the model answered {} of {} inputs", answers.rows, rows));
   if (report_) report_(rows);

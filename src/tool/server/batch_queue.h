@@ -39,13 +39,13 @@ class BatchQueue {
  public:
   using BatchReport = std::function<void(int64_t rows)>;
 
-  BatchQueue(Answerer answer, int64_t bytes_a_row, const BatchOptions& options, BatchReport report = {});
+  BatchQueue(Answerer answer, int64_t bytes_per_row, const BatchOptions& options, BatchReport report = {});
   ~BatchQueue();
   BatchQueue(const BatchQueue&) = delete;
   BatchQueue& operator=(const BatchQueue&) = delete;
 
   /// `done` is called once: at once where there is no room, else by the queue's thread. `inputs` holds `rows` inputs of
-  /// bytes_a_row bytes, at least one. What has not begun by the deadline is not done.
+  /// bytes_per_row bytes, at least one. What has not begun by the deadline is not done.
   void submit(std::string inputs, int64_t rows, Clock::time_point deadline, Done done);
 
   /// Takes no more, answers what it took, ends its thread.
@@ -75,7 +75,7 @@ class BatchQueue {
   void fail(const std::shared_ptr<Job>& job, int status, const std::string& reason);
 
   const Answerer answer_;
-  const int64_t bytes_a_row_;
+  const int64_t bytes_per_row_;
   const BatchOptions options_;
   const BatchReport report_;
   mutable std::mutex mutex_;

@@ -71,7 +71,7 @@ InferenceServer::InferenceServer(std::vector<ServedModel> models, const Inferenc
       if (other->served.description.name == name) throw ArgumentError(fmt::format("two models are called {}", name));
     auto model = std::make_unique<Model>();
     model->metadata = metadata_json(served.description);
-    model->queue = std::make_unique<BatchQueue>(served.answer, served.description.bytes_a_row(), options_.batch,
+    model->queue = std::make_unique<BatchQueue>(served.answer, served.description.bytes_per_row(), options_.batch,
                                                 [this, name](int64_t rows) { metrics_.batch(name, rows); });
     model->served = std::move(served);
     models_.push_back(std::move(model));

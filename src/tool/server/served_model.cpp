@@ -10,7 +10,7 @@
 
 namespace priornet::serving {
 
-int64_t ModelDescription::values_a_row() const {
+int64_t ModelDescription::values_per_row() const {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
 }
 
@@ -92,7 +92,7 @@ ModelDescription described(const ModelFile& file) {
   return model;
 }
 
-int64_t multiply_adds_a_row(const ModelFile& file) {
+int64_t multiply_adds_per_row(const ModelFile& file) {
   int64_t sum = 0;
   for (const auto& network : file.run.members) sum += multiply_adds(*network);
   return sum;
@@ -111,11 +111,11 @@ void use_threads_for(int64_t multiply_adds, int most) {
 ServedModel served_model(std::shared_ptr<Predictor> predictor) {
   ServedModel served;
   served.description = described(predictor->model());
-  const std::string blank(static_cast<size_t>(served.description.bytes_a_row()), '\0');
+  const std::string blank(static_cast<size_t>(served.description.bytes_per_row()), '\0');
   const auto first = predictor->predict(input_tensor(served.description, blank, 1));
   for (const auto& [name, values] : first.scores) served.description.measures.push_back(name);
   served.description.gives_dirichlet = first.log_alpha.defined();
-  served.answer = [predictor, model = served.description, work = multiply_adds_a_row(predictor->model()),
+  served.answer = [predictor, model = served.description, work = multiply_adds_per_row(predictor->model()),
                    threads = at::get_num_threads()](const std::string& inputs, int64_t rows) {
     use_threads_for(work * rows, threads);
     return answers_of(predictor->predict(input_tensor(model, inputs, rows)));

@@ -39,9 +39,9 @@ struct ModelDescription {
   std::map<std::string, std::string> provenance;
 
   bool takes_images() const { return shape.size() == 3; }
-  int64_t values_a_row() const;
+  int64_t values_per_row() const;
   /// Images are bytes, rows of numbers float32.
-  int64_t bytes_a_row() const { return values_a_row() * (takes_images() ? 1 : 4); }
+  int64_t bytes_per_row() const { return values_per_row() * (takes_images() ? 1 : 4); }
 };
 
 /// One output of the Open Inference Protocol.

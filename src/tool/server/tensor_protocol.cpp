@@ -222,7 +222,7 @@ void read_input(const BoundedJson& header, std::string_view binary, const ModelD
   if (!uint8 && type != "FP32")
     bad_request(fmt::format("datatype should be UINT8 or FP32, found {}", type.substr(0, 32)));
   request.rows = rows_of(needed(member(input, "shape", json::value_t::array, "an array"), "shape"), model, most_rows);
-  const auto wanted = static_cast<size_t>(request.rows * model.values_a_row());
+  const auto wanted = static_cast<size_t>(request.rows * model.values_per_row());
 
   const auto* parameters = member(input, "parameters", json::value_t::object, "an object");
   const auto* size = parameters == nullptr
@@ -306,10 +306,10 @@ TensorRequest read_tensor_request(const ModelDescription& model, std::string_vie
 
 std::string read_feature_row(const ModelDescription& model, std::string_view body) {
   if (model.takes_images()) bad_request(fmt::format("the model {} takes an image, not features", model.name));
-  const auto header = read_bounded_json(body, model.values_a_row());
+  const auto header = read_bounded_json(body, model.values_per_row());
   if (!header.document.is_object() || !header.document.contains("features")) bad_request("features are missing");
   const auto& features = header.document["features"];
-  const auto width = static_cast<size_t>(model.values_a_row());
+  const auto width = static_cast<size_t>(model.values_per_row());
   if (!features.is_structured() || features.size() != width)
     bad_request(fmt::format("features should hold {} numbers, found {}", width, features.size()));
   std::vector<float> values;

@@ -32,7 +32,7 @@ struct TensorRequest {
 
   std::string id;
   int64_t rows = 0;
-  std::string inputs;           ///< rows * bytes_a_row() bytes
+  std::string inputs;           ///< rows * bytes_per_row() bytes
   std::vector<Output> outputs;  ///< those asked for, or all
 };
 
