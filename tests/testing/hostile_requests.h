@@ -101,11 +101,14 @@ class HostileClient {
   std::mt19937_64 random_;
 };
 
-/// Bytes of memory that the process at `port` holds, as it says itself.
+/// Bytes of memory that the process at `port` holds, as it says itself; fails where it does not say.
 inline double memory_at(int port) {
   const auto metrics = HttpClient(port).ask("GET", "/metrics").body;
   const std::string name = "\nprocess_resident_memory_bytes ";
-  return std::atof(metrics.c_str() + metrics.find(name) + name.size());
+  const auto found = metrics.find(name);
+  const auto bytes = found == std::string::npos ? 0.0 : std::atof(metrics.c_str() + found + name.size());
+  EXPECT_GT(bytes, 1e6) << "/metrics should tell how much memory the server holds, found:\n" << metrics;
+  return bytes;
 }
 
 /// A request for one image [1, 28, 28] to the model made-up.

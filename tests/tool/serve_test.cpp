@@ -44,7 +44,7 @@ class Serve : public ::testing::Test {
                                         "--port",           std::to_string(port_)};
     command.insert(command.end(), options.begin(), options.end());
     process_.emplace(command, std::vector<std::string>{});
-    for (int i = 0; i < 1000 && process_->wait(std::chrono::milliseconds(10)) == -1; ++i) {
+    while (process_->wait(std::chrono::milliseconds(10)) == -1) {
       try {
         HttpClient(port_).ask("GET", "/v2/health/ready");
         return;
@@ -88,12 +88,11 @@ TEST_F(Serve, DropsNoRequestItTookOnSigterm) {
         if (reply.headers.contains("Connection")) return;  // close: the server is ending
       }
     });
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  while (answered < 500 && dropped == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   ::kill(process_->id(), SIGTERM);
   for (auto& client : clients) client.join();
   EXPECT_EQ(process_->wait(), 0) << process_->err();
   EXPECT_EQ(dropped, 0);
-  EXPECT_GT(answered, 100);
   RecordProperty("answered", answered);
 }
 
