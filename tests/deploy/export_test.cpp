@@ -193,6 +193,25 @@ TEST(Export, RefusesWhatItCannotWrite) {
   EXPECT_TRUE(folder.names().empty());
 }
 
+class UnwritableLayer : public Layer {
+ public:
+  std::string label() const override { return "sine"; }
+  Shape output_shape(const Shape& input) const override { return input; }
+  Size size(const Shape&) const override { return {}; }
+  torch::Tensor forward(const torch::Tensor& x) override { return x.sin(); }
+};
+
+TEST(Export, NamesTheLayerThatCannotBeWritten) {
+  const TemporaryFolder folder;
+  auto model = logits_model(Method::kDpn, 1);
+  NetworkPlan plan({10}, 10);
+  plan.add("", std::make_shared<UnwritableLayer>());
+  model.run.members = {std::make_shared<Network>(std::move(plan), make_generator(1))};
+  EXPECT_THROWS(ArgumentError, export_onnx(model, folder / "a.onnx"),
+                "export: the layer \"sine\" cannot be written for another runtime");
+  EXPECT_TRUE(folder.names().empty());
+}
+
 // Bytes worked out by hand from protobuf's encoding: key = field << 3 | wire type, 300 = 0xAC 0x02.
 TEST(ProtobufMessage, IsWrittenAsTheFormatSays) {
   graph::Message inner, message;

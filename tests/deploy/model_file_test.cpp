@@ -138,7 +138,8 @@ TEST(ModelFile, TakesNoMemoryForWhatIsMerelyClaimed) {
   const std::string too_many = "describes a network that has more weights than the 50 of member-1";
   EXPECT_EQ(refusal([&](auto& json) { with_dense(json, "[1000000000, 1000000000]"); }), too_many);
   EXPECT_EQ(refusal([&](auto& json) { with_dense(json, "[9223372036854775807]"); }), too_many);
-  EXPECT_EQ(refusal([&](auto& json) { with_dense(json, "[-1]"); }), too_many);
+  EXPECT_EQ(refusal([&](auto& json) { with_dense(json, "[-1]"); }),
+            "describes no network: MLP: hidden should be at least 1 unit per layer, found -1");
   EXPECT_EQ(refusal([](auto& json) {
               json["preprocessing"]["shape"] = {1000000};
               json["preprocessing"]["feature_names"] = nlohmann::json::array();

@@ -38,7 +38,7 @@ TEST(MLP, StartsFromItsGeneratorAlone) {
 
 TEST(MLP, RejectsWhatItCannotTake) {
   EXPECT_THROWS(ArgumentError, MLP(MLPOptions{.inputs = 2, .hidden = {0}, .classes = 3}, make_generator(1)),
-                "MLP: hidden should be at least 1 unit a layer, found 0");
+                "MLP: hidden should be at least 1 unit per layer, found 0");
   EXPECT_THROWS(ArgumentError, MLP(MLPOptions{.inputs = 2, .hidden = {}, .classes = 1}, make_generator(1)),
                 "network: classes should be at least 2, found 1");
   MLP network(small(), make_generator(1));

@@ -1,7 +1,10 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/learning/networks.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
 #include <testing/throws.h>
+#include <torch/nn/modules/linear.h>
 
 namespace priornet {
 namespace {
@@ -22,6 +25,70 @@ TEST(Model, IsMadeByName) {
     shape.insert(shape.begin(), 2);
     EXPECT_EQ(network->forward(torch::zeros(shape)).sizes(), (std::vector<int64_t>{2, 5})) << name;
   }
+}
+
+// What a model file from strangers is held to before there are weights.
+TEST(Model, KnowsItsSizeBeforeItHasWeights) {
+  for (const auto& name : model_names()) {
+    auto options = options_of(name);
+    const auto network = make_model(options, make_generator(1));
+    EXPECT_EQ(plan_model(options).size().parameters, static_cast<double>(parameter_count(*network))) << name;
+    int64_t sum = 0;
+    network->eval();
+    auto shape = network->input_shape();
+    shape.insert(shape.begin(), 2);
+    auto values = torch::zeros(shape);
+    const auto rows = network->describe();
+    for (size_t i = 0; i < rows.size(); ++i) {
+      values = network->plan().layer(i).forward(values);
+      EXPECT_EQ(values.sizes().slice(1), torch::IntArrayRef(rows[i].output)) << name << ", " << rows[i].name;
+      sum += rows[i].parameters;
+    }
+    EXPECT_EQ(sum, parameter_count(*network)) << name;
+  }
+}
+
+TEST(Model, CountsAbsurdSizesWithoutOverflowOrRefusesThem) {
+  auto options = options_of("mlp");
+  options.dense = {int64_t{1} << 62, int64_t{1} << 62};
+  EXPECT_GT(plan_model(options).size().parameters, 1e37);
+  options = options_of("vgg6");
+  options.blocks.emplace(1, std::vector<int64_t>(1, int64_t{1} << 62));
+  EXPECT_THROWS(ArgumentError, plan_model(options), "network: a layer of 4611686018427387904 x 16 values is too large");
+}
+
+TEST(Model, TellsWhichNetworksHaveAnOption) {
+  EXPECT_EQ(model_option_meaning("blocks"), "vgg6, vgg16: channels of each convolution, one list per block");
+  EXPECT_THROWS(ArgumentError, model_option_meaning("colour"), "networks have no option colour");
+  for (const auto& row : model_table())
+    for (const auto& option : row.options) EXPECT_NE(model_option_meaning(option).find(row.name), std::string::npos);
+}
+
+// A layer of somebody else's: it has nothing but the interface.
+class OwnLayer : public Layer {
+ public:
+  std::string label() const override { return "own"; }
+  Shape output_shape(const Shape&) const override { return {3}; }
+  Size size(const Shape& input) const override { return {3.0 * static_cast<double>(input[0]) + 3.0, 0.0}; }
+  void make_weights(const at::Generator&) override { linear_ = torch::nn::Linear(4, 3); }
+  Modules modules() const override { return {{"", linear_.ptr()}}; }
+  torch::Tensor forward(const torch::Tensor& x) override { return linear_->forward(x).sin(); }
+
+ private:
+  torch::nn::Linear linear_ = nullptr;
+};
+
+TEST(Network, TakesLayersOfOthers) {
+  NetworkPlan plan({4}, 3);
+  plan.add("mine", std::make_shared<OwnLayer>());
+  Network network(std::move(plan), make_generator(1));
+  EXPECT_EQ(network.named_parameters().keys().front(), "mine.weight");
+  EXPECT_EQ(network.forward(torch::zeros({2, 4})).sizes(), (std::vector<int64_t>{2, 3}));
+  EXPECT_FALSE(network.has_dropout());
+  NetworkPlan wrong({4}, 5);
+  wrong.add("mine", std::make_shared<OwnLayer>());
+  EXPECT_THROWS(ArgumentError, Network(std::move(wrong), make_generator(1)),
+                "network: its last layer should give [5] logits, found [3]");
 }
 
 // Of the 18-layer network for CIFAR in He et al.: 11,173,962 for 10 classes.
@@ -51,8 +118,8 @@ TEST(Model, TakesWhatIsAskedFor) {
 }
 
 TEST(Model, RefusesWhatItDoesNotHave) {
-  EXPECT_THROWS(ConfigError, make_model(options_of("vgg7"), make_generator(1)),
-                "there is no model vgg7: should be one of mlp, vgg6, vgg16, resnet18");
+  const auto wanted = fmt::format("there is no model vgg7: should be one of {}", fmt::join(model_names(), ", "));
+  EXPECT_THROWS(ConfigError, make_model(options_of("vgg7"), make_generator(1)), wanted.c_str());
   auto options = options_of("mlp");
   options.batch_norm = true;
   EXPECT_THROWS(ConfigError, make_model(options, make_generator(1)), "model mlp has no option batch_norm");

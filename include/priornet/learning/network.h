@@ -1,72 +1,169 @@
 #pragma once
 
+#include <ATen/core/Generator.h>
 #include <torch/nn/module.h>
 #include <torch/types.h>
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
+
+// A network is a list of layers. A layer is an object that anybody can write: it says what it gives and how large it
+// is before it has weights, makes them, computes, and writes itself down for another runtime. Our own layers
+// (learning/networks/layers.h) have no privileges.
+//
+//   NetworkPlan plan({3, 32, 32}, 10);
+//   plan.add("mine", std::make_shared<MyLayer>(...));
+//   ...
+//   Network network(std::move(plan), make_generator(1));
 
 namespace priornet {
 
-struct StageMap;
+/// What a layer writes itself into, operator by operator; values are handles that the writer gives. Tensors are
+/// parameters or buffers of the layer's modules.
+class LayerWriter {
+ public:
+  using Value = size_t;
+  virtual ~LayerWriter() = default;
 
-/// A classifier, inputs [N, ...] to logits [N, K], as a row of stages: each maps what the one before it gave.
+  struct BatchNorm {
+    torch::Tensor weight, bias, mean, variance;
+    double epsilon = 0.0;
+  };
+  /// The same number for height and width.
+  struct Window {
+    int64_t stride = 1;
+    int64_t padding = 0;
+  };
+
+  /// weight: [to, from, side, side]; bias: [to], or undefined.
+  virtual Value convolution(Value x, const torch::Tensor& weight, const torch::Tensor& bias, Window window) = 0;
+  virtual Value batch_norm(Value x, const BatchNorm& norm) = 0;
+  /// weight: [to, from]; bias: [to].
+  virtual Value dense(Value x, const torch::Tensor& weight, const torch::Tensor& bias) = 0;
+  /// max(x, slope x); a slope of 1 writes nothing.
+  virtual Value rectifier(Value x, double slope) = 0;
+  virtual Value max_pool(Value x, int64_t side, Window window) = 0;
+  /// [N, C, H, W] to [N, C].
+  virtual Value image_mean(Value x) = 0;
+  /// [N, ...] to [N, F].
+  virtual Value flatten(Value x) = 0;
+  virtual Value scale(Value x, double factor) = 0;
+  virtual Value add(Value a, Value b) = 0;
+  /// Each value is kept with this probability, and divided by it; writes nothing where dropout is not at work.
+  virtual Value dropout(Value x, double keep) = 0;
+};
+
+/// One layer. Shapes are of one input, without N.
+class Layer {
+ public:
+  using Shape = std::vector<int64_t>;
+  /// Modules with the names that the network registers them under: "" is the layer's own name, "_norm" is that name
+  /// with _norm behind it.
+  using Modules = std::vector<std::pair<std::string, std::shared_ptr<torch::nn::Module>>>;
+  /// In floating point, which a product of absurd sizes does not overflow.
+  struct Size {
+    double parameters = 0.0;     ///< trainable numbers
+    double multiply_adds = 0.0;  ///< of convolutions and dense layers, for one input
+  };
+
+  virtual ~Layer() = default;
+
+  /// For people: "conv 3x3, 64".
+  virtual std::string label() const = 0;
+  /// ArgumentError for an input that it cannot take.
+  virtual Shape output_shape(const Shape& input) const = 0;
+  /// Known before there are weights.
+  virtual Size size(const Shape& input) const = 0;
+  /// Draws from the generator alone. Called once, before forward(); a layer without weights does nothing.
+  virtual void make_weights(const at::Generator& generator);
+  /// Empty before make_weights().
+  virtual Modules modules() const { return {}; }
+
+  /// [N, input...] to [N, output...].
+  virtual torch::Tensor forward(const torch::Tensor& x) = 0;
+  /// Whether it holds dropout (a torch::nn::Dropout among its modules), so that two passes differ.
+  virtual bool drops() const { return false; }
+  /// What forward() computes in evaluation. Unless overridden: ArgumentError, which names the layer.
+  virtual LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const;
+};
+
+/// One row of a network's description.
+struct LayerSummary {
+  std::string name;             ///< the layer's label
+  std::vector<int64_t> output;  ///< of one input
+  int64_t parameters = 0;
+  int64_t multiply_adds = 0;  ///< for one input
+};
+
+/// The layers of a network before they have weights: costs nothing, however large the network is. A plan makes one
+/// network, so it is moved, not copied.
+class NetworkPlan {
+ public:
+  /// ArgumentError for fewer than 2 classes, or a size below 1.
+  NetworkPlan(std::vector<int64_t> input_shape, int64_t classes);
+  NetworkPlan(NetworkPlan&&) = default;
+  NetworkPlan& operator=(NetworkPlan&&) = default;
+
+  /// Its modules are registered under `name`; layers without modules need none. ArgumentError if it cannot take what
+  /// the layer before it gives.
+  void add(std::string name, std::shared_ptr<Layer> layer);
+
+  /// Of what the last layer gives.
+  const std::vector<int64_t>& shape() const { return shapes_.back(); }
+  const std::vector<int64_t>& input_shape() const { return shapes_.front(); }
+  int64_t classes() const { return classes_; }
+
+  size_t layers() const { return layers_.size(); }
+  Layer& layer(size_t index) const { return *layers_.at(index); }
+  const std::string& name(size_t index) const { return names_.at(index); }
+
+  /// Of all layers together.
+  Layer::Size size() const;
+  /// One row per layer.
+  std::vector<LayerSummary> describe() const;
+
+ private:
+  int64_t classes_;
+  std::vector<std::string> names_;
+  std::vector<std::shared_ptr<Layer>> layers_;
+  std::vector<std::vector<int64_t>> shapes_;  ///< the input's, then what each layer gives
+};
+
+/// A classifier, inputs [N, ...] to logits [N, K].
 class Network : public torch::nn::Module {
  public:
+  /// Weights are drawn from the generator, layer by layer. ArgumentError if the plan does not end in [classes].
+  Network(NetworkPlan plan, const at::Generator& generator);
+
   /// An input of another shape than the network was made for throws ArgumentError.
   torch::Tensor forward(const torch::Tensor& inputs);
 
-  /// forward() in two parts: up to the first dropout, the same in every pass, and from there on.
+  /// forward() in two parts: up to the first layer with dropout, the same in every pass, and from there on.
   torch::Tensor before_dropout(const torch::Tensor& inputs);
   torch::Tensor from_dropout(const torch::Tensor& values);
-  bool has_dropout() const { return first_dropout_ < stages_.size(); }
+  bool has_dropout() const { return first_dropout() < plan_.layers(); }
+  /// Which layer it is; their number if there is none.
+  size_t first_dropout() const { return first_dropout_; }
 
-  const std::vector<int64_t>& input_shape() const { return input_shape_; }  ///< of one input
-  int64_t classes() const { return classes_; }
-
-  struct Layer {
-    std::string name;             ///< "conv 3x3, 64"
-    std::vector<int64_t> output;  ///< of one input
-    int64_t parameters = 0;
-    int64_t multiply_adds = 0;  ///< of its convolutions and dense layers, for one input
-  };
-  /// A row a stage.
-  std::vector<Layer> describe();
-
-  /// What the stages compute (stage_map.h), in their order.
-  std::vector<std::shared_ptr<StageMap>> maps() const;
-
- protected:
-  Network(std::vector<int64_t> input_shape, int64_t classes);
-
-  using Parts = std::vector<std::pair<std::string, std::shared_ptr<torch::nn::Module>>>;
-
-  /// `parts` are the modules of `map`, registered here under their names.
-  void add_stage(std::string name, StageMap map, const Parts& parts = {});
+  const std::vector<int64_t>& input_shape() const { return plan_.input_shape(); }  ///< of one input
+  int64_t classes() const { return plan_.classes(); }
+  const NetworkPlan& plan() const { return plan_; }
+  std::vector<LayerSummary> describe() const { return plan_.describe(); }
 
  private:
   torch::Tensor through(torch::Tensor values, size_t first, size_t end) const;
 
-  struct Stage {
-    std::string name;
-    std::shared_ptr<StageMap> map;
-    int64_t parameters = 0;
-    int64_t convolution_weights = 0;  ///< times how often each is used for a pixel that the stage gives
-    int64_t dense_weights = 0;
-  };
-
-  std::vector<int64_t> input_shape_;
-  int64_t classes_;
-  std::vector<Stage> stages_;
-  size_t first_dropout_ = 0;  ///< of the stages; their number if none is dropout
+  NetworkPlan plan_;
+  size_t first_dropout_ = 0;
 };
 
 /// Lays the weights of convolutions out as they are multiplied fastest; inputs should come likewise.
 void to_channels_last(Network& network);
 
 /// Of the whole network, for one input; a training step takes three times as many.
-int64_t multiply_adds(Network& network);
+int64_t multiply_adds(const Network& network);
 
 /// How many trainable numbers a module has.
 int64_t parameter_count(const torch::nn::Module& module);

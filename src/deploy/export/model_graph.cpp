@@ -10,86 +10,89 @@
 
 #include "deploy/export/graph.h"
 #include "deploy/export/measure_graph.h"
-#include "learning/networks/stage_map.h"
 
 namespace priornet::graph {
 namespace {
 
-Value rectified(const Value& x, double slope) {
-  if (slope == kNoActivation) return x;
-  return slope == 0.0 ? x.owner->apply("Relu", {x}) : x.owner->apply("LeakyRelu", {x}, {{"alpha", slope}});
-}
-
-class NetworkGraph {
+class GraphWriter : public LayerWriter {
  public:
-  NetworkGraph(const Network& network, Graph& graph, std::string prefix) : graph_(graph), prefix_(std::move(prefix)) {
+  using Handle = LayerWriter::Value;
+
+  GraphWriter(const Network& network, Graph& graph, std::string prefix) : graph_(graph), prefix_(std::move(prefix)) {
     for (const auto& item : network.named_parameters()) names_[item.value().unsafeGetTensorImpl()] = item.key();
     for (const auto& item : network.named_buffers()) names_[item.value().unsafeGetTensorImpl()] = item.key();
   }
 
-  Value operator()(const StageMap& map, const Value& x, bool drops) {
+  graph::Value write(const Layer& layer, const graph::Value& x, bool drops) {
     drops_ = drops;
-    return std::visit([&](const auto& what) { return mapped(what, x); }, map.what);
+    label_ = layer.label();
+    return at(layer.write(*this, x.index));
+  }
+
+  Handle convolution(Handle x, const torch::Tensor& weight, const torch::Tensor& bias, Window window) override {
+    std::vector<graph::Value> operands = {at(x), weights(weight)};
+    if (bias.defined()) operands.push_back(weights(bias));
+    return apply("Conv", operands,
+                 {{"kernel_shape", weight.sizes().slice(2).vec()},
+                  {"pads", std::vector<int64_t>(4, window.padding)},
+                  {"strides", std::vector<int64_t>(2, window.stride)}});
+  }
+
+  Handle batch_norm(Handle x, const BatchNorm& norm) override {
+    return apply("BatchNormalization",
+                 {at(x), weights(norm.weight), weights(norm.bias), weights(norm.mean), weights(norm.variance)},
+                 {{"epsilon", norm.epsilon}});
+  }
+
+  Handle dense(Handle x, const torch::Tensor& weight, const torch::Tensor& bias) override {
+    return apply("Gemm", {at(x), weights(weight), weights(bias)}, {{"transB", int64_t{1}}});
+  }
+
+  Handle rectifier(Handle x, double slope) override {
+    if (slope == 1.0) return x;
+    return slope == 0.0 ? apply("Relu", {at(x)}, {}) : apply("LeakyRelu", {at(x)}, {{"alpha", slope}});
+  }
+
+  Handle max_pool(Handle x, int64_t side, Window window) override {
+    Attributes attributes = {{"kernel_shape", std::vector<int64_t>(2, side)},
+                             {"strides", std::vector<int64_t>(2, window.stride)}};
+    if (window.padding != 0) attributes["pads"] = std::vector<int64_t>(4, window.padding);
+    return apply("MaxPool", {at(x)}, attributes);
+  }
+
+  Handle image_mean(Handle x) override {
+    return apply("ReduceMean", {at(x)}, {{"axes", std::vector<int64_t>{2, 3}}, {"keepdims", int64_t{0}}});
+  }
+
+  Handle flatten(Handle x) override { return apply("Flatten", {at(x)}, {{"axis", int64_t{1}}}); }
+  Handle scale(Handle x, double factor) override { return (at(x) * factor).index; }
+  Handle add(Handle a, Handle b) override { return (at(a) + at(b)).index; }
+
+  // Not the operator Dropout: onnxruntime takes several of the same input for one, and their samples for the same.
+  Handle dropout(Handle x, double keep) override {
+    if (!drops_) return x;
+    const auto kept = graph_.apply("RandomUniformLike", {at(x)}) < keep;
+    return (at(x) * cast(kept, torch::kFloat32) / keep).index;
   }
 
  private:
-  Value mapped(const ScaleMap& map, const Value& x) { return x * map.factor; }
-  Value mapped(const FlattenMap&, const Value& x) { return graph_.apply("Flatten", {x}, {{"axis", int64_t{1}}}); }
+  graph::Value at(Handle x) { return {&graph_, x}; }
 
-  Value mapped(const ImageMeanMap&, const Value& x) {
-    return graph_.apply("ReduceMean", {x}, {{"axes", std::vector<int64_t>{2, 3}}, {"keepdims", int64_t{0}}});
+  Handle apply(const char* operation, const std::vector<graph::Value>& operands, Attributes attributes) {
+    return graph_.apply(operation, operands, std::move(attributes)).index;
   }
 
-  Value mapped(const DropoutMap& map, const Value& x) {
-    if (!drops_) return x;
-    // Not the operator Dropout: onnxruntime takes several of the same input for one, and their samples for the same.
-    const auto keep = 1.0 - map.layer->options.p();
-    return x * cast(graph_.apply("RandomUniformLike", {x}) < keep, torch::kFloat32) / keep;
-  }
-
-  Value mapped(const DenseMap& map, const Value& x) {
-    const auto values =
-        graph_.apply("Gemm", {x, weights(map.layer->weight), weights(map.layer->bias)}, {{"transB", int64_t{1}}});
-    return rectified(values, map.slope);
-  }
-
-  Value mapped(const ConvolutionMap& map, const Value& x) {
-    const auto values = rectified(convolved(map, x), map.slope);
-    if (!map.pooled) return values;
-    const std::vector<int64_t> two = {2, 2};
-    return graph_.apply("MaxPool", {values}, {{"kernel_shape", two}, {"strides", two}});
-  }
-
-  Value mapped(const ResidualMap& map, const Value& x) {
-    const auto inner = convolved(map.second, mapped(map.first, x));
-    const auto around = map.shortcut ? mapped(*map.shortcut, x) : x;
-    return rectified(inner + around, map.second.slope);
-  }
-
-  // With its batch norm, before the activation.
-  Value convolved(const ConvolutionMap& map, const Value& x) {
-    const auto side = map.layer->weight.size(2);
-    const auto stride = map.layer->options.stride()->at(0);
-    std::vector<Value> operands = {x, weights(map.layer->weight)};
-    if (map.layer->bias.defined()) operands.push_back(weights(map.layer->bias));
-    const auto values = graph_.apply("Conv", operands,
-                                     {{"kernel_shape", std::vector<int64_t>{side, side}},
-                                      {"pads", std::vector<int64_t>(4, side / 2)},
-                                      {"strides", std::vector<int64_t>{stride, stride}}});
-    if (!map.norm) return values;
-    const auto& norm = *map.norm;
-    return graph_.apply(
-        "BatchNormalization",
-        {values, weights(norm.weight), weights(norm.bias), weights(norm.running_mean), weights(norm.running_var)},
-        {{"epsilon", norm.options.eps()}});
-  }
-
-  Value weights(const torch::Tensor& tensor) {
-    return graph_.tensor(prefix_ + names_.at(tensor.unsafeGetTensorImpl()), tensor);
+  graph::Value weights(const torch::Tensor& tensor) {
+    const auto found = names_.find(tensor.unsafeGetTensorImpl());
+    if (found == names_.end())
+      throw ArgumentError(
+          fmt::format("export: the layer \"{}\" writes a tensor that is not one of its modules'", label_));
+    return graph_.tensor(prefix_ + found->second, tensor);
   }
 
   Graph& graph_;
   std::string prefix_;
+  std::string label_;
   std::map<const c10::TensorImpl*, std::string> names_;
   bool drops_ = false;
 };
@@ -98,20 +101,17 @@ class NetworkGraph {
 
 std::vector<Value> network_logits(const Network& network, const Value& inputs, int64_t dropout_samples,
                                   const std::string& prefix) {
-  NetworkGraph add(network, *inputs.owner, prefix);
-  const auto maps = network.maps();
-  size_t fixed = maps.size();
-  if (dropout_samples > 0)
-    for (fixed = 0; fixed < maps.size() && !std::holds_alternative<DropoutMap>(maps[fixed]->what);) ++fixed;
-  auto values = inputs;
-  for (size_t i = 0; i < fixed; ++i) values = add(*maps[i], values, false);
-  if (dropout_samples == 0) return {values};
+  GraphWriter writer(network, *inputs.owner, prefix);
+  const auto& plan = network.plan();
+  const auto through = [&](Value values, size_t first, size_t end, bool drops) {
+    for (size_t i = first; i < end; ++i) values = writer.write(plan.layer(i), values, drops);
+    return values;
+  };
+  if (dropout_samples == 0) return {through(inputs, 0, plan.layers(), false)};
+  const auto fixed = through(inputs, 0, network.first_dropout(), false);
   std::vector<Value> samples;
-  for (int64_t s = 0; s < dropout_samples; ++s) {
-    auto sample = values;
-    for (size_t i = fixed; i < maps.size(); ++i) sample = add(*maps[i], sample, true);
-    samples.push_back(sample);
-  }
+  for (int64_t s = 0; s < dropout_samples; ++s)
+    samples.push_back(through(fixed, network.first_dropout(), plan.layers(), true));
   return samples;
 }
 

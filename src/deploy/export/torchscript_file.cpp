@@ -113,7 +113,8 @@ const std::map<std::string, Translation>& translations() {
          return fmt::format("torch.batch_norm({}, False, 0.0, {:#}, False)", fmt::join(o, ", "), real(e, "epsilon"));
        }},
       {"MaxPool", [](const Entry& e, const Operands& o) {
-         return fmt::format("torch.max_pool2d({}, {}, {})", o[0], ints(e, "kernel_shape"), ints(e, "strides"));
+         return fmt::format("torch.max_pool2d({}, {}, {}, {})", o[0], ints(e, "kernel_shape"), ints(e, "strides"),
+                            e.attributes.contains("pads") ? first_two(e, "pads") : "[0, 0]");
        }}};
   return all;
 }

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "deploy/model/network_size.h"
 #include "learning/base/run_record.h"
 #include "learning/data/decoded_pixels.h"
 #include "learning/training/checkpoint.h"
@@ -205,8 +204,9 @@ class ModelReader {
       weights.tensors.push_back({name.substr(prefix.size()), values});
       count += values.numel();
     }
-    // Before memory is taken for what the file merely claims.
-    require(least_weights(options) <= static_cast<double>(count),
+    // Before memory is taken for what the file merely claims. Up to twice as much, so that a file that lacks a tensor
+    // or two is told which.
+    require(plan_model(options).size().parameters <= 2.0 * static_cast<double>(count),
             fmt::format("describes a network that has more weights than the {} of {}", count,
                         prefix.substr(0, prefix.size() - 1)));
     auto network = make_model(options, make_generator(0));

@@ -10,14 +10,22 @@
 
 namespace priornet {
 
-/// max(x, slope x) of the convolution with its bias.
+/// max(x, slope x): ReLU with a slope of 0, x itself with 1. In place, for values that nobody else has seen: memory is
+/// what an activation costs.
+torch::Tensor activated(torch::Tensor values, double slope);
+
+/// max(x, slope x) of the convolution, with its bias if it has one.
 torch::Tensor convolved(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope);
 
 /// The same of one without a stride, and of each 2x2 square the largest.
 torch::Tensor convolved_and_pooled(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope);
 
-/// max(x, slope x) of the batch norm of the convolution, which has no bias, plus `residual` where it is defined. A
-/// slope of 1 leaves x as it is.
+/// max(x, slope x) of the batch norm of the values, plus `residual` where it is defined. A slope of 1 leaves x as it
+/// is.
+torch::Tensor normed(const torch::Tensor& values, torch::nn::BatchNorm2d& norm, double slope,
+                     const torch::Tensor& residual = {});
+
+/// The same of the convolution, which has no bias.
 torch::Tensor convolved_and_normed(const torch::Tensor& inputs, torch::nn::Conv2d& convolution,
                                    torch::nn::BatchNorm2d& norm, double slope, const torch::Tensor& residual = {});
 

@@ -1,11 +1,7 @@
 #pragma once
 
-#include <ATen/core/Generator.h>
-#include <priornet/learning/network.h>
+#include <priornet/learning/networks.h>
 #include <torch/nn/pimpl.h>
-
-#include <cstdint>
-#include <vector>
 
 namespace priornet {
 
@@ -19,10 +15,15 @@ struct MLPOptions {
 };
 
 /// A perceptron: points [N, inputs] to logits [N, classes].
-/// Weights and biases start uniform on +-1 / sqrt(fan in), drawn from the generator alone.
+/// Weights and biases start uniform on +-1 / sqrt(fan in).
+NetworkPlan mlp_plan(const MLPOptions& options);
+
+/// The same for the table of networks: two hidden layers of 100 unless others are given.
+NetworkPlan mlp_plan(const ModelOptions& given);
+
 class MLPImpl : public Network {
  public:
-  MLPImpl(const MLPOptions& options, const at::Generator& generator);
+  MLPImpl(const MLPOptions& options, const at::Generator& generator) : Network(mlp_plan(options), generator) {}
 };
 TORCH_MODULE(MLP);
 

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
 
+#include <algorithm>
+
 #include "learning/networks/mlp.h"
 #include "learning/networks/resnet.h"
 #include "learning/networks/vgg.h"
@@ -11,76 +13,85 @@
 namespace priornet {
 namespace {
 
-template <class T>
-void override_with(T& value, const std::optional<T>& given) {
-  if (given) value = *given;
+using Given = const ModelOptions&;
+
+struct OptionInfo {
+  std::string_view name;
+  bool (*is_given)(Given);
+  std::string_view meaning;
+};
+
+constexpr OptionInfo kOptions[] = {
+    {"blocks", [](Given g) { return g.blocks.has_value(); }, "channels of each convolution, one list per block"},
+    {"channels", [](Given g) { return g.channels.has_value(); }, "channels of each group of blocks"},
+    {"dense", [](Given g) { return g.dense.has_value(); }, "units of each dense layer before the logits"},
+    {"slope", [](Given g) { return g.slope.has_value(); }, "of the activation below 0"},
+    {"keep_convolution", [](Given g) { return g.keep_convolution.has_value(); },
+     "probability of keeping a value after a convolution"},
+    {"keep_dense", [](Given g) { return g.keep_dense.has_value(); },
+     "probability of keeping a value before the logits, and after each dense layer"},
+    {"batch_norm", [](Given g) { return g.batch_norm.has_value(); }, "whether batch norm follows each convolution"},
+    {"gain", [](Given g) { return g.gain.has_value(); },
+     "variance of a weight at the start, times its fan-in; else He's"},
+};
+
+const std::vector<std::string> kMlp = {"dense", "slope", "keep_dense"};
+const std::vector<std::string> kVgg = {"blocks",     "dense",      "slope", "keep_convolution",
+                                       "keep_dense", "batch_norm", "gain"};
+const std::vector<std::string> kResNet = {"channels", "keep_dense"};
+
+const ModelInfo& row_of(const std::string& name) {
+  for (const auto& row : model_table())
+    if (row.name == name) return row;
+  throw ConfigError(fmt::format("there is no model {}: should be one of {}", name, fmt::join(model_names(), ", ")));
 }
 
-// Throws if an option is given that the network does not have.
-template <class T>
-void refuse(const ModelOptions& options, std::string_view option, const std::optional<T>& given) {
-  if (given) throw ConfigError(fmt::format("model {} has no option {}", options.name, option));
-}
-
-std::shared_ptr<Network> make_mlp(const ModelOptions& options, const at::Generator& generator) {
-  refuse(options, "blocks", options.blocks);
-  refuse(options, "channels", options.channels);
-  refuse(options, "keep_convolution", options.keep_convolution);
-  refuse(options, "batch_norm", options.batch_norm);
-  refuse(options, "gain", options.gain);
-  if (options.input.size() != 1)
-    throw ConfigError(
-        fmt::format("model mlp takes rows of numbers, not inputs of shape [{}]", fmt::join(options.input, ", ")));
-  MLPOptions mlp{.inputs = options.input[0], .hidden = {100, 100}, .classes = options.classes};
-  override_with(mlp.hidden, options.dense);
-  override_with(mlp.slope, options.slope);
-  override_with(mlp.keep, options.keep_dense);
-  return std::make_shared<MLPImpl>(mlp, generator);
-}
-
-std::shared_ptr<Network> make_vgg(VGGOptions vgg, const ModelOptions& options, const at::Generator& generator) {
-  refuse(options, "channels", options.channels);
-  vgg.input = options.input;
-  vgg.classes = options.classes;
-  override_with(vgg.blocks, options.blocks);
-  override_with(vgg.dense, options.dense);
-  override_with(vgg.slope, options.slope);
-  override_with(vgg.keep_convolution, options.keep_convolution);
-  override_with(vgg.keep_dense, options.keep_dense);
-  override_with(vgg.batch_norm, options.batch_norm);
-  if (options.gain) vgg.gain = options.gain;
-  return std::make_shared<VGGImpl>(vgg, generator);
-}
-
-std::shared_ptr<Network> make_resnet(const ModelOptions& options, const at::Generator& generator) {
-  refuse(options, "blocks", options.blocks);
-  refuse(options, "dense", options.dense);
-  refuse(options, "slope", options.slope);
-  refuse(options, "keep_convolution", options.keep_convolution);
-  refuse(options, "batch_norm", options.batch_norm);
-  refuse(options, "gain", options.gain);
-  ResNetOptions resnet;
-  resnet.input = options.input;
-  resnet.classes = options.classes;
-  override_with(resnet.channels, options.channels);
-  override_with(resnet.keep_dense, options.keep_dense);
-  return std::make_shared<ResNetImpl>(resnet, generator);
+bool has_option(const ModelInfo& row, std::string_view option) {
+  return std::find(row.options.begin(), row.options.end(), option) != row.options.end();
 }
 
 }  // namespace
 
+const std::vector<ModelInfo>& model_table() {
+  static const std::vector<ModelInfo> table = {
+      {"mlp", "a perceptron for rows of numbers", kMlp, mlp_plan},
+      {"vgg6", "the paper's network for MNIST", kVgg, [](Given given) { return vgg_plan(vgg6(), given); }},
+      {"vgg16", "the paper's network for CIFAR", kVgg, [](Given given) { return vgg_plan(vgg16(), given); }},
+      {"resnet18", "ResNet-18", kResNet, [](Given given) { return resnet_plan(resnet18(), given); }},
+  };
+  return table;
+}
+
 const std::vector<std::string>& model_names() {
-  static const std::vector<std::string> names = {"mlp", "vgg6", "vgg16", "resnet18"};
+  static const auto names = [] {
+    std::vector<std::string> all;
+    for (const auto& row : model_table()) all.push_back(row.name);
+    return all;
+  }();
   return names;
 }
 
+std::string model_option_meaning(std::string_view option) {
+  for (const auto& known : kOptions) {
+    if (known.name != option) continue;
+    std::vector<std::string_view> networks;
+    for (const auto& row : model_table())
+      if (has_option(row, option)) networks.push_back(row.name);
+    return fmt::format("{}: {}", fmt::join(networks, ", "), known.meaning);
+  }
+  throw ArgumentError(fmt::format("networks have no option {}", option));
+}
+
+NetworkPlan plan_model(const ModelOptions& options) {
+  const auto& row = row_of(options.name);
+  for (const auto& known : kOptions)
+    if (known.is_given(options) && !has_option(row, known.name))
+      throw ConfigError(fmt::format("model {} has no option {}", options.name, known.name));
+  return row.plan(options);
+}
+
 std::shared_ptr<Network> make_model(const ModelOptions& options, const at::Generator& generator) {
-  if (options.name == "mlp") return make_mlp(options, generator);
-  if (options.name == "vgg6") return make_vgg(vgg6(), options, generator);
-  if (options.name == "vgg16") return make_vgg(vgg16(), options, generator);
-  if (options.name == "resnet18") return make_resnet(options, generator);
-  throw ConfigError(
-      fmt::format("there is no model {}: should be one of {}", options.name, fmt::join(model_names(), ", ")));
+  return std::make_shared<Network>(plan_model(options), generator);
 }
 
 }  // namespace priornet

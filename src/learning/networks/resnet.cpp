@@ -1,84 +1,53 @@
 #include "learning/networks/resnet.h"
 
 #include <fmt/format.h>
-#include <priornet/uncertainty/errors.h>
-#include <torch/nn/init.h>
 
-#include "learning/networks/stage_map.h"
+#include <algorithm>
+
+#include "learning/networks/layers.h"
 #include "uncertainty/core/checks.h"
 
 namespace priornet {
 namespace {
 
-namespace nn = torch::nn;
-
-constexpr double kRelu = 0.0;  // the slope below zero
-
-nn::Conv2d convolution(int64_t from, int64_t to, int64_t side, int64_t stride, const at::Generator& generator) {
-  nn::Conv2d layer(nn::Conv2dOptions(from, to, side).padding(side / 2).stride(stride).bias(false));
-  initialise_normal(layer->weight, he_gain(0.0), generator);
-  return layer;
+ConvolutionOptions normed_convolution(int64_t from, int64_t to, int64_t side, int64_t stride) {
+  return {.from = from, .to = to, .side = side, .stride = stride, .norm = true};
 }
 
-// The layers of relu(x + f(x)), f two convolutions with batch norm; x goes through a 1x1 convolution where its shape
-// changes.
-class BlockImpl : public nn::Module {
- public:
-  BlockImpl(int64_t from, int64_t to, int64_t stride, const at::Generator& generator)
-      : map_{part("first", convolution(from, to, 3, stride, generator), kRelu),
-             part("second", convolution(to, to, 3, 1, generator), kRelu),
-             {}} {
-    if (from == to && stride == 1) return;
-    map_.shortcut = part("shortcut", convolution(from, to, 1, stride, generator), kNoActivation);
-  }
-
-  const ResidualMap& map() const { return map_; }
-
- private:
-  ConvolutionMap part(const std::string& name, nn::Conv2d layer, double slope) {
-    nn::BatchNorm2d norm(layer->options.out_channels());
-    return {register_module(name, std::move(layer)), register_module(name + "_norm", norm), slope};
-  }
-
-  ResidualMap map_;
-};
-TORCH_MODULE(Block);
+// relu(x + f(x)), f two convolutions; x goes through a 1x1 convolution where its shape changes.
+std::shared_ptr<Layer> residual_block(int64_t from, int64_t channels, int64_t stride) {
+  const std::vector<ConvolutionOptions> inner = {normed_convolution(from, channels, 3, stride),
+                                                 normed_convolution(channels, channels, 3, 1)};
+  const auto to = inner.back().to;
+  if (from == to && stride == 1) return std::make_shared<ResidualLayer>(inner, std::nullopt);
+  auto shortcut = normed_convolution(from, to, 1, stride);
+  shortcut.slope = kNoActivation;
+  return std::make_shared<ResidualLayer>(inner, shortcut);
+}
 
 }  // namespace
 
-ResNetImpl::ResNetImpl(const ResNetOptions& options, const at::Generator& generator)
-    : Network(options.input, options.classes) {
-  if (options.input.size() != 3)
-    throw ArgumentError(
-        fmt::format("ResNet: input should be [channels, height, width], found {} sizes", options.input.size()));
+ResNetOptions resnet18() { return {}; }
+
+NetworkPlan resnet_plan(ResNetOptions defaults, const ModelOptions& given) {
+  auto& options = defaults;
+  options.channels = given.channels.value_or(options.channels);
+  options.keep_dense = given.keep_dense.value_or(options.keep_dense);
+  NetworkPlan plan(given.input, given.classes);
+  check_image("ResNet", given.input);
   check_range("ResNet", "channels", !options.channels.empty(), "at least one group", 0);
-  check_range("ResNet", "blocks", options.blocks >= 1, "at least 1", static_cast<double>(options.blocks));
-  check_range("ResNet", "keep_dense", options.keep_dense > 0.0 && options.keep_dense <= 1.0, "in (0, 1]",
-              options.keep_dense);
-  auto channels = options.channels.front();
-  auto first = convolution(options.input[0], channels, 3, 1, generator);
-  nn::BatchNorm2d norm(channels);
-  add_stage(fmt::format("conv 3x3, batch norm, {}", channels), {ConvolutionMap{first, norm, kRelu}},
-            {{"conv", first.ptr()}, {"conv_norm", norm.ptr()}});
+  for (const auto channels : options.channels)
+    check_range("ResNet", "channels", channels >= 1, "at least 1", static_cast<double>(channels));
+  check_keep("ResNet", "keep_dense", options.keep_dense);
+  plan.add("conv", std::make_shared<ConvolutionLayer>(normed_convolution(given.input[0], options.channels[0], 3, 1)));
   for (size_t group = 0; group < options.channels.size(); ++group)
-    for (int64_t i = 0; i < options.blocks; ++i) {
-      const auto next = options.channels[group];
-      check_range("ResNet", "channels", next >= 1, "at least 1", static_cast<double>(next));
-      const int64_t stride = group > 0 && i == 0 ? 2 : 1;
-      Block block(channels, next, stride, generator);
-      add_stage(fmt::format("residual block, {}{}", next, stride == 2 ? ", halved" : ""), {block->map()},
-                {{fmt::format("block{}_{}", group + 1, i + 1), block.ptr()}});
-      channels = next;
-    }
-  add_stage("mean over the image", {ImageMeanMap{}});
-  if (options.keep_dense < 1.0) {
-    nn::Dropout dropout(1.0 - options.keep_dense);
-    add_stage(fmt::format("keep {:g}", options.keep_dense), {DropoutMap{dropout}}, {{"dropout", dropout.ptr()}});
-  }
-  nn::Linear logits(channels, options.classes);
-  initialise_normal(logits->weight, kLastGain, generator);
-  nn::init::zeros_(logits->bias);
-  add_stage(fmt::format("logits, {}", options.classes), {DenseMap{logits}}, {{"logits", logits.ptr()}});
+    for (int64_t i = 0; i < options.blocks[std::min(group, options.blocks.size() - 1)]; ++i)
+      plan.add(fmt::format("block{}_{}", group + 1, i + 1),
+               residual_block(plan.shape()[0], options.channels[group], group > 0 && i == 0 ? 2 : 1));
+  plan.add("", std::make_shared<ImageMeanLayer>());
+  if (options.keep_dense < 1.0) plan.add("dropout", std::make_shared<DropoutLayer>(options.keep_dense));
+  plan.add("logits", logits_layer(plan));
+  return plan;
 }
 
 }  // namespace priornet

@@ -1,27 +1,26 @@
 #pragma once
 
-#include <ATen/core/Generator.h>
-#include <priornet/learning/network.h>
-#include <torch/nn/pimpl.h>
+#include <priornet/learning/networks.h>
 
 namespace priornet {
 
-/// ResNet-18 (He et al., 2016) for small images: the first convolution is 3x3 with stride 1 and nothing is pooled
-/// before the blocks, so that 32x32 images keep their detail.
+// ResNets (He et al., 2016) for small images: the first convolution is 3x3 with stride 1 and nothing is pooled before
+// the blocks, so that 32x32 images keep their detail.
+//
+// Tensors are those of torchvision's ResNets, one to one, under other names:
+//   conv1, bn1                       conv, conv_norm
+//   layerG.I.conv1, .bn1 (2, 3)      blockG_(I+1).first, .first_norm (second, third)
+//   layerG.I.downsample.0, .1        blockG_(I+1).shortcut, .shortcut_norm
+//   fc                               logits
 struct ResNetOptions {
-  std::vector<int64_t> input = {3, 32, 32};  ///< channels, height, width
-  int64_t classes = 10;
-  std::vector<int64_t> channels = {64, 128, 256,
-                                   512};  ///< of each group of blocks; every group but the first halves the image
-  int64_t blocks = 2;                     ///< a group, of two convolutions each
-  double keep_dense = 1.0;                ///< of the pooled features before the logits, in (0, 1]
+  std::vector<int64_t> channels = {64, 128, 256, 512};  ///< of each group; every group but the first halves the image
+  std::vector<int64_t> blocks = {2, 2, 2, 2};           ///< of each group; groups beyond have as many as the last
+  double keep_dense = 1.0;                              ///< of the pooled features before the logits, in (0, 1]
 };
 
-/// Weights start as He has them, drawn from the generator alone.
-class ResNetImpl : public Network {
- public:
-  ResNetImpl(const ResNetOptions& options, const at::Generator& generator);
-};
-TORCH_MODULE(ResNet);
+ResNetOptions resnet18();
+
+/// For the table of networks: `defaults`, and what is given instead. Weights start as He has them.
+NetworkPlan resnet_plan(ResNetOptions defaults, const ModelOptions& given);
 
 }  // namespace priornet

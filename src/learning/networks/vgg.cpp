@@ -1,23 +1,17 @@
 #include "learning/networks/vgg.h"
 
 #include <fmt/format.h>
-#include <priornet/uncertainty/errors.h>
-#include <torch/nn/init.h>
 
 #include <algorithm>
 
-#include "learning/networks/stage_map.h"
+#include "learning/networks/layers.h"
 #include "uncertainty/core/checks.h"
 
 namespace priornet {
 namespace {
 
-namespace nn = torch::nn;
-
 void check(const VGGOptions& options) {
-  if (options.input.size() != 3)
-    throw ArgumentError(
-        fmt::format("VGG: input should be [channels, height, width], found {} sizes", options.input.size()));
+  check_image("VGG", options.input);
   int64_t side = std::min(options.input[1], options.input[2]);
   for (const auto& block : options.blocks) {
     check_range("VGG", "each block", !block.empty(), "at least one convolution", 0);
@@ -28,10 +22,10 @@ void check(const VGGOptions& options) {
   check_range("VGG", "the image", side >= 1, fmt::format("large enough to be halved {} times", options.blocks.size()),
               static_cast<double>(std::min(options.input[1], options.input[2])));
   for (const auto units : options.dense)
-    check_range("VGG", "dense", units >= 1, "at least 1 unit a layer", static_cast<double>(units));
+    check_range("VGG", "dense", units >= 1, "at least 1 unit per layer", static_cast<double>(units));
   if (options.gain) check_range("VGG", "gain", *options.gain > 0.0, "above 0", *options.gain);
   for (const auto keep : {options.keep_convolution, options.keep_dense})
-    check_range("VGG", "each keep probability", keep > 0.0 && keep <= 1.0, "in (0, 1]", keep);
+    check_keep("VGG", "each keep probability", keep);
 }
 
 }  // namespace
@@ -47,59 +41,51 @@ VGGOptions vgg16() {
   return options;
 }
 
-VGGImpl::VGGImpl(const VGGOptions& options, const at::Generator& generator) : Network(options.input, options.classes) {
+NetworkPlan vgg_plan(const VGGOptions& options) {
+  NetworkPlan plan(options.input, options.classes);
   check(options);
   const auto slope = options.slope;
   const auto gain = options.gain.value_or(he_gain(slope));
   const auto add_dropout = [&](const std::string& after, double keep) {
-    if (keep == 1.0) return;
-    nn::Dropout dropout(1.0 - keep);
-    add_stage(fmt::format("keep {:g}", keep), {DropoutMap{dropout}}, {{after + "_dropout", dropout.ptr()}});
+    if (keep < 1.0) plan.add(after + "_dropout", std::make_shared<DropoutLayer>(keep));
   };
   int64_t convolutions = 0;
-  int64_t dense = 0;
-  auto channels = options.input[0];
-  auto height = options.input[1];
-  auto width = options.input[2];
-  for (const auto& block : options.blocks) {
+  for (const auto& block : options.blocks)
     for (size_t i = 0; i < block.size(); ++i) {
-      const auto next = block[i];
       const auto key = fmt::format("conv{}", ++convolutions);
-      nn::Conv2d convolution(nn::Conv2dOptions(channels, next, 3).padding(1).bias(!options.batch_norm));
-      initialise_normal(convolution->weight, gain, generator);
       const bool last = i + 1 == block.size();
-      const auto* pool = last ? ", max pool 2x2" : "";
-      if (options.batch_norm) {
-        nn::BatchNorm2d norm(next);
-        add_stage(fmt::format("conv 3x3, batch norm, {}{}", next, pool),
-                  {ConvolutionMap{convolution, norm, slope, last}},
-                  {{key, convolution.ptr()}, {key + "_norm", norm.ptr()}});
-      } else {
-        nn::init::zeros_(convolution->bias);
-        add_stage(fmt::format("conv 3x3, {}{}", next, pool), {ConvolutionMap{convolution, nullptr, slope, last}},
-                  {{key, convolution.ptr()}});
-      }
+      plan.add(key, std::make_shared<ConvolutionLayer>(ConvolutionOptions{.from = plan.shape()[0],
+                                                                          .to = block[i],
+                                                                          .norm = options.batch_norm,
+                                                                          .slope = slope,
+                                                                          .gain = gain,
+                                                                          .pooled = last}));
       if (!last) add_dropout(key, options.keep_convolution);
-      channels = next;
     }
-    height /= 2;
-    width /= 2;
-  }
-  add_stage("flatten", {FlattenMap{}});
-  auto inputs = channels * height * width;
+  plan.add("", std::make_shared<FlattenLayer>());
+  int64_t dense = 0;
   for (const auto units : options.dense) {
     const auto key = fmt::format("dense{}", ++dense);
-    nn::Linear layer(inputs, units);
-    initialise_normal(layer->weight, gain, generator);
-    nn::init::zeros_(layer->bias);
-    add_stage(fmt::format("dense, {}", units), {DenseMap{layer, slope}}, {{key, layer.ptr()}});
+    plan.add(key, std::make_shared<DenseLayer>(
+                      DenseOptions{.inputs = plan.shape()[0], .units = units, .slope = slope, .gain = gain}));
     add_dropout(key, options.keep_dense);
-    inputs = units;
   }
-  nn::Linear logits(inputs, options.classes);
-  initialise_normal(logits->weight, kLastGain, generator);
-  nn::init::zeros_(logits->bias);
-  add_stage(fmt::format("logits, {}", options.classes), {DenseMap{logits}}, {{"logits", logits.ptr()}});
+  plan.add("logits", logits_layer(plan));
+  return plan;
+}
+
+NetworkPlan vgg_plan(VGGOptions defaults, const ModelOptions& given) {
+  auto& options = defaults;
+  options.input = given.input;
+  options.classes = given.classes;
+  options.blocks = given.blocks.value_or(options.blocks);
+  options.dense = given.dense.value_or(options.dense);
+  options.slope = given.slope.value_or(options.slope);
+  options.keep_convolution = given.keep_convolution.value_or(options.keep_convolution);
+  options.keep_dense = given.keep_dense.value_or(options.keep_dense);
+  options.batch_norm = given.batch_norm.value_or(options.batch_norm);
+  if (given.gain) options.gain = given.gain;
+  return vgg_plan(options);
 }
 
 }  // namespace priornet

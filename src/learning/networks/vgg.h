@@ -1,10 +1,7 @@
 #pragma once
 
-#include <ATen/core/Generator.h>
-#include <priornet/learning/network.h>
+#include <priornet/learning/networks.h>
 #include <torch/nn/pimpl.h>
-
-#include <optional>
 
 namespace priornet {
 
@@ -20,7 +17,7 @@ struct VGGOptions {
   double keep_convolution = 1.0;                                      ///< in (0, 1]
   double keep_dense = 1.0;                                            ///< in (0, 1]
   bool batch_norm = false;                                            ///< between convolution and activation
-  std::optional<double> gain;  ///< of the weights at the start (initialise.h); none: He's
+  std::optional<double> gain;  ///< of the weights at the start (layers.h); none: He's
 };
 
 /// 4 convolutions, 1 dense layer of 100: the paper's network for MNIST.
@@ -29,10 +26,15 @@ VGGOptions vgg6();
 /// 13 convolutions, 2 dense layers of 2048, leaky ReLU of slope 0.2: the paper's network for SVHN and CIFAR-10.
 VGGOptions vgg16();
 
-/// Weights start normal, biases at 0, drawn from the generator alone.
+/// Weights start normal, biases at 0.
+NetworkPlan vgg_plan(const VGGOptions& options);
+
+/// The same for the table of networks: `defaults`, and what is given instead.
+NetworkPlan vgg_plan(VGGOptions defaults, const ModelOptions& given);
+
 class VGGImpl : public Network {
  public:
-  VGGImpl(const VGGOptions& options, const at::Generator& generator);
+  VGGImpl(const VGGOptions& options, const at::Generator& generator) : Network(vgg_plan(options), generator) {}
 };
 TORCH_MODULE(VGG);
 

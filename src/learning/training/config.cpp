@@ -43,25 +43,21 @@ void visit_data(TrainConfig& config, ConfigFields& fields) {
 void visit_model(ModelOptions& model, ConfigFields& fields) {
   fields.table("model", "the network");
   fields.choice("name", model.name, model_names(), "architecture");
-  fields.maybe("blocks", model.blocks,
-               [&](auto& value) { fields.lists("blocks", value, "vgg: channels, a list a block"); });
+  const auto meaning = [](const char* option) { return model_option_meaning(option); };
+  fields.maybe("blocks", model.blocks, [&](auto& value) { fields.lists("blocks", value, meaning("blocks").c_str()); });
   fields.maybe("channels", model.channels,
-               [&](auto& value) { fields.list("channels", value, "resnet18: channels of each group"); });
-  fields.maybe("dense", model.dense, [&](auto& value) { fields.list("dense", value, "units of each dense layer"); });
+               [&](auto& value) { fields.list("channels", value, meaning("channels").c_str()); });
+  fields.maybe("dense", model.dense, [&](auto& value) { fields.list("dense", value, meaning("dense").c_str()); });
   fields.maybe("slope", model.slope, [&](auto& value) {
-    fields.number("slope", value, {0, 1}, "of the activation below 0");
+    fields.number("slope", value, {0, 1}, meaning("slope").c_str());
   });
-  fields.maybe("keep_convolution", model.keep_convolution, [&](auto& value) {
-    fields.number("keep_convolution", value, kProbability, "probability of keeping a value after a convolution");
-  });
-  fields.maybe("keep_dense", model.keep_dense, [&](auto& value) {
-    fields.number("keep_dense", value, kProbability, "probability of keeping a value after a dense layer");
-  });
+  for (auto [key, keep] : {std::pair{"keep_convolution", &model.keep_convolution}, {"keep_dense", &model.keep_dense}})
+    fields.maybe(key, *keep,
+                 [&, key = key](auto& value) { fields.number(key, value, kProbability, meaning(key).c_str()); });
   fields.maybe("batch_norm", model.batch_norm,
-               [&](auto& value) { fields.flag("batch_norm", value, "after each convolution"); });
-  fields.maybe("gain", model.gain, [&](auto& value) {
-    fields.number("gain", value, above(0), "vgg: variance of a weight at the start, times its fan-in; else He's");
-  });
+               [&](auto& value) { fields.flag("batch_norm", value, meaning("batch_norm").c_str()); });
+  fields.maybe("gain", model.gain,
+               [&](auto& value) { fields.number("gain", value, above(0), meaning("gain").c_str()); });
 }
 
 void visit_method(TrainConfig& config, ConfigFields& fields) {

@@ -1,0 +1,189 @@
+#pragma once
+
+#include <priornet/learning/network.h>
+#include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/dropout.h>
+#include <torch/nn/modules/linear.h>
+
+#include <optional>
+
+// The layers that our networks are made of. Each is a description first; make_weights() gives it its modules.
+
+namespace priornet {
+
+/// A slope, below 0, that leaves values as they are.
+constexpr double kNoActivation = 1.0;
+
+/// The gain that keeps the size of what a leaky rectifier of this slope passes on (He et al., 2015): 2 / (1 + slope^2).
+constexpr double he_gain(double slope) { return 2.0 / (1.0 + slope * slope); }
+
+/// The same for a layer that nothing follows.
+constexpr double kLastGain = 1.0;
+
+/// Normal with standard deviation sqrt(gain / fan in). weight: [out, in] or [out, in, height, width].
+void initialise_normal(torch::Tensor weight, double gain, at::Generator generator);
+
+/// a * b of sizes of at least 0. ArgumentError if it does not fit into 64 bits.
+int64_t size_product(int64_t a, int64_t b);
+
+/// Throws ArgumentError, in the name of `network`, unless `input` is [channels, height, width].
+void check_image(const char* network, const std::vector<int64_t>& input);
+
+/// Throws ArgumentError, in the name of `network`, unless each is in (0, 1].
+void check_keep(const char* network, const char* option, double keep);
+
+class ScaleLayer : public Layer {
+ public:
+  explicit ScaleLayer(double factor) : factor_(factor) {}
+  std::string label() const override;
+  Shape output_shape(const Shape& input) const override { return input; }
+  Size size(const Shape&) const override { return {}; }
+  torch::Tensor forward(const torch::Tensor& x) override { return x * factor_; }
+  LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const override;
+
+ private:
+  double factor_;
+};
+
+class FlattenLayer : public Layer {
+ public:
+  std::string label() const override { return "flatten"; }
+  Shape output_shape(const Shape& input) const override;
+  Size size(const Shape&) const override { return {}; }
+  torch::Tensor forward(const torch::Tensor& x) override { return x.flatten(1); }
+  LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const override { return writer.flatten(x); }
+};
+
+/// Of each channel the mean over the image.
+class ImageMeanLayer : public Layer {
+ public:
+  std::string label() const override { return "mean over the image"; }
+  Shape output_shape(const Shape& input) const override { return {input.at(0)}; }
+  Size size(const Shape&) const override { return {}; }
+  torch::Tensor forward(const torch::Tensor& x) override { return x.mean({2, 3}); }
+  LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const override { return writer.image_mean(x); }
+};
+
+/// Of each square the largest value; squares overlap where the stride is shorter than their side.
+class MaxPoolLayer : public Layer {
+ public:
+  MaxPoolLayer(int64_t side, LayerWriter::Window window) : side_(side), window_(window) {}
+  std::string label() const override;
+  Shape output_shape(const Shape& input) const override;
+  Size size(const Shape&) const override { return {}; }
+  torch::Tensor forward(const torch::Tensor& x) override;
+  LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const override;
+
+ private:
+  int64_t side_;
+  LayerWriter::Window window_;
+};
+
+class DropoutLayer : public Layer {
+ public:
+  explicit DropoutLayer(double keep) : keep_(keep) {}
+  std::string label() const override;
+  Shape output_shape(const Shape& input) const override { return input; }
+  Size size(const Shape&) const override { return {}; }
+  void make_weights(const at::Generator&) override { dropout_ = torch::nn::Dropout(1.0 - keep_); }
+  Modules modules() const override { return {{"", dropout_.ptr()}}; }
+  torch::Tensor forward(const torch::Tensor& x) override { return dropout_->forward(x); }
+  bool drops() const override { return true; }
+  LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const override;
+
+ private:
+  double keep_;
+  torch::nn::Dropout dropout_ = nullptr;
+};
+
+/// max(x, slope x) of a dense layer.
+struct DenseOptions {
+  int64_t inputs = 1;
+  int64_t units = 1;
+  double slope = kNoActivation;
+  std::optional<double> gain;  ///< weights start normal, biases at 0; none: both uniform on +-1 / sqrt(inputs)
+  const char* name = "dense";  ///< for people
+};
+
+class DenseLayer : public Layer {
+ public:
+  explicit DenseLayer(const DenseOptions& options) : options_(options) {}
+  std::string label() const override;
+  Shape output_shape(const Shape& input) const override;
+  Size size(const Shape& input) const override;
+  void make_weights(const at::Generator& generator) override;
+  Modules modules() const override { return {{"", linear_.ptr()}}; }
+  torch::Tensor forward(const torch::Tensor& x) override;
+  LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const override;
+
+ private:
+  DenseOptions options_;
+  torch::nn::Linear linear_ = nullptr;
+};
+
+/// The last layer of a plan, from a row of features to logits.
+std::shared_ptr<Layer> logits_layer(const NetworkPlan& plan);
+
+/// max(x, slope x) of a convolution and, if `norm`, its batch norm; `pooled`: of each 2x2 square the largest. It is
+/// padded by half its side. Weights start normal; without batch norm biases at 0.
+struct ConvolutionOptions {
+  int64_t from = 1;
+  int64_t to = 1;
+  int64_t side = 3;
+  int64_t stride = 1;
+  bool norm = false;
+  bool bias = true;  ///< batch norm has its own: none with it
+  double slope = 0.0;
+  double gain = he_gain(0.0);
+  bool pooled = false;
+};
+
+class ConvolutionLayer : public Layer {
+ public:
+  explicit ConvolutionLayer(const ConvolutionOptions& options) : options_(options) {}
+  std::string label() const override;
+  Shape output_shape(const Shape& input) const override;
+  Size size(const Shape& input) const override;
+  void make_weights(const at::Generator& generator) override;
+  Modules modules() const override;
+  torch::Tensor forward(const torch::Tensor& x) override { return forward_with(x, {}); }
+  LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const override;
+
+  /// forward() with `residual` added before the activation; undefined: nothing. Only with batch norm, not pooled.
+  torch::Tensor forward_with(const torch::Tensor& x, const torch::Tensor& residual);
+  /// Up to the activation.
+  LayerWriter::Value write_before_activation(LayerWriter& writer, LayerWriter::Value x) const;
+  const ConvolutionOptions& options() const { return options_; }
+
+ private:
+  Shape convolved_shape(const Shape& input) const;
+
+  ConvolutionOptions options_;
+  torch::nn::Conv2d convolution_ = nullptr;
+  torch::nn::BatchNorm2d norm_ = nullptr;
+};
+
+/// Convolutions with batch norm one after the other, named first, second, third; around them the input, through one
+/// more, named shortcut, where its shape changes. It is added before the activation of the last.
+class ResidualLayer : public Layer {
+ public:
+  ResidualLayer(const std::vector<ConvolutionOptions>& inner, const std::optional<ConvolutionOptions>& shortcut);
+  std::string label() const override;
+  Shape output_shape(const Shape& input) const override;
+  Size size(const Shape& input) const override;
+  void make_weights(const at::Generator& generator) override;
+  Modules modules() const override { return {{"", block_}}; }
+  torch::Tensor forward(const torch::Tensor& x) override;
+  LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const override;
+
+ private:
+  std::vector<ConvolutionLayer> inner_;
+  std::optional<ConvolutionLayer> shortcut_;
+  std::shared_ptr<torch::nn::Module> block_;
+};
+
+/// What export needs of a batch norm.
+LayerWriter::BatchNorm written(const torch::nn::BatchNorm2d& norm);
+
+}  // namespace priornet
