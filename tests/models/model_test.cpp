@@ -98,6 +98,13 @@ TEST(Model, HasTheParametersOfResNet18) {
   EXPECT_EQ(parameter_count(*make_model(options, make_generator(1))), 11'173'962);
 }
 
+// torchvision's has 21,797,672 for 1000 classes; its first convolution is 7x7, of 64 x 3 x (49 - 9) weights more.
+TEST(Model, HasTheParametersOfResNet34) {
+  auto options = options_of("resnet34");
+  options.classes = 1000;
+  EXPECT_EQ(plan_model(options).size().parameters, 21'797'672 - 64 * 3 * (49 - 9));
+}
+
 // 3x3 convolutions of 3 to 64, and of 64 to 64 four times, at 32x32; then three groups of 64 x 128 x 9 and three times
 // 128 x 128 x 9 and a shortcut of 64 x 128 at 16x16, or what halves and doubles make of it; 5120 at the end.
 TEST(Model, CountsTheMultiplyAddsOfResNet18) {

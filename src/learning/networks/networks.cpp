@@ -58,6 +58,7 @@ const std::vector<ModelInfo>& model_table() {
       {"vgg6", "the paper's network for MNIST", kVgg, [](Given given) { return vgg_plan(vgg6(), given); }},
       {"vgg16", "the paper's network for CIFAR", kVgg, [](Given given) { return vgg_plan(vgg16(), given); }},
       {"resnet18", "ResNet-18", kResNet, [](Given given) { return resnet_plan(resnet18(), given); }},
+      {"resnet34", "ResNet-34", kResNet, [](Given given) { return resnet_plan(resnet34(), given); }},
   };
   return table;
 }

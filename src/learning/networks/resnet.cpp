@@ -29,6 +29,12 @@ std::shared_ptr<Layer> residual_block(int64_t from, int64_t channels, int64_t st
 
 ResNetOptions resnet18() { return {}; }
 
+ResNetOptions resnet34() {
+  ResNetOptions options;
+  options.blocks = {3, 4, 6, 3};
+  return options;
+}
+
 NetworkPlan resnet_plan(ResNetOptions defaults, const ModelOptions& given) {
   auto& options = defaults;
   options.channels = given.channels.value_or(options.channels);

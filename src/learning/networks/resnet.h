@@ -19,6 +19,7 @@ struct ResNetOptions {
 };
 
 ResNetOptions resnet18();
+ResNetOptions resnet34();
 
 /// For the table of networks: `defaults`, and what is given instead. Weights start as He has them.
 NetworkPlan resnet_plan(ResNetOptions defaults, const ModelOptions& given);
