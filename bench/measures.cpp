@@ -17,8 +17,15 @@ DirichletMeasures plain_measures(const torch::Tensor& logits) {
   const auto expected_entropy = -(p * (torch::digamma(alpha + 1) - torch::digamma(alpha0 + 1))).sum(1);
   const auto differential_entropy = torch::lgamma(alpha).sum(1) - torch::lgamma(alpha0).squeeze(1) -
                                     ((alpha - 1) * (torch::digamma(alpha) - torch::digamma(alpha0))).sum(1);
-  return {prediction,           max_prob,         entropy, expected_entropy, entropy - expected_entropy,
-          differential_entropy, alpha0.squeeze(1)};
+  DirichletMeasures measures;
+  measures.prediction = prediction;
+  measures.max_prob = max_prob;
+  measures.entropy = entropy;
+  measures.expected_entropy = expected_entropy;
+  measures.mutual_information = entropy - expected_entropy;
+  measures.differential_entropy = differential_entropy;
+  measures.precision = alpha0.squeeze(1);
+  return measures;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <priornet/uncertainty/dirichlet.h>
-#include <priornet/uncertainty/measures.h>
+#include <priornet/uncertainty/measure_table.h>
 #include <testing/logits.h>
 
 #include <map>
@@ -22,15 +22,8 @@ void add_measures(Worst& worst, const torch::Tensor& logits) {
   const auto m = dirichlet_measures(logits);
   for (int64_t n = 0; n < logits.size(0); ++n) {
     const auto wanted = exact::measures(exact_row(logits, n));
-    const auto add = [&](const std::string& name, const torch::Tensor& values, const exact::Real& value) {
-      worst.at(name).add(values[n].item<double>(), value, name);
-    };
-    add("max_prob", m.max_prob, wanted.max_prob);
-    add("entropy", m.entropy, wanted.entropy);
-    add("expected_entropy", m.expected_entropy, wanted.expected_entropy);
-    add("mutual_information", m.mutual_information, wanted.mutual_information);
-    add("differential_entropy", m.differential_entropy, wanted.differential_entropy);
-    add("precision", m.precision, wanted.precision);
+    for (const auto& [name, values] : measure_columns(m))
+      if (is_score(name)) worst.at(name).add(values[n].item<double>(), wanted.at(name), name);
   }
 }
 
@@ -45,9 +38,9 @@ void add_divergence(Worst& worst, const torch::Tensor& p, const torch::Tensor& q
 
 Worst measure(const Case& kind, int64_t classes) {
   Worst worst;
-  for (const auto* name :
-       {"max_prob", "entropy", "expected_entropy", "mutual_information", "differential_entropy", "precision", "KL"})
-    worst.emplace(name, kind.bound);
+  worst.emplace("KL", kind.bound);
+  for (const auto& measure : measure_table())
+    if (measure.dirichlet != nullptr && is_score(measure.name)) worst.emplace(measure.name, kind.bound);
   const int64_t rows = classes >= 1000 ? 4 : classes >= 100 ? 40 : 400;
   const auto shapes = {Shape::kRandom, Shape::kEqual, Shape::kDominated};
   for (const auto shape : shapes) {

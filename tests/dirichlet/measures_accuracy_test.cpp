@@ -1,21 +1,11 @@
-#include <priornet/uncertainty/measures.h>
+#include <priornet/uncertainty/measure_table.h>
 #include <testing/logits.h>
 #include "uncertainty/dirichlet/measure_kernels.h"
 
 #include <functional>
-#include <map>
 
 namespace priornet {
 namespace {
-
-using Field = std::pair<torch::Tensor DirichletMeasures::*, exact::Real exact::Measures::*>;
-const std::map<std::string, Field> kFields{
-    {"max_prob", {&DirichletMeasures::max_prob, &exact::Measures::max_prob}},
-    {"entropy", {&DirichletMeasures::entropy, &exact::Measures::entropy}},
-    {"expected_entropy", {&DirichletMeasures::expected_entropy, &exact::Measures::expected_entropy}},
-    {"mutual_information", {&DirichletMeasures::mutual_information, &exact::Measures::mutual_information}},
-    {"differential_entropy", {&DirichletMeasures::differential_entropy, &exact::Measures::differential_entropy}},
-    {"precision", {&DirichletMeasures::precision, &exact::Measures::precision}}};
 
 class Accuracy : public testing::TestWithParam<std::tuple<int64_t, Shape>> {};
 
@@ -23,11 +13,12 @@ void expect_accurate(const torch::Tensor& logits, double relative_bound, double 
   const auto measures = dirichlet_measures(logits);
   std::vector<exact::Measures> references;
   for (int64_t n = 0; n < logits.size(0); ++n) references.push_back(exact::measures(exact_row(logits, n)));
-  for (const auto& [name, field] : kFields) {
+  for (const auto& [name, column] : measure_columns(measures)) {
+    if (!is_score(name)) continue;
     WorstError worst{relative_bound, absolute_bound};
-    const auto values = (measures.*field.first).to(torch::kFloat64);
+    const auto values = column.to(torch::kFloat64);
     for (int64_t n = 0; n < logits.size(0); ++n)
-      worst.add(values[n].item<double>(), references[n].*field.second, name + " of row " + std::to_string(n));
+      worst.add(values[n].item<double>(), references[n].at(name), name + " of row " + std::to_string(n));
     EXPECT_TRUE(within(worst)) << name;
     testing::Test::RecordProperty(name, std::to_string(worst.relative));
   }

@@ -1,4 +1,4 @@
-#include <priornet/uncertainty/measures.h>
+#include <priornet/uncertainty/measure_table.h>
 #include <testing/logits.h>
 
 #include <array>
@@ -12,17 +12,19 @@ namespace {
 const torch::Device kDevice(torch::kCUDA);
 constexpr std::array kShapes{Shape::kRandom, Shape::kEqual, Shape::kDominated};
 
+/// In the order of the table.
 std::vector<torch::Tensor> columns(const DirichletMeasures& m) {
-  return {m.max_prob.cpu(),
-          m.entropy.cpu(),
-          m.expected_entropy.cpu(),
-          m.mutual_information.cpu(),
-          m.differential_entropy.cpu(),
-          m.precision.cpu()};
+  std::vector<torch::Tensor> all;
+  for (const auto& [name, values] : measure_columns(m))
+    if (is_score(name)) all.push_back(values.cpu());
+  return all;
 }
 
 std::vector<exact::Real> exact_columns(const exact::Measures& m) {
-  return {m.max_prob, m.entropy, m.expected_entropy, m.mutual_information, m.differential_entropy, m.precision};
+  std::vector<exact::Real> all;
+  for (const auto& measure : measure_table())
+    if (measure.dirichlet != nullptr && is_score(measure.name)) all.push_back(m.at(std::string(measure.name)));
+  return all;
 }
 
 /// Both are within the promise of the exact value, so within twice that of each other; NaN where the other is.

@@ -1,5 +1,5 @@
 #include <priornet/uncertainty/errors.h>
-#include <priornet/uncertainty/measures.h>
+#include <priornet/uncertainty/measure_table.h>
 #include <testing/logits.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
@@ -68,9 +68,8 @@ TEST(Measures, NeverOverflow) {
     const auto n = values.size(0);
     const auto logits = torch::stack({values.repeat_interleave(n), values.repeat({n})}, 1);
     const auto m = dirichlet_measures(logits);
-    for (const auto& measure :
-         {m.max_prob, m.entropy, m.expected_entropy, m.mutual_information, m.differential_entropy, m.precision})
-      EXPECT_TRUE(measure.isfinite().all().item<bool>()) << measure;
+    for (const auto& [name, column] : measure_columns(m))
+      EXPECT_TRUE(column.isfinite().all().item<bool>()) << name << column;
     EXPECT_TRUE(near(m.entropy, m.expected_entropy + m.mutual_information, 1e-6));
   }
 }
@@ -96,8 +95,10 @@ TEST(Measures, PassOnNaN) {
   auto logits = torch::zeros({3, 4});
   logits[1][2] = NAN;
   const auto m = dirichlet_measures(logits);
-  for (const auto& measure : {m.max_prob, m.entropy, m.mutual_information, m.differential_entropy, m.precision})
-    EXPECT_TRUE(measure.isnan().equal(torch::tensor({false, true, false})));
+  for (const auto& [name, column] : measure_columns(m))
+    if (is_score(name) && name != "expected_entropy") {
+      EXPECT_TRUE(column.isnan().equal(torch::tensor({false, true, false}))) << name;
+    }
   const auto wide = dirichlet_measures(vector({200, NAN, -1e4}).unsqueeze(0));
   for (const auto& measure : {wide.entropy, wide.mutual_information, wide.differential_entropy, wide.precision})
     EXPECT_TRUE(measure.isnan().item<bool>());
@@ -125,50 +126,32 @@ TEST(MeasureKernels, AgreeAcrossInstructionSets) {
     for (const int64_t classes : {2, 3, 64, 65, 200}) {
       const auto logits = make_logits(Shape::kRandom, 13, classes, torch::kFloat64, 5);
       const auto whole = dirichlet_measures(logits);
-      auto out = torch::full({6, 13}, NAN, torch::kFloat64);
+      auto out = torch::full({kDirichletMeasures, 13}, NAN, torch::kFloat64);
       auto prediction = torch::full({13}, -1, torch::kInt64);
-      const auto at = [&](int64_t i) { return out[i].data_ptr<double>(); };
-      const MeasureRows<double> work{logits.data_ptr<double>(),
-                                     13,
-                                     classes,
-                                     prediction.data_ptr<int64_t>(),
-                                     at(0),
-                                     at(1),
-                                     at(2),
-                                     at(3),
-                                     at(4),
-                                     at(5)};
+      MeasureRows<double> work{logits.data_ptr<double>(), 13, classes, prediction.data_ptr<int64_t>(), {}};
+      for (int m = 0; m < kDirichletMeasures; ++m) work.measures[m] = out[m].data_ptr<double>();
       for (int64_t n = 0; n < 13; n += 5) measure_rows(work, n, std::min<int64_t>(n + 5, 13), set);
       EXPECT_TRUE(prediction.equal(whole.prediction)) << name_of(set);
-      EXPECT_TRUE(near(out[0], whole.max_prob)) << name_of(set);
-      EXPECT_TRUE(near(out[1], whole.entropy)) << name_of(set);
-      EXPECT_TRUE(near(out[2], whole.expected_entropy)) << name_of(set);
-      EXPECT_TRUE(near(out[3], whole.mutual_information)) << name_of(set);
-      EXPECT_TRUE(near(out[4], whole.differential_entropy)) << name_of(set);
-      EXPECT_TRUE(near(out[5], whole.precision)) << name_of(set);
+      int64_t m = 0;
+      for (const auto& [name, column] : measure_columns(whole))
+        if (is_score(name)) {
+          EXPECT_TRUE(near(out[m++], column)) << name << ", " << name_of(set);
+        }
     }
   }
 }
-
-using Measure = torch::Tensor (*)(const torch::Tensor&);
-const std::vector<std::tuple<std::string, Measure, exact::Real exact::Measures::*>> kMeasures{
-    {"max_probability", max_probability, &exact::Measures::max_prob},
-    {"entropy", entropy, &exact::Measures::entropy},
-    {"expected_entropy", expected_entropy, &exact::Measures::expected_entropy},
-    {"mutual_information", mutual_information, &exact::Measures::mutual_information},
-    {"differential_entropy", differential_entropy, &exact::Measures::differential_entropy},
-    {"precision", precision, &exact::Measures::precision}};
 
 TEST(MeasureGradients, AreWithin1e9OfExactDifferences) {
   for (const auto shape : {Shape::kRandom, Shape::kEqual, Shape::kDominated}) {
     for (const int64_t classes : {2, 3, 10}) {
       const auto logits = make_logits(shape, 5, classes, torch::kFloat64, 6).requires_grad_();
       const auto weights = torch::arange(1, 6, torch::kFloat64);
-      for (const auto& [name, measure, field] : kMeasures) {
-        if (name == "max_probability" && shape == Shape::kEqual) continue;  // it has no derivative there
-        const auto gradient = torch::autograd::grad({measure(logits)}, {logits}, {weights})[0];
+      for (const auto& [name, column] : measure_columns(dirichlet_measures(logits))) {
+        if (!is_score(name)) continue;
+        if (name == "max_prob" && shape == Shape::kEqual) continue;  // it has no derivative there
+        const auto gradient = torch::autograd::grad({column}, {logits}, {weights}, true)[0];
         WorstError worst{1e-9, 1e-13};
-        const auto value = [field = field](const exact::Row& z) { return exact::measures(z).*field; };
+        const auto value = [&, key = name](const exact::Row& z) { return exact::measures(z).at(key); };
         for (int64_t n = 0; n < 5; ++n)
           for (int64_t c = 0; c < classes; ++c)
             worst.add(gradient[n][c].item<double>(),

@@ -1,4 +1,5 @@
 #include "uncertainty/dirichlet/single_measure_row.h"
+#include <priornet/uncertainty/measure_table.h>
 #include <testing/logits.h>
 
 #include <vector>
@@ -26,10 +27,10 @@ SingleRow single_row(const std::vector<float>& logits, int lanes) {
     for (int64_t c = lane; c < classes; c += lanes) {
       add_single(chunk, logits[c], top, c == top_index);
       if (++held % kSingleChunk != 0) continue;
-      add_chunk(sums, chunk);
+      sums.add(chunk);
       chunk = {};
     }
-    add_chunk(sums, chunk);
+    sums.add(chunk);
   }
   return {measures_of(sums, classes, top, top_index), is_single_enough(sums, top)};
 }
@@ -40,20 +41,17 @@ std::vector<float> floats(const torch::Tensor& row) {
 }
 
 void expect_within_1e6(const torch::Tensor& logits, const std::string& what) {
-  std::vector<WorstError> worst(6, WorstError{1e-6, 1e-12});
+  std::vector<WorstError> worst(kDirichletMeasures, WorstError{1e-6, 1e-12});
+  std::vector<std::string> names;  // in the order of the kernels, as the table has them too
+  for (const auto& measure : measure_table())
+    if (measure.dirichlet != nullptr && is_score(measure.name)) names.emplace_back(measure.name);
+  ASSERT_EQ(names.size(), worst.size());
   for (int64_t n = 0; n < logits.size(0); ++n) {
     const auto exact = exact::measures(exact_row(logits, n));
     const auto [found, enough] = single_row(floats(logits[n]), logits.size(1) <= 32 ? 1 : 32);
     EXPECT_TRUE(enough);
-    const auto check = [&](int i, double value, const exact::Real& wanted) {
-      worst[i].add(static_cast<double>(static_cast<float>(value)), wanted, "measure " + std::to_string(i));
-    };
-    check(0, found.max_prob, exact.max_prob);
-    check(1, found.entropy, exact.entropy);
-    check(2, found.expected_entropy, exact.expected_entropy);
-    check(3, found.mutual_information, exact.mutual_information);
-    check(4, found.differential_entropy, exact.differential_entropy);
-    check(5, found.precision, exact.precision);
+    for (size_t m = 0; m < names.size(); ++m)
+      worst[m].add(static_cast<double>(static_cast<float>(found.values[m])), exact.at(names[m]), names[m]);
   }
   for (const auto& error : worst) EXPECT_TRUE(within(error)) << what;
 }

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <priornet/uncertainty/measure_table.h>
 
+#include <set>
+
 namespace priornet {
 namespace {
 
@@ -9,6 +11,17 @@ TEST(IsConfidence, KnowsTheMeasures) {
   for (const auto* name : {"entropy", "expected_entropy", "mutual_information", "differential_entropy", "epkl",
                            "mutual_information_mu_theta", "energy", "", "my_score"})
     EXPECT_FALSE(is_confidence(name)) << name;
+}
+
+TEST(MeasureTable, HasALabelForEveryNameOnce) {
+  std::set<std::string_view> names, labels;
+  for (const auto& measure : measure_table()) {
+    EXPECT_TRUE(names.insert(measure.name).second) << measure.name;
+    EXPECT_FALSE(measure.label.empty()) << measure.name;
+    EXPECT_TRUE(labels.insert(measure.label).second) << measure.label;
+    EXPECT_EQ(find_measure_by_name(measure.name), &measure);
+  }
+  EXPECT_EQ(find_measure_by_name("my_score"), nullptr);
 }
 
 TEST(IsScore, LeavesOutWhatDoesNotRank) {

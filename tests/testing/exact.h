@@ -5,6 +5,7 @@
 #include <boost/math/special_functions/trigamma.hpp>
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,24 +31,23 @@ inline Real sum(const Row& values) {
   return total;
 }
 
-struct Measures {
-  Real max_prob, entropy, expected_entropy, mutual_information, differential_entropy, precision;
-};
+/// By the names of the table of measures.
+using Measures = std::map<std::string, Real>;
 
 inline Measures measures(const Row& logits) {
   const Row alpha = concentrations(logits);
   const Real alpha0 = sum(alpha);
   const Real K = static_cast<double>(logits.size());
-  Measures row{0, 0, 0, 0, 0, alpha0};
+  Measures row{{"precision", alpha0}};
   for (const auto& a : alpha) {
     const Real p = a / alpha0;
-    if (p > row.max_prob) row.max_prob = p;
-    row.entropy -= p * log(p);
-    row.expected_entropy -= p * (digamma(a + 1) - digamma(alpha0 + 1));
-    row.differential_entropy += lgamma(a) - (a - 1) * digamma(a);
+    if (p > row["max_prob"]) row["max_prob"] = p;
+    row["entropy"] -= p * log(p);
+    row["expected_entropy"] -= p * (digamma(a + 1) - digamma(alpha0 + 1));
+    row["differential_entropy"] += lgamma(a) - (a - 1) * digamma(a);
   }
-  row.mutual_information = row.entropy - row.expected_entropy;
-  row.differential_entropy += -lgamma(alpha0) + (alpha0 - K) * digamma(alpha0);
+  row["mutual_information"] = row["entropy"] - row["expected_entropy"];
+  row["differential_entropy"] += -lgamma(alpha0) + (alpha0 - K) * digamma(alpha0);
   return row;
 }
 

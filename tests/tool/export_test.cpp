@@ -1,4 +1,5 @@
 #include <priornet/deploy/model_file.h>
+#include <priornet/uncertainty/measure_table.h>
 #include <testing/small_models.h>
 #include <testing/tool.h>
 #include <torch/csrc/jit/serialization/import.h>
@@ -21,9 +22,12 @@ TEST(Export, WritesBothFormatsOfAModelFileAndSaysWhatTheyTake) {
   EXPECT_EQ(said["input"], nlohmann::json::parse(R"({"name": "images", "type": "uint8", "shape": [-1, 1, 8, 8]})"));
   std::vector<std::string> names;
   for (const auto& output : said["outputs"]) names.push_back(output["name"]);
-  EXPECT_EQ(names, (std::vector<std::string>{"prediction", "probability", "probabilities", "max_prob", "entropy",
-                                             "expected_entropy", "mutual_information", "differential_entropy",
-                                             "precision", "energy", "logits", "p_value", "verdict"}));
+  std::vector<std::string> wanted{"prediction", "probability", "probabilities"};
+  for (const auto& measure : measure_table())
+    if ((measure.dirichlet != nullptr && is_score(measure.name)) || measure.name == "energy")
+      wanted.emplace_back(measure.name);
+  wanted.insert(wanted.end(), {"logits", "p_value", "verdict"});
+  EXPECT_EQ(names, wanted);
   EXPECT_GT(std::filesystem::file_size(onnx), 1000u);
   auto module = torch::jit::load(script);
   EXPECT_EQ(module.forward({small_images(3, 1).inputs}).toGenericDict().size(), names.size());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <priornet/uncertainty/measures.h>
 #include <torch/types.h>
 
 #include <cstdint>
@@ -33,16 +34,11 @@ struct MuThetaOptions {
   uint64_t seed = 0;
 };
 
-/// Of an ensemble of Dirichlets: data, distributional and model uncertainty apart.
-struct DirichletEnsembleMeasures {
-  torch::Tensor prediction;                           ///< int64: the most probable class of the mean
-  torch::Tensor max_prob;                             ///< its probability under the mean
-  torch::Tensor entropy;                              ///< of the mean over mu and theta: total uncertainty
-  torch::Tensor expected_entropy;                     ///< E H[p(y|mu)]: data uncertainty
-  torch::Tensor mutual_information;                   ///< I[y, mu] = entropy - expected_entropy, theta averaged out
-  torch::Tensor mutual_information_y_theta;           ///< I[y, theta]: the part of it that is model uncertainty
-  torch::Tensor differential_entropy;                 ///< mean of the members' differential entropies
-  torch::Tensor precision;                            ///< mean of the members' precisions
+/// Of an ensemble of Dirichlets: data, distributional and model uncertainty apart. Of the measures of one Dirichlet,
+/// prediction, max_prob and entropy are those of the mean over members, mutual_information = I[y, mu] =
+/// entropy - expected_entropy with theta averaged out; the others are means over members.
+struct DirichletEnsembleMeasures : DirichletMeasures {
+  torch::Tensor mutual_information_y_theta;           ///< I[y, theta]: the part of I[y, mu] that is model uncertainty
   torch::Tensor epkl;                                 ///< expected pairwise KL of the members: bounds I[mu, theta]
   torch::Tensor mutual_information_mu_theta;          ///< I[mu, theta]: model uncertainty; Monte-Carlo estimate
   torch::Tensor mutual_information_mu_theta_std_err;  ///< its standard error

@@ -7,24 +7,56 @@
 #include <string_view>
 #include <vector>
 
-// What is known about a column by its name, for the columns that the measures give.
+// The table of measures: everything that the library, the tool and its pages know of a measure by its name.
 
 namespace priornet {
 
+/// What a high value says. kNone: it does not rank inputs.
+enum class Direction { kUncertainty, kConfidence, kNone };
+
+/// What a measure is a measure of: the input is ambiguous, it is unfamiliar, the members disagree, or all together.
+enum class Cause { kData, kDistributional, kModel, kTotal };
+
+struct Measure {
+  std::string_view name;   ///< in files, columns, JSON and options
+  std::string_view label;  ///< on pages
+  std::string_view unit;   ///< "nats", or empty
+  Direction direction = Direction::kUncertainty;
+  Cause cause = Cause::kTotal;
+  Cause softmax_cause = Cause::kTotal;  ///< the same of softmax models: they have no distributional uncertainty
+  std::string_view section;             ///< of docs/math.md, that has the formula
+
+  // The field that holds it, by kind of model: null where that kind does not give it. Without any of them it is the
+  // score of a detector.
+  torch::Tensor SoftmaxMeasures::*softmax = nullptr;
+  torch::Tensor EnsembleMeasures::*ensemble = nullptr;
+  torch::Tensor DirichletMeasures::*dirichlet = nullptr;
+  torch::Tensor DirichletEnsembleMeasures::*dirichlet_ensemble = nullptr;
+};
+
+/// In the order of columns.
+const std::vector<Measure>& measure_table();
+
+/// Null for a name that the table does not have.
+const Measure* find_measure_by_name(std::string_view name);
+
+/// "uncertainty", "confidence" or "none"; "data", "distributional", "model" or "total".
+std::string_view name_of(Direction direction);
+std::string_view name_of(Cause cause);
+
 /// Whether a column is a confidence: high where the model is sure, so that a detector of uncertain inputs negates it.
-/// `max_prob`, `precision` and `odin` are; the uncertainties are not, nor is an unknown name.
+/// An unknown name is none.
 bool is_confidence(std::string_view column);
 
 /// Whether a column ranks inputs at all: `prediction` and the standard error of an estimate do not; an unknown name
 /// does.
 bool is_score(std::string_view column);
 
-// The names that measures have everywhere: in files, tables, options.
+// The measures as columns, in the order of the table. What was not estimated is left out.
 
 std::vector<NamedTensor> measure_columns(const DirichletMeasures& measures);
 std::vector<NamedTensor> measure_columns(const SoftmaxMeasures& measures);
 std::vector<NamedTensor> measure_columns(const EnsembleMeasures& measures);
-/// Without I[mu, theta] where it was not estimated.
 std::vector<NamedTensor> measure_columns(const DirichletEnsembleMeasures& measures);
 
 }  // namespace priornet

@@ -1,7 +1,10 @@
 #include "deploy/export/measure_graph.h"
 
+#include <priornet/uncertainty/measure_table.h>
+
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "uncertainty/dirichlet/gamma.h"
 #include "uncertainty/dirichlet/lanes.h"
@@ -79,12 +82,10 @@ struct Relative {
   Value log_probabilities() const { return t - log_sum; }
 };
 
-struct DirichletValues {
-  Value max_prob, entropy, expected_entropy, mutual_information, differential_entropy, precision;
-};
+using ValuesByName = std::map<std::string_view, Value>;
 
 // Each [...] of logits [..., K].
-DirichletValues dirichlet_values(const Value& logits, int64_t classes) {
+ValuesByName dirichlet_values(const Value& logits, int64_t classes) {
   const Relative relative(logits);
   const auto inverse_sum = 1.0 / relative.sum_exp;
   const auto mean_over_classes = [&](const Value& values) {
@@ -113,8 +114,12 @@ DirichletValues dirichlet_values(const Value& logits, int64_t classes) {
   const auto differential = sum(terms, -1, true) - total.m_without_log_alpha() - alpha0 * total.remainder() -
                             K * total.psi() + (K - 1.0) * kHalfLog2Pi;
   const auto flat = [](const Value& values) { return sum(values, -1); };
-  return {flat(inverse_sum),  flat(entropy), flat(at_least(data, 0.0)), flat(at_least(information, 0.0)),
-          flat(differential), flat(alpha0)};
+  return {{"max_prob", flat(inverse_sum)},
+          {"entropy", flat(entropy)},
+          {"expected_entropy", flat(at_least(data, 0.0))},
+          {"mutual_information", flat(at_least(information, 0.0))},
+          {"differential_entropy", flat(differential)},
+          {"precision", flat(alpha0)}};
 }
 
 /// The mean over members of their categoricals, [M, N, K] to [N, K], and what follows from it.
@@ -150,36 +155,34 @@ Value softmax(const Value& logits) {
 }
 
 NamedValues measure_values(const Value& logits, bool dirichlet, int64_t members, int64_t classes) {
-  NamedValues values;
-  if (dirichlet && members == 0) {
-    const auto row = dirichlet_values(logits, classes);
-    values = {{"max_prob", row.max_prob},
-              {"entropy", row.entropy},
-              {"expected_entropy", row.expected_entropy},
-              {"mutual_information", row.mutual_information},
-              {"differential_entropy", row.differential_entropy},
-              {"precision", row.precision}};
-  } else {
+  ValuesByName values;
+  if (dirichlet) {
+    values = dirichlet_values(logits, classes);
+    if (members > 0)
+      for (auto& [name, value] : values) value = mean(value, 0);
+  }
+  if (!dirichlet || members > 0) {
     const MeanCategoricalValues of_mean(logits, members);
-    values = {{"max_prob", of_mean.max_prob}, {"entropy", of_mean.entropy}};
+    values["max_prob"] = of_mean.max_prob;
+    values["entropy"] = of_mean.entropy;
     if (dirichlet) {
-      const auto each = dirichlet_values(logits, classes);
       const auto model = of_mean.information();
-      values.insert(values.end(), {{"expected_entropy", mean(each.expected_entropy, 0)},
-                                   {"mutual_information", model + mean(each.mutual_information, 0)},
-                                   {"mutual_information_y_theta", model},
-                                   {"differential_entropy", mean(each.differential_entropy, 0)},
-                                   {"precision", mean(each.precision, 0)},
-                                   {"epkl", mean_divergence(logits, classes)}});
+      values["mutual_information"] = model + values["mutual_information"];
+      values["mutual_information_y_theta"] = model;
+      values["epkl"] = mean_divergence(logits, classes);
     } else if (members > 0) {
       const auto& log_p = of_mean.log_members;
-      values.insert(values.end(), {{"expected_entropy", mean(-sum(exp(log_p) * log_p, -1), 0)},
-                                   {"mutual_information", of_mean.information()}});
+      values["expected_entropy"] = mean(-sum(exp(log_p) * log_p, -1), 0);
+      values["mutual_information"] = of_mean.information();
     }
   }
   const auto each = energy(logits);
-  values.emplace_back("energy", members == 0 ? each : mean(each, 0));
-  return values;
+  values["energy"] = members == 0 ? each : mean(each, 0);
+  NamedValues ordered;
+  for (const auto& measure : measure_table())
+    if (const auto found = values.find(measure.name); found != values.end())
+      ordered.emplace_back(found->first, found->second);
+  return ordered;
 }
 
 // docs/math.md, section 3, as kl_row.h has it: pairs of members are the first two axes.

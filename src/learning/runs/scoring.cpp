@@ -151,7 +151,14 @@ torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptio
 
 namespace {
 
-constexpr const char* kVersion = "1";
+/// Of the columns: scores that were kept before a measure was added to the table are computed again. The number is for
+/// formulas that give other values under the same name.
+std::string columns_version() {
+  std::string names;
+  for (const auto& measure : measure_table()) names += fmt::format("{}\n", measure.name);
+  return fmt::format("1 {:016x}", content_hash(names));
+}
+
 constexpr const char* kProbabilities = "probabilities";
 constexpr const char* kColumn = "column.";
 constexpr const char* kOrder = "columns";
@@ -166,7 +173,7 @@ uint64_t hash_of(const torch::Tensor& values) {
 // Everything the scores depend on.
 Facts facts_of(const TrainedRun& run, const Dataset& set, const ScoringOptions& options) {
   const auto odin = options.odin ? fmt::format("{} {}", options.odin->temperature, options.odin->step) : "none";
-  return {{"scores", kVersion},
+  return {{"scores", columns_version()},
           {"weights", run.identity},
           {"kind", run.gives_dirichlet() ? "dirichlet" : "softmax"},
           {"set", set.name},

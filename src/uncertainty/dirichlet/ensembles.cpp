@@ -1,6 +1,7 @@
 #include <priornet/uncertainty/ensembles.h>
 
 #include <priornet/uncertainty/dirichlet.h>
+#include <priornet/uncertainty/measure_table.h>
 #include <priornet/uncertainty/measures.h>
 
 #include <algorithm>
@@ -129,23 +130,30 @@ DirichletEnsembleMeasures dirichlet_ensemble_measures(const torch::Tensor& logit
   const int64_t rows = logits.size(1);
 
   const MeanCategorical mean(exact);
-  const auto each = dirichlet_measures(exact.reshape({members * rows, logits.size(2)}));
-  const auto mean_of = [&](const torch::Tensor& values) { return values.view({members, rows}).mean(0); };
   const auto model = mean.information();
+  DirichletEnsembleMeasures measures{
+      dirichlet_measures(exact.reshape({members * rows, logits.size(2)})), {}, {}, {}, {}};
+  for (const auto& measure : measure_table())
+    if (measure.dirichlet != nullptr && is_score(measure.name)) {
+      auto& values = measures.*measure.dirichlet;
+      values = values.view({members, rows}).mean(0);
+    }
+  measures.prediction = mean.prediction;
+  measures.max_prob = mean.max_prob;
+  measures.entropy = mean.entropy;
   // I[y, mu] = I[y, theta] + E_theta I[y, mu | theta]: both parts without cancellation.
-  const auto information = model + mean_of(each.mutual_information);
+  measures.mutual_information = model + measures.mutual_information;
+  measures.mutual_information_y_theta = model;
+  measures.epkl = pairwise_divergence(exact);
   const auto estimate = options.samples == 0 ? Estimate{} : mu_theta_in_pieces(exact.detach(), options);
-  return {mean.prediction,
-          saturated(mean.max_prob, dtype),
-          saturated(mean.entropy, dtype),
-          saturated(mean_of(each.expected_entropy), dtype),
-          saturated(information, dtype),
-          saturated(model, dtype),
-          saturated(mean_of(each.differential_entropy), dtype),
-          saturated(mean_of(each.precision), dtype),
-          saturated(pairwise_divergence(exact), dtype),
-          saturated(estimate.mean, dtype),
-          saturated(estimate.std_err, dtype)};
+  measures.mutual_information_mu_theta = estimate.mean;
+  measures.mutual_information_mu_theta_std_err = estimate.std_err;
+  for (const auto& measure : measure_table())
+    if (measure.dirichlet_ensemble != nullptr && measure.name != "prediction") {
+      auto& values = measures.*measure.dirichlet_ensemble;
+      values = saturated(values, dtype);
+    }
+  return measures;
 }
 
 }  // namespace priornet

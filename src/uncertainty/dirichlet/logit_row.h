@@ -68,7 +68,7 @@ class LogProduct {
     }
   }
   PRIORNET_DEVICE Real logarithm_over(Real divisor) const { return logarithm_ + log_of(product_ / divisor); }
-  PRIORNET_DEVICE Real logarithm() const { return logarithm_ + log_of(product_); }
+  PRIORNET_DEVICE Real logarithm() const { return factors_ == 0 ? logarithm_ : logarithm_ + log_of(product_); }
 
   /// The product whose logarithm is given.
   PRIORNET_DEVICE static LogProduct of_logarithm(Real logarithm) {

@@ -55,16 +55,9 @@ __global__ void __launch_bounds__(kThreads) short_rows(MeasureRows<float> work, 
     const int end = min(begin + kSingleChunk, classes);
 #pragma unroll 2
     for (int c = begin; c < end; ++c) add_single(chunk, row[c], top, c == top_index);
-    add_chunk(sums, chunk);
+    sums.add(chunk);
   }
   finish_row(work, first + threadIdx.x, sums, top, top_index);
-}
-
-template <int kLanes>
-__device__ inline SingleSums<double> group_sums(const SingleSums<double>& sums) {
-  return {group_sum<kLanes>(sums.alpha),          group_sum<kLanes>(sums.alpha_t),
-          group_sum<kLanes>(sums.alpha_psi),      group_sum<kLanes>(sums.alpha_negative),
-          group_sum<kLanes>(sums.alpha_positive), group_sum<kLanes>(sums.entropy)};
 }
 
 /// Each group of lanes takes some rows in turn, at most as many as it has lanes, and then a lane finishes each of them.
@@ -84,7 +77,7 @@ __global__ void __launch_bounds__(kThreads) long_rows(MeasureRows<float> work, i
     int top_index;
     share.find_top(top, top_index);
     group_largest<kLanes>(top, top_index);
-    const auto sums = group_sums<kLanes>(share.sums(top, top_index));
+    const auto sums = merged<kLanes>(share.sums(top, top_index));
     if (lane == r) {
       kept = sums;
       kept_top = top;
@@ -104,16 +97,7 @@ template <class Digits, bool kWide, class Load>
 __device__ inline RowMeasures<double> measure_by_warp(const Load& load, int64_t classes,
                                                       const RowExtent<double>& extent, int lane) {
   const auto share = measure_sums<Digits, kWide>(load, classes, extent, lane, 32);
-  MeasureSums<double> sums;
-  sums.scale = share.scale;
-  sums.exp = group_sum<32>(share.exp);
-  sums.exp_t = group_sum<32>(share.exp_t);
-  sums.exp_psi = group_sum<32>(share.exp_psi);
-  sums.exp_negative = group_sum<32>(share.exp_negative);
-  sums.exp_positive = group_sum<32>(share.exp_positive);
-  sums.entropy = group_sum<32>(share.entropy);
-  sums.product = LogProduct<double>::of_logarithm(group_sum<32>(share.product.logarithm()));
-  return measures_of<Digits, kWide>(sums, classes, extent);
+  return measures_of<Digits, kWide>(merged<32>(share), classes, extent);
 }
 
 /// In float64, by a warp a row: all rows, or those that are marked as left.

@@ -12,12 +12,7 @@ template <class T>
 PRIORNET_DEVICE inline void store_measures(const MeasureRows<T>& tensors, int64_t row,
                                            const RowMeasures<double>& measures) {
   tensors.prediction[row] = static_cast<int64_t>(measures.prediction);
-  tensors.max_prob[row] = saturate<T>(measures.max_prob);
-  tensors.entropy[row] = saturate<T>(measures.entropy);
-  tensors.expected_entropy[row] = saturate<T>(measures.expected_entropy);
-  tensors.mutual_information[row] = saturate<T>(measures.mutual_information);
-  tensors.differential_entropy[row] = saturate<T>(measures.differential_entropy);
-  tensors.precision[row] = saturate<T>(measures.precision);
+  for (int m = 0; m < kDirichletMeasures; ++m) tensors.measures[m][row] = saturate<T>(measures.values[m]);
 }
 
 template <class T>
@@ -40,12 +35,8 @@ struct MeasureGradientWork {
 
   PRIORNET_DEVICE void operator()(int64_t row) const {
     const ScalarRow<T> logits{tensors.logits + row * tensors.classes};
-    const MeasureWeights<double> weights{static_cast<double>(tensors.max_prob[row]),
-                                         static_cast<double>(tensors.entropy[row]),
-                                         static_cast<double>(tensors.expected_entropy[row]),
-                                         static_cast<double>(tensors.mutual_information[row]),
-                                         static_cast<double>(tensors.differential_entropy[row]),
-                                         static_cast<double>(tensors.precision[row])};
+    MeasureWeights<double> weights;
+    for (int m = 0; m < kDirichletMeasures; ++m) weights.values[m] = static_cast<double>(tensors.weights[m][row]);
     T* gradient = tensors.gradient + row * tensors.classes;
     measure_gradient_row<typename DigitsOf<T>::Type, double>(
         logits, tensors.classes, weights, [&](int64_t c, double value) { gradient[c] = saturate<T>(value); });

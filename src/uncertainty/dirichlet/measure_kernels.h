@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "uncertainty/dirichlet/instruction_set.h"
+#include "uncertainty/dirichlet/measure_row.h"
 
 // The fused kernels behind measures.h, on raw pointers: rows are contiguous, [rows, classes].
 
@@ -14,26 +15,16 @@ struct MeasureRows {
   int64_t rows;
   int64_t classes;
   int64_t* prediction;
-  T* max_prob;
-  T* entropy;
-  T* expected_entropy;
-  T* mutual_information;
-  T* differential_entropy;
-  T* precision;
+  T* measures[kDirichletMeasures];
 };
 
-/// Reads what weighs on each measure, [rows] each, and writes the gradient, [rows, classes].
+/// Reads how much each measure weighs, [rows] each, and writes the gradient, [rows, classes].
 template <class T>
 struct MeasureGradientRows {
   const T* logits;
   int64_t rows;
   int64_t classes;
-  const T* max_prob;
-  const T* entropy;
-  const T* expected_entropy;
-  const T* mutual_information;
-  const T* differential_entropy;
-  const T* precision;
+  const T* weights[kDirichletMeasures];
   T* gradient;
 };
 

@@ -13,12 +13,7 @@ void measure_rows_in_lanes(const MeasureRows<T>& work, int64_t begin, int64_t en
     const RowBlock<kLanes, T> block(work.logits + row * work.classes, work.classes, count);
     const auto measures = measure_row<Digits, Lanes<kLanes>>(block, work.classes);
     for (int i = 0; i < count; ++i) work.prediction[row + i] = static_cast<int64_t>(measures.prediction[i]);
-    scatter<kLanes>(measures.max_prob, work.max_prob + row, 1, count);
-    scatter<kLanes>(measures.entropy, work.entropy + row, 1, count);
-    scatter<kLanes>(measures.expected_entropy, work.expected_entropy + row, 1, count);
-    scatter<kLanes>(measures.mutual_information, work.mutual_information + row, 1, count);
-    scatter<kLanes>(measures.differential_entropy, work.differential_entropy + row, 1, count);
-    scatter<kLanes>(measures.precision, work.precision + row, 1, count);
+    for (int m = 0; m < kDirichletMeasures; ++m) scatter<kLanes>(measures.values[m], work.measures[m] + row, 1, count);
   });
 }
 
@@ -27,13 +22,9 @@ void measure_gradient_rows_in_lanes(const MeasureGradientRows<T>& work, int64_t 
   using Digits = typename DigitsOf<T>::Type;
   for_each_block<kLanes>(begin, end, [&](int64_t row, int count) {
     const RowBlock<kLanes, T> block(work.logits + row * work.classes, work.classes, count);
-    const auto weight = [&](const T* values) { return RowBlock<kLanes, T>(values + row, 1, count)(0); };
-    const MeasureWeights<Lanes<kLanes>> weights{weight(work.max_prob),
-                                                weight(work.entropy),
-                                                weight(work.expected_entropy),
-                                                weight(work.mutual_information),
-                                                weight(work.differential_entropy),
-                                                weight(work.precision)};
+    MeasureWeights<Lanes<kLanes>> weights;
+    for (int m = 0; m < kDirichletMeasures; ++m)
+      weights.values[m] = RowBlock<kLanes, T>(work.weights[m] + row, 1, count)(0);
     T* gradient = work.gradient + row * work.classes;
     measure_gradient_row<Digits, Lanes<kLanes>>(block, work.classes, weights, [&](int64_t c, Lanes<kLanes> value) {
       scatter<kLanes>(value, gradient + c, work.classes, count);

@@ -7,9 +7,23 @@
 
 namespace priornet {
 
+/// The measures that the kernels compute, in the order of the fields of DirichletMeasures (measures.h).
+enum DirichletMeasure : int {
+  kMaxProb,
+  kEntropy,
+  kExpectedEntropy,
+  kMutualInformation,
+  kDifferentialEntropy,
+  kPrecision,
+  kDirichletMeasures  ///< how many there are
+};
+
 template <class Real>
 struct RowMeasures {
-  Real prediction, max_prob, entropy, expected_entropy, mutual_information, differential_entropy, precision;
+  Real prediction;
+  Real values[kDirichletMeasures];
+
+  PRIORNET_DEVICE Real& operator[](DirichletMeasure measure) { return values[measure]; }
 };
 
 /// What the classes of a row add up to; t = z - top.
@@ -23,6 +37,18 @@ struct MeasureSums {
   Real exp_positive{};  ///< of e^t max(z, 0)
   Real entropy{};       ///< of the terms of the differential entropy, but for the logarithm of
   LogProduct<Real> product;
+
+  /// Adds the sums over other classes of the same row, of which `other_of(x)` gives x.
+  template <class OtherOf>
+  PRIORNET_DEVICE void merge(const OtherOf& other_of) {
+    exp = exp + other_of(exp);
+    exp_t = exp_t + other_of(exp_t);
+    exp_psi = exp_psi + other_of(exp_psi);
+    exp_negative = exp_negative + other_of(exp_negative);
+    exp_positive = exp_positive + other_of(exp_positive);
+    entropy = entropy + other_of(entropy);
+    product = LogProduct<Real>::of_logarithm(product.logarithm() + other_of(product.logarithm()));
+  }
 };
 
 /// Of the classes first, first + step, ...: all of them, or the share of one among `step` threads.
@@ -67,24 +93,25 @@ PRIORNET_DEVICE inline RowMeasures<Real> measures_of(const MeasureSums<Real>& su
 
   RowMeasures<Real> row;
   row.prediction = extent.top_index;
-  row.max_prob = inverse_sum;
-  row.entropy = log_sum - sums.exp_t * inverse_sum;
-  row.precision = alpha0;
+  const Real entropy = log_sum - sums.exp_t * inverse_sum;
+  row[kMaxProb] = inverse_sum;
+  row[kEntropy] = entropy;
+  row[kPrecision] = alpha0;
 
   // Below alpha0 = 1 the logarithms left out of the psi make up the entropy: nothing of the order of z0 cancels.
   const auto low = z0 < 0.0;
   const Real positive = larger(z0, zero);
   const Real mean_psi = sums.exp_psi * inverse_sum - total.psi_next(positive);
-  const Real information = mean_psi + (low ? row.entropy : sums.exp_negative * inverse_sum);
+  const Real information = mean_psi + (low ? entropy : sums.exp_negative * inverse_sum);
   // The smaller part of the entropy is not the difference of the larger ones.
   const Real direct = (positive - sums.exp_positive * inverse_sum) - mean_psi;
-  const Real rest = row.entropy - information;
+  const Real rest = entropy - information;
   const Real data = low | (rest < information) ? direct : rest;
-  row.mutual_information = information < 0.0 ? zero : information;
-  row.expected_entropy = data < 0.0 ? zero : data;
+  row[kMutualInformation] = information < 0.0 ? zero : information;
+  row[kExpectedEntropy] = data < 0.0 ? zero : data;
 
-  row.differential_entropy = sums.entropy - sums.product.logarithm_over(total.product) - total.m_without_log_alpha() -
-                             alpha0 * total.remainder() - K * total.psi() + (K - 1.0) * kHalfLog2Pi;
+  row[kDifferentialEntropy] = sums.entropy - sums.product.logarithm_over(total.product) - total.m_without_log_alpha() -
+                              alpha0 * total.remainder() - K * total.psi() + (K - 1.0) * kHalfLog2Pi;
   return row;
 }
 
@@ -105,7 +132,7 @@ PRIORNET_DEVICE inline RowMeasures<Real> measure_row(const Load& load, int64_t c
 /// How much each measure of a row weighs: what comes down the graph.
 template <class Real>
 struct MeasureWeights {
-  Real max_prob, entropy, expected_entropy, mutual_information, differential_entropy, precision;
+  Real values[kDirichletMeasures];
 };
 
 /// Calls store(c, gradient) for every class c.
@@ -151,15 +178,17 @@ PRIORNET_DEVICE inline void measure_gradient_row(const Load& load, int64_t class
     const Real psi_above = pieces.psi_next(zero);
     const Real is_top = extent.top_index == static_cast<double>(c) ? zero + 1.0 : zero;
 
-    const Real d_max_prob = inverse_sum * (is_top - p);
-    const Real d_entropy = -p * (t - log_sum + row_entropy);
-    const Real d_expected_entropy = p * ((total_trigamma.next - trigamma.next) - (psi_above - mean_psi));
-    const Real d_mutual_information = p * (trigamma.growth - (mean_next + (total_trigamma.next - 1.0)));
-    const Real d_differential_entropy =
+    Real d[kDirichletMeasures] = {};
+    d[kMaxProb] = inverse_sum * (is_top - p);
+    d[kEntropy] = -p * (t - log_sum + row_entropy);
+    d[kExpectedEntropy] = p * ((total_trigamma.next - trigamma.next) - (psi_above - mean_psi));
+    d[kMutualInformation] = p * (trigamma.growth - (mean_next + (total_trigamma.next - 1.0)));
+    d[kDifferentialEntropy] =
         (trigamma.first - trigamma.second) - p * (K * total_trigamma.first - total_trigamma.second);
-    store(c, weights.max_prob * d_max_prob + weights.entropy * d_entropy +
-                 weights.expected_entropy * d_expected_entropy + weights.mutual_information * d_mutual_information +
-                 weights.differential_entropy * d_differential_entropy + weights.precision * alpha);
+    d[kPrecision] = alpha;
+    Real gradient = weights.values[0] * d[0];
+    for (int m = 1; m < kDirichletMeasures; ++m) gradient = gradient + weights.values[m] * d[m];
+    store(c, gradient);
   }
 }
 

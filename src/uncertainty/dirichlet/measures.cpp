@@ -13,8 +13,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-constexpr int64_t kMeasures = 6;  // in the order of DirichletMeasures, the prediction last
-
 class MeasuresFunction : public torch::autograd::Function<MeasuresFunction> {
  public:
   static tensor_list forward(AutogradContext* context, const torch::Tensor& input) {
@@ -22,20 +20,11 @@ class MeasuresFunction : public torch::autograd::Function<MeasuresFunction> {
     const int64_t rows = logits.size(0);
     const auto prediction = torch::empty({rows}, logits.options().dtype(torch::kInt64));
     tensor_list measures;
-    for (int64_t i = 0; i < kMeasures; ++i) measures.push_back(torch::empty({rows}, logits.options()));
+    for (int64_t i = 0; i < kDirichletMeasures; ++i) measures.push_back(torch::empty({rows}, logits.options()));
     const bool on_cuda = is_on_cuda("dirichlet_measures", logits);
     AT_DISPATCH_FLOATING_TYPES(logits.scalar_type(), "dirichlet_measures", [&] {
-      const auto at = [&](int64_t i) { return measures[i].data_ptr<scalar_t>(); };
-      const MeasureRows<scalar_t> work{logits.data_ptr<scalar_t>(),
-                                       rows,
-                                       logits.size(1),
-                                       prediction.data_ptr<int64_t>(),
-                                       at(0),
-                                       at(1),
-                                       at(2),
-                                       at(3),
-                                       at(4),
-                                       at(5)};
+      MeasureRows<scalar_t> work{logits.data_ptr<scalar_t>(), rows, logits.size(1), prediction.data_ptr<int64_t>(), {}};
+      for (int m = 0; m < kDirichletMeasures; ++m) work.measures[m] = measures[m].template data_ptr<scalar_t>();
       run(work, on_cuda);
     });
     context->save_for_backward({logits});
@@ -51,10 +40,9 @@ class MeasuresFunction : public torch::autograd::Function<MeasuresFunction> {
     for (auto& output : outputs)
       output = output.defined() ? output.contiguous() : torch::zeros({logits.size(0)}, logits.options());
     AT_DISPATCH_FLOATING_TYPES(logits.scalar_type(), "dirichlet_measures", [&] {
-      const auto at = [&](int64_t i) { return outputs[i].data_ptr<scalar_t>(); };
-      const MeasureGradientRows<scalar_t> work{
-          logits.data_ptr<scalar_t>(),  logits.size(0), logits.size(1), at(0), at(1), at(2), at(3), at(4), at(5),
-          gradient.data_ptr<scalar_t>()};
+      MeasureGradientRows<scalar_t> work{
+          logits.data_ptr<scalar_t>(), logits.size(0), logits.size(1), {}, gradient.data_ptr<scalar_t>()};
+      for (int m = 0; m < kDirichletMeasures; ++m) work.weights[m] = outputs[m].template data_ptr<scalar_t>();
       run(work, logits.is_cuda());
     });
     return differentiable_once(context, {gradient}, outputs);
@@ -82,10 +70,16 @@ class MeasuresFunction : public torch::autograd::Function<MeasuresFunction> {
   }
 };
 
+/// From the measures in the order of the kernels, the prediction behind them.
+template <size_t... kIndices>
+DirichletMeasures named(const tensor_list& measures, std::index_sequence<kIndices...>) {
+  static_assert(sizeof(DirichletMeasures) == (kDirichletMeasures + 1) * sizeof(torch::Tensor), "one field per measure");
+  return {measures[kDirichletMeasures], measures[kIndices]...};
+}
+
 DirichletMeasures measures_of(std::string_view function, const torch::Tensor& logits) {
   check_logits(function, "logits", logits);
-  const auto measures = MeasuresFunction::apply(logits);
-  return {measures[6], measures[0], measures[1], measures[2], measures[3], measures[4], measures[5]};
+  return named(MeasuresFunction::apply(logits), std::make_index_sequence<kDirichletMeasures>{});
 }
 
 }  // namespace

@@ -103,6 +103,27 @@ struct SingleSums {
   Real alpha_negative{};  ///< of alpha min(z, 0)
   Real alpha_positive{};  ///< of alpha max(z, 0)
   Real entropy{};         ///< of the terms of the differential entropy
+
+  /// Adds a chunk of float32 sums.
+  PRIORNET_DEVICE void add(const SingleSums<float>& chunk) {
+    alpha += static_cast<Real>(chunk.alpha);
+    alpha_t += static_cast<Real>(chunk.alpha_t);
+    alpha_psi += static_cast<Real>(chunk.alpha_psi);
+    alpha_negative += static_cast<Real>(chunk.alpha_negative);
+    alpha_positive += static_cast<Real>(chunk.alpha_positive);
+    entropy += static_cast<Real>(chunk.entropy);
+  }
+
+  /// Adds the sums over other classes of the same row, of which `other_of(x)` gives x.
+  template <class OtherOf>
+  PRIORNET_DEVICE void merge(const OtherOf& other_of) {
+    alpha += other_of(alpha);
+    alpha_t += other_of(alpha_t);
+    alpha_psi += other_of(alpha_psi);
+    alpha_negative += other_of(alpha_negative);
+    alpha_positive += other_of(alpha_positive);
+    entropy += other_of(entropy);
+  }
 };
 
 /// Adds a class of logit z to sums.
@@ -128,14 +149,6 @@ PRIORNET_DEVICE inline void add_single(SingleSums<float>& sums, float z, float t
 
 /// A few classes at a time: of many, the sum itself would lose digits in float32.
 constexpr int kSingleChunk = 8;
-PRIORNET_DEVICE inline void add_chunk(SingleSums<double>& sums, const SingleSums<float>& chunk) {
-  sums.alpha += static_cast<double>(chunk.alpha);
-  sums.alpha_t += static_cast<double>(chunk.alpha_t);
-  sums.alpha_psi += static_cast<double>(chunk.alpha_psi);
-  sums.alpha_negative += static_cast<double>(chunk.alpha_negative);
-  sums.alpha_positive += static_cast<double>(chunk.alpha_positive);
-  sums.entropy += static_cast<double>(chunk.entropy);
-}
 
 /// Whether float32 did for the row; not if a logit was too large, too small or no number.
 PRIORNET_DEVICE inline bool is_single_enough(const SingleSums<double>& sums, float top) {

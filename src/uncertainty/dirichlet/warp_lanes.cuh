@@ -10,12 +10,13 @@ namespace priornet {
 
 constexpr unsigned kWholeWarp = 0xffffffffu;
 
-/// The sum over the group, the same to the last bit in every lane.
-template <int kLanes>
-__device__ inline double group_sum(double value) {
+/// The sums of all lanes of the group merged, the same to the last bit in every lane.
+template <int kLanes, class Sums>
+__device__ inline Sums merged(Sums sums) {
 #pragma unroll
-  for (int offset = kLanes / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(kWholeWarp, value, offset);
-  return value;
+  for (int offset = kLanes / 2; offset > 0; offset /= 2)
+    sums.merge([offset](double value) { return __shfl_xor_sync(kWholeWarp, value, offset); });
+  return sums;
 }
 
 /// The extent of a row of which each lane has seen class 0 and its share.
@@ -99,7 +100,7 @@ struct LaneShare {
 #pragma unroll
         for (int i = 0; i < kWidth; ++i) add_single(chunk, values.at[i], top, c + i == top_index);
       }
-      add_chunk(sums, chunk);
+      sums.add(chunk);
     }
     return sums;
   }

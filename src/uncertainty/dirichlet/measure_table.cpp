@@ -1,0 +1,113 @@
+#include <priornet/uncertainty/measure_table.h>
+
+#include <algorithm>
+
+namespace priornet {
+namespace {
+
+using Softmax = SoftmaxMeasures;
+using Ensemble = EnsembleMeasures;
+using Dirichlet = DirichletMeasures;
+using Dirichlets = DirichletEnsembleMeasures;
+
+constexpr auto kUp = Direction::kUncertainty;
+constexpr auto kDown = Direction::kConfidence;
+constexpr auto kNone = Direction::kNone;
+constexpr auto kData = Cause::kData;
+constexpr auto kDistributional = Cause::kDistributional;
+constexpr auto kModel = Cause::kModel;
+constexpr auto kTotal = Cause::kTotal;
+
+/// Ensembles of Dirichlets give what one gives.
+Measure of_dirichlets(Measure measure) {
+  if (measure.dirichlet != nullptr) measure.dirichlet_ensemble = measure.dirichlet;
+  return measure;
+}
+
+std::vector<Measure> make_table() {
+  std::vector<Measure> table{
+      {"prediction", "Prediction", "", kNone, kTotal, kTotal, "2", &Softmax::prediction, &Ensemble::prediction,
+       &Dirichlet::prediction},
+      {"max_prob", "Max. probability", "", kDown, kTotal, kTotal, "2", &Softmax::max_prob, &Ensemble::max_prob,
+       &Dirichlet::max_prob},
+      {"entropy", "Entropy", "nats", kUp, kTotal, kTotal, "2", &Softmax::entropy, &Ensemble::entropy,
+       &Dirichlet::entropy},
+      {"expected_entropy", "Expected entropy", "nats", kUp, kData, kData, "2", nullptr, &Ensemble::expected_entropy,
+       &Dirichlet::expected_entropy},
+      {"mutual_information", "Mutual information", "nats", kUp, kDistributional, kModel, "2", nullptr,
+       &Ensemble::mutual_information, &Dirichlet::mutual_information},
+      {"mutual_information_y_theta", "M.I. of class and model", "nats", kUp, kModel, kModel, "4", nullptr, nullptr,
+       nullptr, &Dirichlets::mutual_information_y_theta},
+      {"differential_entropy", "Differential entropy", "nats", kUp, kDistributional, kDistributional, "2", nullptr,
+       nullptr, &Dirichlet::differential_entropy},
+      {"precision", "Precision", "", kDown, kDistributional, kDistributional, "2", nullptr, nullptr,
+       &Dirichlet::precision},
+      {"epkl", "Expected pairwise KL of members", "nats", kUp, kModel, kModel, "4", nullptr, nullptr, nullptr,
+       &Dirichlets::epkl},
+      {"mutual_information_mu_theta", "M.I. of categorical and model", "nats", kUp, kModel, kModel, "4", nullptr,
+       nullptr, nullptr, &Dirichlets::mutual_information_mu_theta},
+      {"mutual_information_mu_theta_std_err", "Standard error of the M.I. of categorical and model", "nats", kNone,
+       kModel, kModel, "4", nullptr, nullptr, nullptr, &Dirichlets::mutual_information_mu_theta_std_err},
+      {"energy", "Energy", "nats", kUp, kDistributional, kDistributional, ""},
+      {"odin", "ODIN", "", kDown, kDistributional, kDistributional, ""}};
+  std::transform(table.begin(), table.end(), table.begin(), of_dirichlets);
+  return table;
+}
+
+template <class Measures>
+std::vector<NamedTensor> columns_of(const Measures& measures, torch::Tensor Measures::*Measure::*field) {
+  std::vector<NamedTensor> columns;
+  for (const auto& measure : measure_table()) {
+    if (measure.*field == nullptr) continue;
+    const auto& values = measures.*(measure.*field);
+    if (values.defined()) columns.push_back({std::string(measure.name), values});
+  }
+  return columns;
+}
+
+}  // namespace
+
+const std::vector<Measure>& measure_table() {
+  static const auto table = make_table();
+  return table;
+}
+
+const Measure* find_measure_by_name(std::string_view name) {
+  const auto& table = measure_table();
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const auto& measure) { return measure.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::string_view name_of(Direction direction) {
+  return direction == kUp ? "uncertainty" : direction == kDown ? "confidence" : "none";
+}
+
+std::string_view name_of(Cause cause) {
+  return cause == kData ? "data" : cause == kDistributional ? "distributional" : cause == kModel ? "model" : "total";
+}
+
+bool is_confidence(std::string_view column) {
+  const auto* measure = find_measure_by_name(column);
+  return measure != nullptr && measure->direction == kDown;
+}
+
+bool is_score(std::string_view column) {
+  const auto* measure = find_measure_by_name(column);
+  return measure == nullptr || measure->direction != kNone;
+}
+
+std::vector<NamedTensor> measure_columns(const DirichletMeasures& measures) {
+  return columns_of(measures, &Measure::dirichlet);
+}
+std::vector<NamedTensor> measure_columns(const SoftmaxMeasures& measures) {
+  return columns_of(measures, &Measure::softmax);
+}
+std::vector<NamedTensor> measure_columns(const EnsembleMeasures& measures) {
+  return columns_of(measures, &Measure::ensemble);
+}
+std::vector<NamedTensor> measure_columns(const DirichletEnsembleMeasures& measures) {
+  return columns_of(measures, &Measure::dirichlet_ensemble);
+}
+
+}  // namespace priornet
