@@ -47,6 +47,13 @@ TEST(MutualInformation, HasItsLimits) {
   EXPECT_TRUE(near(mutual_information((p * 1e-15).log()), entropy(p.log())));
 }
 
+// (K - 1) / alpha0: 2 / 10 of Dir(2, 3, 5). As alpha grows with p fixed, it goes to twice the mutual information.
+TEST(ExpectedPairwiseKl, HasItsValueAndItsLimit) {
+  EXPECT_TRUE(near(dirichlet_measures(rows({{2, 3, 5}}).log()).expected_pairwise_kl, vector({0.2})));
+  const auto precise = dirichlet_measures((rows({{0.2, 0.3, 0.5}}) * 1e12).log());
+  EXPECT_TRUE(near(precise.expected_pairwise_kl, 2 * precise.mutual_information, 1e-9));
+}
+
 TEST(Measures, AreTheSumOfTheirParts) {
   const auto m = dirichlet_measures(make_logits(Shape::kRandom, 50, 10, torch::kFloat64, 2, -5, 10));
   EXPECT_TRUE(near(m.entropy, m.expected_entropy + m.mutual_information));

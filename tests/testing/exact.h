@@ -48,6 +48,10 @@ inline Measures measures(const Row& logits) {
   }
   row["mutual_information"] = row["entropy"] - row["expected_entropy"];
   row["differential_entropy"] += -lgamma(alpha0) + (alpha0 - K) * digamma(alpha0);
+  // From its definition: E[sum mu ln mu] - sum E[mu] E[ln mu'].
+  for (const auto& a : alpha)
+    row["expected_pairwise_kl"] +=
+        a / alpha0 * ((digamma(a + 1) - digamma(alpha0 + 1)) - (digamma(a) - digamma(alpha0)));
   return row;
 }
 

@@ -20,6 +20,7 @@ struct DirichletMeasures {
   torch::Tensor mutual_information;    ///< I[y, mu] = entropy - expected_entropy: distributional uncertainty
   torch::Tensor differential_entropy;  ///< H[p(mu)]: distributional uncertainty
   torch::Tensor precision;             ///< alpha0 = sum of alpha: a confidence
+  torch::Tensor expected_pairwise_kl;  ///< E KL of two categoricals drawn from it: distributional uncertainty
 };
 DirichletMeasures dirichlet_measures(const torch::Tensor& logits);
 

@@ -119,7 +119,8 @@ ValuesByName dirichlet_values(const Value& logits, int64_t classes) {
           {"expected_entropy", flat(at_least(data, 0.0))},
           {"mutual_information", flat(at_least(information, 0.0))},
           {"differential_entropy", flat(differential)},
-          {"precision", flat(alpha0)}};
+          {"precision", flat(alpha0)},
+          {"expected_pairwise_kl", flat((K - 1.0) / alpha0)}};
 }
 
 /// The mean over members of their categoricals, [M, N, K] to [N, K], and what follows from it.

@@ -15,6 +15,7 @@ enum DirichletMeasure : int {
   kMutualInformation,
   kDifferentialEntropy,
   kPrecision,
+  kExpectedPairwiseKl,
   kDirichletMeasures  ///< how many there are
 };
 
@@ -97,6 +98,7 @@ PRIORNET_DEVICE inline RowMeasures<Real> measures_of(const MeasureSums<Real>& su
   row[kMaxProb] = inverse_sum;
   row[kEntropy] = entropy;
   row[kPrecision] = alpha0;
+  row[kExpectedPairwiseKl] = (K - 1.0) / alpha0;
 
   // Below alpha0 = 1 the logarithms left out of the psi make up the entropy: nothing of the order of z0 cancels.
   const auto low = z0 < 0.0;
@@ -165,6 +167,7 @@ PRIORNET_DEVICE inline void measure_gradient_row(const Load& load, int64_t class
   const Real mean_next = sum_exp_next * inverse_sum;
   const Real z0 = clamp_logit(extent.top + log_sum);
   const auto total = gamma_pieces<Digits>(exp_of<Digits>(z0), z0);
+  const Real pairwise_kl = (K - 1.0) * exp_of<Digits>(-z0);
   const auto total_trigamma = trigamma_pieces<Digits>(total, z0);
 
   for (int64_t c = 0; c < classes; ++c) {
@@ -186,6 +189,7 @@ PRIORNET_DEVICE inline void measure_gradient_row(const Load& load, int64_t class
     d[kDifferentialEntropy] =
         (trigamma.first - trigamma.second) - p * (K * total_trigamma.first - total_trigamma.second);
     d[kPrecision] = alpha;
+    d[kExpectedPairwiseKl] = -p * pairwise_kl;
     Real gradient = weights.values[0] * d[0];
     for (int m = 1; m < kDirichletMeasures; ++m) gradient = gradient + weights.values[m] * d[m];
     store(c, gradient);

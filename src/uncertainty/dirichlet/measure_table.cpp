@@ -42,6 +42,8 @@ std::vector<Measure> make_table() {
        nullptr, &Dirichlet::differential_entropy},
       {"precision", "Precision", "", kDown, kDistributional, kDistributional, "2", nullptr, nullptr,
        &Dirichlet::precision},
+      {"expected_pairwise_kl", "E.P.KL", "nats", kUp, kDistributional, kDistributional, "2", nullptr, nullptr,
+       &Dirichlet::expected_pairwise_kl},
       {"epkl", "Expected pairwise KL of members", "nats", kUp, kModel, kModel, "4", nullptr, nullptr, nullptr,
        &Dirichlets::epkl},
       {"mutual_information_mu_theta", "M.I. of categorical and model", "nats", kUp, kModel, kModel, "4", nullptr,
