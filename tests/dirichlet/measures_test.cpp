@@ -54,6 +54,16 @@ TEST(ExpectedPairwiseKl, HasItsValueAndItsLimit) {
   EXPECT_TRUE(near(precise.expected_pairwise_kl, 2 * precise.mutual_information, 1e-9));
 }
 
+// Dir(2, 3, 5): sum alpha (10 - alpha) = 16 + 21 + 25 = 62, over 100 * 11 and 10 * 11; together 1 - 0.38.
+TEST(VarianceMeasures, HaveTheirValuesAndAddUpToTheTotalVariance) {
+  const auto known = dirichlet_measures(rows({{2, 3, 5}}).log());
+  EXPECT_TRUE(near(known.epistemic_variance, vector({62.0 / 1100})));
+  EXPECT_TRUE(near(known.aleatoric_variance, vector({62.0 / 110})));
+  const auto logits = make_logits(Shape::kRandom, 40, 10, torch::kFloat64, 12, -5, 10);
+  const auto m = dirichlet_measures(logits);
+  EXPECT_TRUE(near(m.epistemic_variance + m.aleatoric_variance, 1 - expected_categorical(logits).pow(2).sum(1), 1e-12));
+}
+
 TEST(Measures, AreTheSumOfTheirParts) {
   const auto m = dirichlet_measures(make_logits(Shape::kRandom, 50, 10, torch::kFloat64, 2, -5, 10));
   EXPECT_TRUE(near(m.entropy, m.expected_entropy + m.mutual_information));

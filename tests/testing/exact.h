@@ -52,6 +52,10 @@ inline Measures measures(const Row& logits) {
   for (const auto& a : alpha)
     row["expected_pairwise_kl"] +=
         a / alpha0 * ((digamma(a + 1) - digamma(alpha0 + 1)) - (digamma(a) - digamma(alpha0)));
+  for (const auto& a : alpha) {
+    row["epistemic_variance"] += a * (alpha0 - a) / (alpha0 * alpha0 * (alpha0 + 1));
+    row["aleatoric_variance"] += a * (alpha0 - a) / (alpha0 * (alpha0 + 1));
+  }
   return row;
 }
 

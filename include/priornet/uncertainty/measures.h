@@ -21,6 +21,8 @@ struct DirichletMeasures {
   torch::Tensor differential_entropy;  ///< H[p(mu)]: distributional uncertainty
   torch::Tensor precision;             ///< alpha0 = sum of alpha: a confidence
   torch::Tensor expected_pairwise_kl;  ///< E KL of two categoricals drawn from it: distributional uncertainty
+  torch::Tensor epistemic_variance;    ///< variance of mu, summed over classes: distributional uncertainty
+  torch::Tensor aleatoric_variance;    ///< E of the variance of y given mu, summed likewise: data uncertainty
 };
 DirichletMeasures dirichlet_measures(const torch::Tensor& logits);
 

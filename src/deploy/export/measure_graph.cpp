@@ -113,6 +113,8 @@ ValuesByName dirichlet_values(const Value& logits, int64_t classes) {
   const auto terms = of_class.m_without_log_alpha() + of_class.log_x + (alpha - 1.0) * of_class.remainder();
   const auto differential = sum(terms, -1, true) - total.m_without_log_alpha() - alpha0 * total.remainder() -
                             K * total.psi() + (K - 1.0) * kHalfLog2Pi;
+  const auto p = relative.exp_t * inverse_sum;
+  const auto variance = sum(p * (1.0 - p), -1, true);
   const auto flat = [](const Value& values) { return sum(values, -1); };
   return {{"max_prob", flat(inverse_sum)},
           {"entropy", flat(entropy)},
@@ -120,7 +122,9 @@ ValuesByName dirichlet_values(const Value& logits, int64_t classes) {
           {"mutual_information", flat(at_least(information, 0.0))},
           {"differential_entropy", flat(differential)},
           {"precision", flat(alpha0)},
-          {"expected_pairwise_kl", flat((K - 1.0) / alpha0)}};
+          {"expected_pairwise_kl", flat((K - 1.0) / alpha0)},
+          {"epistemic_variance", flat(variance / (alpha0 + 1.0))},
+          {"aleatoric_variance", flat(variance * (alpha0 / (alpha0 + 1.0)))}};
 }
 
 /// The mean over members of their categoricals, [M, N, K] to [N, K], and what follows from it.

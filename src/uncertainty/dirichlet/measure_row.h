@@ -16,6 +16,8 @@ enum DirichletMeasure : int {
   kDifferentialEntropy,
   kPrecision,
   kExpectedPairwiseKl,
+  kEpistemicVariance,
+  kAleatoricVariance,
   kDirichletMeasures  ///< how many there are
 };
 
@@ -32,6 +34,7 @@ template <class Real>
 struct MeasureSums {
   Real scale{};         ///< no sum: e^top
   Real exp{};           ///< of e^t
+  Real pairs{};         ///< of e^t e^t' over pairs of classes: 1 - sum p^2 without a difference
   Real exp_t{};         ///< of e^t t
   Real exp_psi{};       ///< of e^t (psi(alpha + 1) - max(z, 0))
   Real exp_negative{};  ///< of e^t max(-z, 0)
@@ -42,7 +45,9 @@ struct MeasureSums {
   /// Adds the sums over other classes of the same row, of which `other_of(x)` gives x.
   template <class OtherOf>
   PRIORNET_DEVICE void merge(const OtherOf& other_of) {
-    exp = exp + other_of(exp);
+    const Real other_exp = other_of(exp);
+    pairs = (pairs + other_of(pairs)) + exp * other_exp;
+    exp = exp + other_exp;
     exp_t = exp_t + other_of(exp_t);
     exp_psi = exp_psi + other_of(exp_psi);
     exp_negative = exp_negative + other_of(exp_negative);
@@ -67,6 +72,7 @@ PRIORNET_DEVICE inline MeasureSums<Real> measure_sums(const Load& load, int64_t 
     const Real alpha = exponentials.alpha(z, exp_t);
     const Real log_alpha = kWide ? clamp_logit(z) : z;
     const auto pieces = gamma_pieces<Digits>(alpha, log_alpha);
+    sums.pairs = sums.pairs + exp_t * sums.exp;
     sums.exp = sums.exp + exp_t;
     sums.exp_t = sums.exp_t + exp_t * (kWide ? clamp_logit(t) : t);
     const Real positive = larger(log_alpha, zero);
@@ -99,6 +105,9 @@ PRIORNET_DEVICE inline RowMeasures<Real> measures_of(const MeasureSums<Real>& su
   row[kEntropy] = entropy;
   row[kPrecision] = alpha0;
   row[kExpectedPairwiseKl] = (K - 1.0) / alpha0;
+  const Real variance = 2.0 * sums.pairs * inverse_sum * inverse_sum;
+  row[kEpistemicVariance] = variance / (alpha0 + 1.0);
+  row[kAleatoricVariance] = variance * (alpha0 / (alpha0 + 1.0));
 
   // Below alpha0 = 1 the logarithms left out of the psi make up the entropy: nothing of the order of z0 cancels.
   const auto low = z0 < 0.0;
@@ -146,6 +155,7 @@ PRIORNET_DEVICE inline void measure_gradient_row(const Load& load, int64_t class
   const auto extent = row_extent<Real>(load, classes);
 
   Real sum_exp = zero;
+  Real sum_pairs = zero;
   Real sum_exp_t = zero;
   Real sum_exp_psi = zero;   // of e^t psi(alpha + 1)
   Real sum_exp_next = zero;  // of e^t (psi(alpha + 1) - z)
@@ -155,6 +165,7 @@ PRIORNET_DEVICE inline void measure_gradient_row(const Load& load, int64_t class
     const Real log_alpha = clamp_logit(z);
     const Real exp_t = exp_of<Digits>(t);
     const auto pieces = gamma_pieces<Digits>(exp_of<Digits>(log_alpha), log_alpha);
+    sum_pairs = sum_pairs + exp_t * sum_exp;
     sum_exp = sum_exp + exp_t;
     sum_exp_t = sum_exp_t + exp_t * t;
     sum_exp_psi = sum_exp_psi + exp_t * pieces.psi_next(zero);
@@ -168,6 +179,10 @@ PRIORNET_DEVICE inline void measure_gradient_row(const Load& load, int64_t class
   const Real z0 = clamp_logit(extent.top + log_sum);
   const auto total = gamma_pieces<Digits>(exp_of<Digits>(z0), z0);
   const Real pairwise_kl = (K - 1.0) * exp_of<Digits>(-z0);
+  const Real variance = 2.0 * sum_pairs * inverse_sum * inverse_sum;
+  const Real total_alpha = exp_of<Digits>(z0);
+  const Real inverse_next = 1.0 / (total_alpha + 1.0);
+  const Real share = total_alpha * inverse_next;
   const auto total_trigamma = trigamma_pieces<Digits>(total, z0);
 
   for (int64_t c = 0; c < classes; ++c) {
@@ -190,6 +205,9 @@ PRIORNET_DEVICE inline void measure_gradient_row(const Load& load, int64_t class
         (trigamma.first - trigamma.second) - p * (K * total_trigamma.first - total_trigamma.second);
     d[kPrecision] = alpha;
     d[kExpectedPairwiseKl] = -p * pairwise_kl;
+    const Real d_variance = 2.0 * p * ((1.0 - p) - variance);
+    d[kEpistemicVariance] = inverse_next * (d_variance - variance * p * share);
+    d[kAleatoricVariance] = share * (d_variance + variance * p * inverse_next);
     Real gradient = weights.values[0] * d[0];
     for (int m = 1; m < kDirichletMeasures; ++m) gradient = gradient + weights.values[m] * d[m];
     store(c, gradient);

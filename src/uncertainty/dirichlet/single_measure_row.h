@@ -98,6 +98,7 @@ constexpr int64_t kSingleFewestClasses = 8;
 template <class Real>
 struct SingleSums {
   Real alpha{};           ///< of alpha
+  Real squares{};         ///< of e^(2 t)
   Real alpha_t{};         ///< of alpha t
   Real alpha_psi{};       ///< of alpha (psi(alpha + 1) - max(z, 0)), with Euler's constant added where top < 0
   Real alpha_negative{};  ///< of alpha min(z, 0)
@@ -107,6 +108,7 @@ struct SingleSums {
   /// Adds a chunk of float32 sums.
   PRIORNET_DEVICE void add(const SingleSums<float>& chunk) {
     alpha += static_cast<Real>(chunk.alpha);
+    squares += static_cast<Real>(chunk.squares);
     alpha_t += static_cast<Real>(chunk.alpha_t);
     alpha_psi += static_cast<Real>(chunk.alpha_psi);
     alpha_negative += static_cast<Real>(chunk.alpha_negative);
@@ -118,6 +120,7 @@ struct SingleSums {
   template <class OtherOf>
   PRIORNET_DEVICE void merge(const OtherOf& other_of) {
     alpha += other_of(alpha);
+    squares += other_of(squares);
     alpha_t += other_of(alpha_t);
     alpha_psi += other_of(alpha_psi);
     alpha_negative += other_of(alpha_negative);
@@ -139,7 +142,9 @@ PRIORNET_DEVICE inline void add_single(SingleSums<float>& sums, float z, float t
   const float entropy_below = SingleDigits::entropy_below()(v) - z - inverse;
   const float entropy_above = ::fmaf(0.5f, z, ::fmaf(inverse, SingleDigits::entropy_above()(inverse), 0.5f));
   const float weight = is_top ? 0.0f : alpha;
+  const float relative = weight * single_exp(::fminf(-top, 80.0f));
   sums.alpha += weight;
+  sums.squares = ::fmaf(relative, relative, sums.squares);
   sums.alpha_t = ::fmaf(weight, z - top, sums.alpha_t);
   sums.alpha_psi = ::fmaf(weight, below ? psi_below : psi_above, sums.alpha_psi);
   sums.alpha_negative = ::fmaf(weight, ::fminf(z, 0.0f), sums.alpha_negative);
@@ -167,6 +172,9 @@ PRIORNET_DEVICE inline RowMeasures<double> measures_of(const SingleSums<double>&
   MeasureSums<double> sums;
   sums.scale = alpha;
   sums.exp = 1.0 + single.alpha * inverse;
+  // 1 beside the rest: rest + (rest^2 - squares) / 2, and squares <= rest.
+  const double rest = single.alpha * inverse;
+  sums.pairs = rest + 0.5 * (rest * rest - single.squares);
   sums.exp_t = single.alpha_t * inverse;
   const double constant = top < 0.0f ? kEuler * single.alpha : 0.0;
   sums.exp_psi = (single.alpha_psi - constant) * inverse + pieces.psi_next(positive);
