@@ -33,7 +33,7 @@ inline TrainConfig small_config(Method method = Method::kDpn) {
 /// One whose loss is not finite after a step.
 inline TrainConfig diverging_config() {
   auto config = small_config(Method::kDnn);
-  config.optimiser.kind = OptimiserOptions::Kind::kSgd;
+  config.optimiser.name = "sgd";
   config.optimiser.clip = 0;
   config.schedule.rate = 1e30;
   return config;

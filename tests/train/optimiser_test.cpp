@@ -10,8 +10,6 @@
 namespace priornet {
 namespace {
 
-using Kind = OptimiserOptions::Kind;
-
 // A gradient that depends on where we are, so that an error feeds back: of sum over i of (i + 1) (p - 1)^2 / 2, noisy.
 torch::Tensor gradient_at(const torch::Tensor& p, int64_t step) {
   const auto scale = torch::arange(1, p.numel() + 1, torch::kFloat64);
@@ -71,8 +69,8 @@ TEST(NAdam, FollowsPyTorchsRuleOverAThousandSteps) {
 TEST(Sgd, FollowsPyTorchsRuleWithMomentumAndWeightDecay) {
   for (const bool nesterov : {false, true}) {
     OptimiserOptions options;
-    options.kind = Kind::kSgd;
-    options.nesterov = nesterov;
+    options.name = "sgd";
+    options.settings["nesterov"] = nesterov ? 1 : 0;
     options.weight_decay = 5e-3;
     const auto start = torch::tensor({{0.3, -2.0}, {5.0, 0.1}}, torch::kFloat64);
     auto p = start.clone().requires_grad_();
@@ -90,7 +88,7 @@ TEST(Optimiser, ClipsTheNormOfTheWholeGradient) {
   auto b = torch::zeros({1}).requires_grad_();
   FlatParameters flat({a, b});
   OptimiserOptions options;
-  options.kind = Kind::kSgd;
+  options.name = "sgd";
   options.clip = 1.0;
   const auto optimiser = Optimiser::make(flat, options, {1.0, 1.0});
   a.mutable_grad().fill_(2.0);
@@ -106,8 +104,8 @@ TEST(Optimiser, DecaysWeightsWhateverTheClipping) {
   auto a = torch::full({2}, 5.0).requires_grad_();
   FlatParameters flat({a});
   OptimiserOptions options;
-  options.kind = Kind::kSgd;
-  options.momentum = 0.0;
+  options.name = "sgd";
+  options.settings["momentum"] = 0.0;
   options.clip = 1.0;
   options.weight_decay = 0.1;
   const auto optimiser = Optimiser::make(flat, options, {1.0});
@@ -133,9 +131,9 @@ TEST(Optimiser, UpdatesAlikeWithAnyNumberOfThreads) {
 TEST(Optimiser, GoesOnFromItsStateAsIfNothingHadHappened) {
   const auto rates = falling_rates(20);
   const auto start = torch::randn({300}, make_generator(1));
-  for (const auto kind : {Kind::kNAdam, Kind::kSgd}) {
+  for (const auto& rule : optimisers()) {
     OptimiserOptions options;
-    options.kind = kind;
+    options.name = rule.name;
     const auto whole = optimised(start, options, rates);
     auto p = start.clone().requires_grad_();
     FlatParameters flat({p});
@@ -151,8 +149,21 @@ TEST(Optimiser, GoesOnFromItsStateAsIfNothingHadHappened) {
       p.mutable_grad().copy_(gradient_at(p, step));
       optimiser->step();
     }
-    EXPECT_TRUE(p.detach().equal(whole));
+    EXPECT_TRUE(p.detach().equal(whole)) << rule.name;
   }
+}
+
+// A configuration has one value per key, whichever rule takes it.
+TEST(Optimisers, AgreeOnSettingsOfOneKey) {
+  std::map<std::string, Setting> seen;
+  for (const auto& rule : optimisers())
+    for (const auto& setting : rule.settings) {
+      const auto& first = seen.try_emplace(setting.key, setting).first->second;
+      EXPECT_EQ(first.value, setting.value) << rule.name << " " << setting.key;
+      EXPECT_EQ(to_text(first.range), to_text(setting.range)) << rule.name << " " << setting.key;
+      EXPECT_EQ(first.flag, setting.flag) << rule.name << " " << setting.key;
+    }
+  EXPECT_GE(seen.size(), 6u);
 }
 
 TEST(FlatParameters, LeaveANetworksValuesAndCollectItsGradients) {
@@ -175,8 +186,12 @@ TEST(Optimiser, RejectsWhatMakesNoSense) {
   auto a = torch::zeros({2}).requires_grad_();
   FlatParameters flat({a});
   OptimiserOptions options;
-  options.beta2 = 1.0;
-  EXPECT_THROWS(ArgumentError, Optimiser::make(flat, options, {1.0}), "NAdam: each beta should be in [0, 1), found 1");
+  options.settings["beta2"] = 1.0;
+  EXPECT_THROWS(ArgumentError, Optimiser::make(flat, options, {1.0}), "nadam: beta2 should be in [0, 1), found 1");
+  options.settings = {{"beta3", 0.5}};
+  EXPECT_THROWS(ArgumentError, Optimiser::make(flat, options, {1.0}), "optimiser: there is no setting beta3");
+  options.name = "adagrad";
+  EXPECT_THROW(Optimiser::make(flat, options, {1.0}), ArgumentError);
 }
 
 }  // namespace

@@ -29,9 +29,9 @@ torch::Tensor optimised_on(const torch::Device& device, const OptimiserOptions& 
 }
 
 TEST(CudaOptimiser, FollowsTheCpuOverAThousandSteps) {
-  for (const auto kind : {OptimiserOptions::Kind::kNAdam, OptimiserOptions::Kind::kSgd}) {
+  for (const auto& rule : optimisers()) {
     OptimiserOptions options;
-    options.kind = kind;
+    options.name = rule.name;
     options.clip = 5.0;
     options.weight_decay = 1e-2;
     for (const int64_t size : {3, 5'001})

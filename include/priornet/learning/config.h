@@ -61,7 +61,7 @@ TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& ov
 /// As a file that reads back as the same.
 std::string to_toml(const TrainConfig& config);
 
-/// The first lines in which two such files differ, for a message.
+/// The first lines in which two such files differ, for a message; empty where they differ in comments at most.
 std::string first_difference(std::string_view there, std::string_view here);
 
 }  // namespace priornet

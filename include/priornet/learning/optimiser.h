@@ -1,8 +1,10 @@
 #pragma once
 
+#include <priornet/learning/toml.h>
 #include <priornet/uncertainty/named_tensor.h>
 #include <torch/types.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,25 +32,27 @@ struct FlatParameters {
 // and can be captured in a CUDA graph.
 
 struct OptimiserOptions {
-  enum class Kind {
-    kNAdam,  ///< Dozat (2016) with the momentum schedule mu_t = beta1 (1 - 0.96^(t momentum_decay) / 2), as PyTorch has
-             ///< it
-    kSgd     ///< with momentum, by Nesterov's rule where asked
-  };
-  Kind kind = Kind::kNAdam;
-  double beta1 = 0.9;            ///< of kNAdam
-  double beta2 = 0.999;          ///< of kNAdam
-  double epsilon = 1e-8;         ///< of kNAdam
-  double momentum_decay = 4e-3;  ///< of kNAdam
-  double momentum = 0.9;         ///< of kSgd
-  bool nesterov = true;          ///< of kSgd
-  double weight_decay = 0.0;     ///< times the parameter, added to its gradient
-  double clip = 0.0;             ///< the largest norm of the whole gradient; 0: any
+  std::string name = "nadam";              ///< of optimisers()
+  std::map<std::string, double> settings;  ///< of that rule, by key; one that is not given has the rule's value
+  double weight_decay = 0.0;               ///< as the rule has it
+  double clip = 0.0;                       ///< the largest norm of the whole gradient; 0: any
 };
+
+/// What there is to know of an update rule. The rules lie in files of their own, listed in optimiser_rules.h.
+struct OptimiserInfo {
+  const char* name;
+  const char* summary;
+  std::vector<Setting> settings;
+  std::vector<const char*> moments;  ///< what is kept per parameter, by the names it has in a checkpoint
+};
+
+/// All update rules. Two that have a setting of one key have it with the same value and range.
+const std::vector<OptimiserInfo>& optimisers();
 
 class Optimiser {
  public:
-  /// `rates`: the learning rate of every step of the run. `parameters` outlives the optimiser.
+  /// `rates`: the learning rate of every step of the run. `parameters` outlives the optimiser. ArgumentError for an
+  /// unknown rule or setting, or a value out of its range.
   static std::unique_ptr<Optimiser> make(FlatParameters& parameters, const OptimiserOptions& options,
                                          const std::vector<double>& rates);
   Optimiser(FlatParameters& parameters, const OptimiserOptions& options, const std::vector<double>& rates);
@@ -64,7 +68,9 @@ class Optimiser {
 
  private:
   FlatParameters& parameters_;
-  OptimiserOptions options_;
+  size_t rule_;                   ///< its place in optimisers()
+  std::vector<double> settings_;  ///< in the rule's order
+  double weight_decay_, clip_;
   std::vector<NamedTensor> moments_;  ///< named, [size] each
   torch::Tensor table_;               ///< float64 [steps, coefficients]
   torch::Tensor counter_;             ///< int64 [1]

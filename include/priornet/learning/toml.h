@@ -28,6 +28,15 @@ constexpr Range at_least(double low) { return {low}; }
 /// "in (0, 1]", "at least 1", "above 0".
 std::string to_text(const Range& range);
 
+/// A number, or a flag (1 or 0), that a row of a table has of its own: an optimiser's beta1.
+struct Setting {
+  const char* key;  ///< in a configuration
+  double value;     ///< where nothing is given
+  Range range;
+  const char* what;  ///< it is; may be empty
+  bool flag = false;
+};
+
 /// The keys of a configuration, handed over one by one: to be read from a file, written to one, listed. A function goes
 /// through the keys once, in the order of the file, and serves all of these.
 class ConfigFields {

@@ -84,9 +84,9 @@ CheckpointFacts resume_checkpoint(const std::filesystem::path& path, Network& ne
                                   torch::Tensor& sums, const std::string& config) {
   const auto file = read_tensor_file(path);
   auto facts = checkpoint_facts(file);
-  if (facts.config != config)
-    throw DataError(
-        fmt::format("{}: is of another configuration: {}", file.path, first_difference(facts.config, config)));
+  if (const auto difference = first_difference(facts.config, config); !difference.empty())
+    throw DataError(fmt::format("{}: is of another configuration: {}", file.path, difference));
+  facts.config = config;  // with today's comments
   auto wanted = weights_of(network);
   for (auto& item : state_of(optimiser)) wanted.push_back(std::move(item));
   wanted.push_back({kSums, sums});

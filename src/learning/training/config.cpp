@@ -5,14 +5,13 @@
 #include <priornet/uncertainty/errors.h>
 
 #include <algorithm>
+#include <set>
 
 namespace priornet {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, Resampling>, 2> kRotations = {
     {{"nearest", Resampling::kNearest}, {"bilinear", Resampling::kBilinear}}};
-constexpr std::array<std::pair<std::string_view, OptimiserOptions::Kind>, 2> kOptimisers = {
-    {{"nadam", OptimiserOptions::Kind::kNAdam}, {"sgd", OptimiserOptions::Kind::kSgd}}};
 constexpr std::array<std::pair<std::string_view, Precision>, 2> kPrecisions = {
     {{"float32", Precision::kFloat32}, {"bfloat16", Precision::kBFloat16}}};
 constexpr Range kProbability = {0.0, 1.0, false, true};
@@ -91,6 +90,39 @@ void visit_outside(OutsideOptions& outside, ConfigFields& fields) {
   });
 }
 
+std::vector<std::string> optimiser_names() {
+  std::vector<std::string> names;
+  for (const auto& rule : optimisers()) names.emplace_back(rule.name);
+  return names;
+}
+
+// The names of the rules that have a setting of this key.
+std::string rules_with(std::string_view key) {
+  std::string names;
+  for (const auto& rule : optimisers())
+    for (const auto& setting : rule.settings)
+      if (setting.key == key) names += (names.empty() ? "" : ", ") + std::string(rule.name);
+  return names;
+}
+
+// Each key once, whichever rules have it.
+void visit_rule_settings(OptimiserOptions& optimiser, ConfigFields& fields) {
+  std::set<std::string_view> seen;
+  for (const auto& rule : optimisers())
+    for (const auto& setting : rule.settings) {
+      if (!seen.insert(setting.key).second) continue;
+      const auto what = rules_with(setting.key) + (*setting.what == 0 ? "" : ": ") + setting.what;
+      auto& value = optimiser.settings.try_emplace(setting.key, setting.value).first->second;
+      if (!setting.flag) {
+        fields.number(setting.key, value, setting.range, what.c_str());
+        continue;
+      }
+      bool is_set = value != 0.0;
+      fields.flag(setting.key, is_set, what.c_str());
+      value = is_set ? 1.0 : 0.0;
+    }
+}
+
 void visit_training(TrainConfig& config, ConfigFields& fields) {
   auto& optimiser = config.optimiser;
   auto& schedule = config.schedule;
@@ -98,7 +130,7 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
   fields.whole("epochs", config.epochs, at_least(1), "passes over the training set");
   fields.whole("batch", config.batch, at_least(1), "in-distribution inputs a step");
   fields.whole("outside_batch", config.outside_batch, at_least(0), "out-of-distribution inputs a step");
-  fields.named("optimiser", optimiser.kind, kOptimisers, "update rule");
+  fields.choice("optimiser", optimiser.name, optimiser_names(), "update rule");
   fields.number("rate", schedule.rate, above(0), "learning rate");
   fields.named("schedule", schedule.kind, kScheduleNames, "how the rate goes");
   fields.flag("each_step", schedule.each_step, "the rate changes within an epoch too");
@@ -106,12 +138,7 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
   fields.number("cycle", schedule.cycle, above(0), "one-cycle: epochs up and down");
   fields.number("warm_up", schedule.warm_up, {0, 1, true, false}, "cosine: share of the run");
   fields.number("last_rate", schedule.last, at_least(0), "cosine, one-cycle: where it ends");
-  fields.number("beta1", optimiser.beta1, {0, 1, true, false}, "nadam");
-  fields.number("beta2", optimiser.beta2, {0, 1, true, false}, "nadam");
-  fields.number("adam_epsilon", optimiser.epsilon, above(0), "nadam");
-  fields.number("momentum_decay", optimiser.momentum_decay, at_least(0), "nadam: large for a constant momentum");
-  fields.number("momentum", optimiser.momentum, {0, 1, true, false}, "sgd");
-  fields.flag("nesterov", optimiser.nesterov, "sgd");
+  visit_rule_settings(optimiser, fields);
   fields.number("weight_decay", optimiser.weight_decay, at_least(0), "times the weights, added to their gradient");
   fields.number("clip", optimiser.clip, at_least(0), "largest norm of the gradient; 0 for any");
   fields.whole("seed", config.seed, at_least(0), "of everything random");
@@ -122,7 +149,7 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
 
 // Without its comment.
 std::string_view setting(std::string_view line) {
-  line = line.substr(0, line.find(" #"));
+  line = line.substr(0, line.rfind("  # "));
   return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 
@@ -172,12 +199,12 @@ std::string first_difference(std::string_view there, std::string_view here) {
   while (!there.empty() || !here.empty()) {
     const auto line_there = there.substr(0, there.find('\n'));
     const auto line_here = here.substr(0, here.find('\n'));
-    if (line_there != line_here)
+    if (setting(line_there) != setting(line_here))
       return fmt::format("\"{}\" there, \"{}\" here", setting(line_there), setting(line_here));
     there.remove_prefix(std::min(there.size(), line_there.size() + 1));
     here.remove_prefix(std::min(here.size(), line_here.size() + 1));
   }
-  return "nothing";
+  return {};
 }
 
 }  // namespace priornet

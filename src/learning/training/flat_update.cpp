@@ -24,37 +24,44 @@ double norm_of(const T* values, int64_t size) {
   return std::sqrt(std::accumulate(parts.begin(), parts.end(), 0.0));
 }
 
+template <class T>
+struct UpdateOnCpu {
+  const FlatUpdate<T>& update;
+
+  template <class Rule>
+  void operator()(const Rule& rule) const {
+    using Update = typename Rule::template Update<T>;
+    *update.norm = norm_of(update.gradients, update.size);
+    const Update step(rule, row_of(update, (*update.counter)++, Rule::kCoefficients));
+    const auto factor = static_cast<T>(clip_factor(*update.norm, update.clip));
+    T* const p = update.values;
+    const T* const g = update.gradients;
+    T* const first = update.moments[0];
+    T* const second = update.moments[1];
+    parallel_rows(update.size, 1, [&](int64_t begin, int64_t end) {
+      // Copies, of which the compiler knows that nothing written below changes them.
+      const Update apply = step;
+      const T scale = factor;
+#pragma omp simd
+      for (int64_t i = begin; i < end; ++i) {
+        T none = 0;
+        if constexpr (Rule::kMoments.size() == 2)
+          apply(p[i], g[i] * scale, first[i], second[i]);
+        else
+          apply(p[i], g[i] * scale, first[i], none);
+      }
+    });
+  }
+};
+
 }  // namespace
 
-template <class Rule>
-void update_on_cpu(const FlatUpdate<typename Rule::Value>& update, const typename Rule::Constants& constants) {
-  using T = typename Rule::Value;
-  *update.norm = norm_of(update.gradients, update.size);
-  const Rule rule(constants, row_of(update, (*update.counter)++, Rule::kCoefficients));
-  const auto factor = static_cast<T>(clip_factor(*update.norm, update.clip));
-  const auto decay = static_cast<T>(update.weight_decay);
-  T* const p = update.values;
-  const T* const g = update.gradients;
-  T* const first = update.moments[0];
-  T* const second = update.moments[1];
-  parallel_rows(update.size, 1, [&](int64_t begin, int64_t end) {
-    // Copies, of which the compiler knows that nothing written below changes them.
-    const Rule apply = rule;
-    const T scale = factor, weight = decay;
-#pragma omp simd
-    for (int64_t i = begin; i < end; ++i) {
-      T none = 0;
-      if constexpr (Rule::kMoments == 2)
-        apply(p[i], g[i] * scale + p[i] * weight, first[i], second[i]);
-      else
-        apply(p[i], g[i] * scale + p[i] * weight, first[i], none);
-    }
-  });
+template <class T>
+void update_on_cpu(const FlatUpdate<T>& update, const RuleChoice& choice) {
+  with_rule(choice, UpdateOnCpu<T>{update});
 }
 
-template void update_on_cpu<NAdamRule<float>>(const FlatUpdate<float>&, const NAdamConstants&);
-template void update_on_cpu<NAdamRule<double>>(const FlatUpdate<double>&, const NAdamConstants&);
-template void update_on_cpu<SgdRule<float>>(const FlatUpdate<float>&, const SgdConstants&);
-template void update_on_cpu<SgdRule<double>>(const FlatUpdate<double>&, const SgdConstants&);
+template void update_on_cpu<float>(const FlatUpdate<float>&, const RuleChoice&);
+template void update_on_cpu<double>(const FlatUpdate<double>&, const RuleChoice&);
 
 }  // namespace priornet

@@ -8,7 +8,7 @@ namespace priornet {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kBlocksAMultiprocessor = 4;
+constexpr int kBlocksPerMultiprocessor = 4;
 
 /// What a thread loads and stores at once.
 template <class T>
@@ -29,7 +29,7 @@ __device__ double block_sum(double value) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads, kBlocksAMultiprocessor) norm_kernel(FlatUpdate<T> update) {
+__global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor) norm_kernel(FlatUpdate<T> update) {
   const auto* gradients = reinterpret_cast<const Pack<T>*>(update.gradients);
   const int64_t packs = update.size / Pack<T>::kLanes;
   const int64_t stride = static_cast<int64_t>(gridDim.x) * kThreads;
@@ -49,16 +49,15 @@ __global__ void __launch_bounds__(kThreads, kBlocksAMultiprocessor) norm_kernel(
   if (blockIdx.x == 0) *update.current = (*update.counter)++;
 }
 
-template <class Rule, class T = typename Rule::Value>
-__global__ void __launch_bounds__(kThreads, kBlocksAMultiprocessor)
-    update_kernel(FlatUpdate<T> update, typename Rule::Constants constants) {
+template <class Rule, class T>
+__global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor) update_kernel(FlatUpdate<T> update, Rule chosen) {
+  constexpr bool kTwoMoments = Rule::kMoments.size() == 2;
   double sum = 0;
   for (unsigned i = threadIdx.x; i < gridDim.x; i += kThreads) sum += update.partials[i];
   const double norm = sqrt(block_sum(sum));
   if (blockIdx.x == 0 && threadIdx.x == 0) *update.norm = norm;
   const auto factor = static_cast<T>(clip_factor(norm, update.clip));
-  const auto decay = static_cast<T>(update.weight_decay);
-  const Rule rule(constants, row_of(update, *update.current, Rule::kCoefficients));
+  const typename Rule::template Update<T> rule(chosen, row_of(update, *update.current, Rule::kCoefficients));
   auto* values = reinterpret_cast<Pack<T>*>(update.values);
   const auto* gradients = reinterpret_cast<const Pack<T>*>(update.gradients);
   auto* first = reinterpret_cast<Pack<T>*>(update.moments[0]);
@@ -68,12 +67,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksAMultiprocessor)
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < packs; i += stride) {
     Pack<T> p = values[i], m = first[i], v{};
     const Pack<T> g = gradients[i];
-    if (Rule::kMoments == 2) v = second[i];
+    if (kTwoMoments) v = second[i];
     for (int lane = 0; lane < Pack<T>::kLanes; ++lane)
-      rule(p.lanes[lane], g.lanes[lane] * factor + p.lanes[lane] * decay, m.lanes[lane], v.lanes[lane]);
+      rule(p.lanes[lane], g.lanes[lane] * factor, m.lanes[lane], v.lanes[lane]);
     values[i] = p;
     first[i] = m;
-    if (Rule::kMoments == 2) second[i] = v;
+    if (kTwoMoments) second[i] = v;
   }
 }
 
@@ -81,26 +80,33 @@ unsigned blocks_for(int64_t packs) {
   int device = 0, multiprocessors = 0;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-  const int64_t most = std::clamp(kBlocksAMultiprocessor * multiprocessors, 1, kNormParts);
+  const int64_t most = std::clamp(kBlocksPerMultiprocessor * multiprocessors, 1, kNormParts);
   return static_cast<unsigned>(std::clamp<int64_t>((packs + kThreads - 1) / kThreads, 1, most));
 }
 
+template <class T>
+struct LaunchUpdate {
+  const FlatUpdate<T>& update;
+  cudaStream_t stream;
+
+  template <class Rule>
+  void operator()(const Rule& rule) const {
+    const unsigned blocks = blocks_for(update.size / Pack<T>::kLanes);
+    norm_kernel<T><<<blocks, kThreads, 0, stream>>>(update);
+    check_launch();
+    update_kernel<Rule, T><<<blocks, kThreads, 0, stream>>>(update, rule);
+    check_launch();
+  }
+};
+
 }  // namespace
 
-template <class Rule>
-void launch_update(const FlatUpdate<typename Rule::Value>& update, const typename Rule::Constants& constants,
-                   void* stream) {
-  using T = typename Rule::Value;
-  const unsigned blocks = blocks_for(update.size / Pack<T>::kLanes);
-  norm_kernel<T><<<blocks, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(update);
-  check_launch();
-  update_kernel<Rule><<<blocks, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(update, constants);
-  check_launch();
+template <class T>
+void launch_update(const FlatUpdate<T>& update, const RuleChoice& choice, void* stream) {
+  with_rule(choice, LaunchUpdate<T>{update, static_cast<cudaStream_t>(stream)});
 }
 
-template void launch_update<NAdamRule<float>>(const FlatUpdate<float>&, const NAdamConstants&, void*);
-template void launch_update<NAdamRule<double>>(const FlatUpdate<double>&, const NAdamConstants&, void*);
-template void launch_update<SgdRule<float>>(const FlatUpdate<float>&, const SgdConstants&, void*);
-template void launch_update<SgdRule<double>>(const FlatUpdate<double>&, const SgdConstants&, void*);
+template void launch_update<float>(const FlatUpdate<float>&, const RuleChoice&, void*);
+template void launch_update<double>(const FlatUpdate<double>&, const RuleChoice&, void*);
 
 }  // namespace priornet

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-#include "learning/training/update_rules.h"
+#include "learning/training/optimiser_rules.h"
 
-// One step of an optimiser over flat parameters: the norm of the gradient in a first pass, then clipping, weight decay
-// and the rule in a second, on a CPU and on a GPU. Deterministic: sums are formed in the same order every time, and on
-// a CPU whatever the number of threads.
+// One step of an optimiser over flat parameters: the norm of the gradient in a first pass, then clipping and the rule
+// in a second, on a CPU and on a GPU. Deterministic: sums are formed in the same order every time, and on a CPU
+// whatever the number of threads.
 
 namespace priornet {
 
@@ -17,7 +17,6 @@ struct FlatUpdate {
   T* moments[2];  ///< the second is null where the rule has none
   int64_t size;
   double clip;          ///< 0: none
-  double weight_decay;  ///< times the value, added to its clipped gradient
   const double* table;  ///< [rows, coefficients of the rule]; the last row goes on for ever
   int64_t rows;
   int64_t* counter;  ///< the row of this step; then of the next
@@ -39,13 +38,12 @@ PRIORNET_DEVICE const double* row_of(const FlatUpdate<T>& update, int64_t step, 
   return update.table + (step < update.rows ? step : update.rows - 1) * coefficients;
 }
 
-/// Rule: NAdamRule or SgdRule of float or double.
-template <class Rule>
-void update_on_cpu(const FlatUpdate<typename Rule::Value>& update, const typename Rule::Constants& constants);
+/// T: float or double.
+template <class T>
+void update_on_cpu(const FlatUpdate<T>& update, const RuleChoice& choice);
 
 /// In two launches. `stream` is a cudaStream_t.
-template <class Rule>
-void launch_update(const FlatUpdate<typename Rule::Value>& update, const typename Rule::Constants& constants,
-                   void* stream);
+template <class T>
+void launch_update(const FlatUpdate<T>& update, const RuleChoice& choice, void* stream);
 
 }  // namespace priornet

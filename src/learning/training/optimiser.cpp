@@ -1,7 +1,11 @@
 #include <priornet/learning/optimiser.h>
 
 #include <ATen/Dispatch.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
 
 #include "learning/training/flat_update.h"
 #include "uncertainty/core/checks.h"
@@ -46,29 +50,65 @@ void FlatParameters::clear_gradients() { gradients.zero_(); }
 
 namespace {
 
-using Kind = OptimiserOptions::Kind;
-
-NAdamConstants nadam_constants(const OptimiserOptions& options) {
-  return {options.beta1, options.beta2, options.epsilon, options.momentum_decay};
+template <class... Rules>
+std::vector<OptimiserInfo> infos_of(const std::tuple<Rules...>*) {
+  return {{Rules::kName,
+           Rules::kSummary,
+           {Rules::kSettings.begin(), Rules::kSettings.end()},
+           {Rules::kMoments.begin(), Rules::kMoments.end()}}...};
 }
 
-std::vector<double> coefficients(const OptimiserOptions& options, const std::vector<double>& rates) {
-  if (options.kind == Kind::kNAdam) return nadam_coefficients(nadam_constants(options), rates);
-  check_range("SGD", "momentum", options.momentum >= 0.0 && options.momentum < 1.0, "in [0, 1)", options.momentum);
-  return rates;
+size_t place_of(const std::string& name) {
+  const auto& all = optimisers();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& info) { return info.name == name; });
+  if (found != all.end()) return static_cast<size_t>(found - all.begin());
+  std::vector<const char*> names;
+  for (const auto& info : all) names.push_back(info.name);
+  throw ArgumentError(fmt::format("optimiser: name should be one of {}, found {}", fmt::join(names, ", "), name));
 }
 
-template <class Rule>
-void run_update(const FlatUpdate<typename Rule::Value>& update, const typename Rule::Constants& constants,
-                bool on_cuda) {
+// The values of a rule's settings, in its order. What is given may be meant for another rule.
+std::vector<double> values_of(const OptimiserInfo& rule, const std::map<std::string, double>& given) {
+  const auto has = [](const OptimiserInfo& info, const std::string& key) {
+    return std::any_of(info.settings.begin(), info.settings.end(), [&](const auto& own) { return own.key == key; });
+  };
+  for (const auto& item : given)
+    if (std::none_of(optimisers().begin(), optimisers().end(), [&](const auto& info) { return has(info, item.first); }))
+      throw ArgumentError(fmt::format("optimiser: there is no setting {}", item.first));
+  std::vector<double> values;
+  for (const auto& setting : rule.settings) {
+    const auto found = given.find(setting.key);
+    values.push_back(found == given.end() ? setting.value : found->second);
+    check_range(rule.name, setting.key, setting.range.holds(values.back()), to_text(setting.range), values.back());
+  }
+  return values;
+}
+
+struct Coefficients {
+  const std::vector<double>& rates;
+  std::vector<double>& table;
+
+  template <class Rule>
+  void operator()(const Rule& rule) const {
+    table = rule.coefficients(rates);
+  }
+};
+
+template <class T>
+void run_update(const FlatUpdate<T>& update, const RuleChoice& choice, bool on_cuda) {
 #if defined(PRIORNET_CUDA)
-  if (on_cuda) return launch_update<Rule>(update, constants, current_cuda_stream());
+  if (on_cuda) return launch_update<T>(update, choice, current_cuda_stream());
 #endif
   static_cast<void>(on_cuda);
-  update_on_cpu<Rule>(update, constants);
+  update_on_cpu<T>(update, choice);
 }
 
 }  // namespace
+
+const std::vector<OptimiserInfo>& optimisers() {
+  static const auto all = infos_of(static_cast<const OptimiserRules*>(nullptr));
+  return all;
+}
 
 std::unique_ptr<Optimiser> Optimiser::make(FlatParameters& parameters, const OptimiserOptions& options,
                                            const std::vector<double>& rates) {
@@ -76,24 +116,26 @@ std::unique_ptr<Optimiser> Optimiser::make(FlatParameters& parameters, const Opt
 }
 
 Optimiser::Optimiser(FlatParameters& parameters, const OptimiserOptions& options, const std::vector<double>& rates)
-    : parameters_(parameters), options_(options) {
+    : parameters_(parameters),
+      rule_(place_of(options.name)),
+      settings_(values_of(optimisers()[rule_], options.settings)),
+      weight_decay_(options.weight_decay),
+      clip_(options.clip) {
   check_range("optimiser", "weight_decay", options.weight_decay >= 0.0, "at least 0", options.weight_decay);
   check_range("optimiser", "clip", options.clip >= 0.0, "at least 0", options.clip);
   check_range("optimiser", "the number of steps", !rates.empty(), "at least 1", 0);
   is_on_cuda("optimiser", parameters.values);
   const auto there = torch::TensorOptions(parameters.values.device());
-  table_ = torch::tensor(coefficients(options, rates), torch::kFloat64)
+  std::vector<double> table;
+  with_rule({rule_, settings_.data(), weight_decay_}, Coefficients{rates, table});
+  table_ = torch::tensor(table, torch::kFloat64)
                .view({static_cast<int64_t>(rates.size()), -1})
                .to(parameters.values.device());
   counter_ = torch::zeros({1}, there.dtype(torch::kInt64));
   current_ = torch::zeros({1}, there.dtype(torch::kInt64));
   norm_ = torch::zeros({}, there.dtype(torch::kFloat64));
   partials_ = torch::zeros({kNormParts}, there.dtype(torch::kFloat64));
-  const auto moment = [&] { return torch::zeros_like(parameters.values); };
-  if (options.kind == Kind::kNAdam)
-    moments_ = {{"mean", moment()}, {"square", moment()}};
-  else
-    moments_ = {{"velocity", moment()}};
+  for (const auto* name : optimisers()[rule_].moments) moments_.push_back({name, torch::zeros_like(parameters.values)});
 }
 
 void Optimiser::step() {
@@ -104,18 +146,14 @@ void Optimiser::step() {
                                       {moments_[0].values.data_ptr<scalar_t>(),
                                        moments_.size() == 1 ? nullptr : moments_[1].values.data_ptr<scalar_t>()},
                                       parameters_.values.numel(),
-                                      options_.clip,
-                                      options_.weight_decay,
+                                      clip_,
                                       table_.data_ptr<double>(),
                                       table_.size(0),
                                       counter_.data_ptr<int64_t>(),
                                       norm_.data_ptr<double>(),
                                       partials_.data_ptr<double>(),
                                       current_.data_ptr<int64_t>()};
-    if (options_.kind == Kind::kNAdam)
-      run_update<NAdamRule<scalar_t>>(update, nadam_constants(options_), on_cuda);
-    else
-      run_update<SgdRule<scalar_t>>(update, {options_.momentum, options_.nesterov}, on_cuda);
+    run_update(update, {rule_, settings_.data(), weight_decay_}, on_cuda);
   });
 }
 

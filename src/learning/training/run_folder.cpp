@@ -74,9 +74,8 @@ void RunFolder::write_config(const std::string& toml) const {
 
 void RunFolder::check_config(const std::string& toml) const {
   if (!std::filesystem::exists(config())) return;
-  if (const auto found = InputFile(config()).read_rest(); found != toml)
-    throw DataError(
-        fmt::format("{}: is of another configuration: {}", config().string(), first_difference(found, toml)));
+  if (const auto difference = first_difference(InputFile(config()).read_rest(), toml); !difference.empty())
+    throw DataError(fmt::format("{}: is of another configuration: {}", config().string(), difference));
 }
 
 std::vector<int64_t> RunFolder::steps() const { return steps_in(path_ / "checkpoints"); }
