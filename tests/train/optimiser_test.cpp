@@ -83,6 +83,32 @@ TEST(Sgd, FollowsPyTorchsRuleWithMomentumAndWeightDecay) {
   }
 }
 
+// PyTorch's rule (torch.optim.AdamW), one parameter at a time in scalars.
+double reference_adamw(double p, const std::vector<double>& rates, double decay, int64_t element, int64_t elements) {
+  double m = 0, v = 0;
+  for (size_t i = 0; i < rates.size(); ++i) {
+    const auto t = static_cast<double>(i + 1);
+    const auto probe = torch::full({elements}, p, torch::kFloat64);
+    const double g = gradient_at(probe, static_cast<int64_t>(i))[element].item<double>();
+    p *= 1.0 - rates[i] * decay;
+    m = 0.9 * m + 0.1 * g;
+    v = 0.999 * v + 0.001 * g * g;
+    p -= rates[i] * (m / (1.0 - std::pow(0.9, t))) / (std::sqrt(v / (1.0 - std::pow(0.999, t))) + 1e-8);
+  }
+  return p;
+}
+
+TEST(AdamW, FollowsPyTorchsRuleWithDecayApartFromTheGradient) {
+  const auto rates = falling_rates(200);
+  const auto start = torch::tensor({0.3, -2.0, 5.0}, torch::kFloat64);
+  OptimiserOptions options;
+  options.name = "adamw";
+  options.weight_decay = 0.1;
+  const auto found = optimised(start, options, rates);
+  for (int64_t i = 0; i < 3; ++i)
+    EXPECT_NEAR(found[i].item<double>(), reference_adamw(start[i].item<double>(), rates, 0.1, i, 3), 1e-12);
+}
+
 TEST(Optimiser, ClipsTheNormOfTheWholeGradient) {
   auto a = torch::zeros({2}).requires_grad_();
   auto b = torch::zeros({1}).requires_grad_();

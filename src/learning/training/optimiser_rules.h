@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <tuple>
 
+#include "learning/training/adamw.h"
 #include "learning/training/nadam.h"
 #include "learning/training/sgd.h"
 
@@ -11,7 +12,7 @@
 
 namespace priornet {
 
-using OptimiserRules = std::tuple<NAdam, Sgd>;
+using OptimiserRules = std::tuple<NAdam, Sgd, AdamW>;
 
 /// One of them: its place in the list, and the values of its settings in its order.
 struct RuleChoice {
