@@ -98,11 +98,28 @@ TEST(Model, HasTheParametersOfResNet18) {
   EXPECT_EQ(parameter_count(*make_model(options, make_generator(1))), 11'173'962);
 }
 
-// torchvision's has 21,797,672 for 1000 classes; its first convolution is 7x7, of 64 x 3 x (49 - 9) weights more.
-TEST(Model, HasTheParametersOfResNet34) {
-  auto options = options_of("resnet34");
+/// For ImageNet's photographs.
+ModelOptions imagenet(const std::string& name) {
+  auto options = options_of(name);
+  options.input = {3, 224, 224};
   options.classes = 1000;
-  EXPECT_EQ(plan_model(options).size().parameters, 21'797'672 - 64 * 3 * (49 - 9));
+  return options;
+}
+
+// torchvision's.
+TEST(Model, HasTheParametersOfResNetsForPhotographs) {
+  EXPECT_EQ(plan_model(imagenet("resnet18")).size().parameters, 11'689'512);
+  EXPECT_EQ(plan_model(imagenet("resnet34")).size().parameters, 21'797'672);
+}
+
+TEST(Model, HalvesLargeImagesTwiceBeforeTheBlocks) {
+  auto options = options_of("resnet18");
+  options.input = {3, 65, 64};
+  const auto layers = plan_model(options).describe();
+  EXPECT_EQ(layers[0].output, (std::vector<int64_t>{64, 33, 32}));
+  EXPECT_EQ(layers[1].output, (std::vector<int64_t>{64, 17, 16}));
+  options.input = {3, 64, 64};
+  EXPECT_EQ(plan_model(options).describe()[1].output, (std::vector<int64_t>{64, 64, 64}));
 }
 
 // 3x3 convolutions of 3 to 64, and of 64 to 64 four times, at 32x32; then three groups of 64 x 128 x 9 and three times

@@ -10,6 +10,8 @@
 namespace priornet {
 namespace {
 
+constexpr int64_t kLargestSmallImage = 64;  // pixels
+
 ConvolutionOptions normed_convolution(int64_t from, int64_t to, int64_t side, int64_t stride) {
   return {.from = from, .to = to, .side = side, .stride = stride, .norm = true};
 }
@@ -45,7 +47,10 @@ NetworkPlan resnet_plan(ResNetOptions defaults, const ModelOptions& given) {
   for (const auto channels : options.channels)
     check_range("ResNet", "channels", channels >= 1, "at least 1", static_cast<double>(channels));
   check_keep("ResNet", "keep_dense", options.keep_dense);
-  plan.add("conv", std::make_shared<ConvolutionLayer>(normed_convolution(given.input[0], options.channels[0], 3, 1)));
+  const bool large = std::max(given.input[1], given.input[2]) > kLargestSmallImage;
+  plan.add("conv", std::make_shared<ConvolutionLayer>(
+                       normed_convolution(given.input[0], options.channels[0], large ? 7 : 3, large ? 2 : 1)));
+  if (large) plan.add("", std::make_shared<MaxPoolLayer>(3, LayerWriter::Window{2, 1}));
   for (size_t group = 0; group < options.channels.size(); ++group)
     for (int64_t i = 0; i < options.blocks[std::min(group, options.blocks.size() - 1)]; ++i)
       plan.add(fmt::format("block{}_{}", group + 1, i + 1),

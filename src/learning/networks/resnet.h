@@ -4,8 +4,9 @@
 
 namespace priornet {
 
-// ResNets (He et al., 2016) for small images: the first convolution is 3x3 with stride 1 and nothing is pooled before
-// the blocks, so that 32x32 images keep their detail.
+// ResNets (He et al., 2016). Images of up to 64 pixels keep their detail: the first convolution is 3x3 with stride 1 and
+// nothing is pooled before the blocks. Larger ones begin as ImageNet's do: a convolution of 7x7 and a max pool of 3x3,
+// both with stride 2.
 //
 // Tensors are those of torchvision's ResNets, one to one, under other names:
 //   conv1, bn1                       conv, conv_norm
