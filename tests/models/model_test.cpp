@@ -110,6 +110,7 @@ ModelOptions imagenet(const std::string& name) {
 TEST(Model, HasTheParametersOfResNetsForPhotographs) {
   EXPECT_EQ(plan_model(imagenet("resnet18")).size().parameters, 11'689'512);
   EXPECT_EQ(plan_model(imagenet("resnet34")).size().parameters, 21'797'672);
+  EXPECT_EQ(plan_model(imagenet("resnet50")).size().parameters, 25'557'032);
 }
 
 TEST(Model, HalvesLargeImagesTwiceBeforeTheBlocks) {

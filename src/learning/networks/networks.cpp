@@ -59,6 +59,7 @@ const std::vector<ModelInfo>& model_table() {
       {"vgg16", "the paper's network for CIFAR", kVgg, [](Given given) { return vgg_plan(vgg16(), given); }},
       {"resnet18", "ResNet-18", kResNet, [](Given given) { return resnet_plan(resnet18(), given); }},
       {"resnet34", "ResNet-34", kResNet, [](Given given) { return resnet_plan(resnet34(), given); }},
+      {"resnet50", "ResNet-50", kResNet, [](Given given) { return resnet_plan(resnet50(), given); }},
   };
   return table;
 }
