@@ -113,6 +113,13 @@ TEST(Model, HasTheParametersOfResNetsForPhotographs) {
   EXPECT_EQ(plan_model(imagenet("resnet50")).size().parameters, 25'557'032);
 }
 
+// As the published implementations have it, for 10 classes.
+TEST(Model, HasTheParametersOfWideResNet) {
+  auto options = options_of("wide-resnet-28-10");
+  options.classes = 10;
+  EXPECT_EQ(plan_model(options).size().parameters, 36'479'194);
+}
+
 TEST(Model, HalvesLargeImagesTwiceBeforeTheBlocks) {
   auto options = options_of("resnet18");
   options.input = {3, 65, 64};

@@ -9,6 +9,7 @@
 #include "learning/networks/mlp.h"
 #include "learning/networks/resnet.h"
 #include "learning/networks/vgg.h"
+#include "learning/networks/wide_resnet.h"
 
 namespace priornet {
 namespace {
@@ -40,6 +41,8 @@ const std::vector<std::string> kVgg = {"blocks",     "dense",      "slope", "kee
                                        "keep_dense", "batch_norm", "gain"};
 const std::vector<std::string> kResNet = {"channels", "keep_dense"};
 
+const std::vector<std::string> kWideResNet = {"channels", "keep_convolution", "keep_dense"};
+
 const ModelInfo& row_of(const std::string& name) {
   for (const auto& row : model_table())
     if (row.name == name) return row;
@@ -60,6 +63,7 @@ const std::vector<ModelInfo>& model_table() {
       {"resnet18", "ResNet-18", kResNet, [](Given given) { return resnet_plan(resnet18(), given); }},
       {"resnet34", "ResNet-34", kResNet, [](Given given) { return resnet_plan(resnet34(), given); }},
       {"resnet50", "ResNet-50", kResNet, [](Given given) { return resnet_plan(resnet50(), given); }},
+      {"wide-resnet-28-10", "WideResNet-28-10", kWideResNet, [](Given given) { return wide_resnet_plan({}, given); }},
   };
   return table;
 }
