@@ -10,6 +10,14 @@ namespace priornet {
 
 constexpr unsigned kWholeWarp = 0xffffffffu;
 
+/// The sum over the group, the same to the last bit in every lane.
+template <int kLanes>
+__device__ inline double group_sum(double value) {
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(kWholeWarp, value, offset);
+  return value;
+}
+
 /// The sums of all lanes of the group merged, the same to the last bit in every lane.
 template <int kLanes, class Sums>
 __device__ inline Sums merged(Sums sums) {
