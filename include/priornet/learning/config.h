@@ -46,8 +46,10 @@ struct TrainConfig {
   ScheduleOptions schedule;
   int64_t seed = 1;
   Precision precision = Precision::kFloat32;
-  int64_t checkpoint_every = 1;  ///< epochs; the last has one in any case
-  int64_t keep_checkpoints = 2;  ///< the last so many, and the best
+  std::optional<double> weight_average;  ///< decay per step of the mean of the weights, which is what is kept
+  std::optional<int64_t> restarts;       ///< from another seed, where validation shows no better than chance
+  int64_t checkpoint_every = 1;          ///< epochs; the last has one in any case
+  int64_t keep_checkpoints = 2;          ///< the last so many, and the best
 };
 
 /// Goes through the keys of a configuration file.

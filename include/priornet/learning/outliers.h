@@ -24,10 +24,11 @@ struct OutsideOptions {
   int64_t latent = 50;                   ///< of factor analysis
   double scale_low = 0.01;               ///< of factor analysis: its variance is inflated by a draw from [low, high]
   double scale_high = 5.0;
-  bool scale_each_sample = false;  ///< a draw for each image; else one for a batch, as the authors had it
-  Squash squash = Squash::kTanh;   ///< of factor analysis
-  double sigma = 1.0;              ///< of Gaussian noise, in [-1, 1] units
-  std::optional<int64_t> added;    ///< of a set: so many images of the mixture join it, drawn once
+  std::optional<double> factor_variance;  ///< of factor analysis: times that of the factors, apart from the noise
+  bool scale_each_sample = false;         ///< a draw for each image; else one for a batch, as the authors had it
+  Squash squash = Squash::kTanh;          ///< of factor analysis
+  double sigma = 1.0;                     ///< of Gaussian noise, in [-1, 1] units
+  std::optional<int64_t> added;           ///< of a set: so many images of the mixture join it, drawn once
 };
 
 /// Rows first, ..., first + count - 1 of the batch of `whole` rows of a step: what one of several processes takes.

@@ -39,6 +39,9 @@ class RunFolder {
   /// Removes all but the last `count`.
   void keep_last(int64_t count) const;
 
+  /// Removes all, and the best.
+  void remove_checkpoints() const;
+
   /// Drops the lines of epochs from `epoch` (1, 2, ...) on: those of a run that went further than its checkpoint.
   void cut_metrics(int64_t epoch) const;
 

@@ -44,6 +44,7 @@ struct EpochReport {
   double rate = 0.0;  ///< the learning rate of the last step
   double seconds = 0.0;
   double images_a_second = 0.0;
+  int64_t restart = 0;  ///< how often the run has begun again from another seed
   std::optional<Validation> validation;
 };
 
@@ -55,12 +56,24 @@ std::string to_json(const EpochReport& report);
 
 class ProcessGroup;
 
+/// The network answers no better than chance: the run begins again from another seed.
+struct Restart {
+  int64_t number = 0;   ///< 1, 2, ...
+  int64_t epoch = 0;    ///< after which it was noticed
+  double error = 0.0;   ///< on the validation set
+  double chance = 0.0;  ///< the error of always answering the class that is most frequent there
+};
+
+/// "after epoch 1 the network errs on 89.4 % of the validation set, no less than chance: restart 1, from another seed"
+std::string to_text(const Restart& restart);
+
 struct TrainerOptions {
   torch::Device device = torch::kCPU;
   bool resume = false;                               ///< from the folder's last checkpoint, if it has one
   ProcessGroup* processes = nullptr;                 ///< that share the run, each with its part of every batch
   std::function<bool()> stop;                        ///< asked after each step; then a checkpoint is written
   std::function<void(const EpochReport&)> on_epoch;  ///< hears of each epoch
+  std::function<void(const Restart&)> on_restart;    ///< hears that the run begins again (training.restarts)
   /// Called by the process that writes, once all is ready and before anything is written.
   std::function<void()> on_begin;
   bool replace = false;  ///< the folder may hold a run of another configuration, which on_begin removes
@@ -74,6 +87,8 @@ class TrainingStopped : public Error {
 
 /// Trains a network and leaves it in the run's folder. The same configuration, device and thread count give the same
 /// network, also when the run was stopped, or killed, and resumed in between (on a CPU; on a GPU to rounding).
+/// A network that answers no better than chance after an epoch is thrown away, and another trained from another seed,
+/// as often as config.restarts allows; then it is kept.
 /// Error that names step, rows and last checkpoint where a loss is not finite, or the batch for which memory does not
 /// suffice; DataError for a checkpoint that does not fit, or where another process trains in the folder;
 /// TrainingStopped.

@@ -14,11 +14,19 @@ constexpr const char* kVersion = "1";
 constexpr const char* kWeights = "network.";
 constexpr const char* kOptimiser = "optimiser.";
 constexpr const char* kSums = "sums";
+constexpr const char* kTrained = "trained.";  // the weights behind an average
+constexpr const char* kRestart = "restart";
 
-std::vector<NamedTensor> state_of(const Optimiser& optimiser) {
-  auto state = optimiser.state();
-  for (auto& item : state) item.name = kOptimiser + item.name;
-  return state;
+// All tensors of a file, sharing memory with what they are of.
+std::vector<NamedTensor> tensors_of(const CheckpointedState& state) {
+  auto tensors = weights_of(state.network);
+  const auto add = [&](const char* prefix, std::vector<NamedTensor> part) {
+    for (auto& item : part) tensors.push_back({prefix + item.name, std::move(item.values)});
+  };
+  add(kOptimiser, state.optimiser.state());
+  if (state.average != nullptr) add(kTrained, state.average->state());
+  tensors.push_back({kSums, state.sums});
+  return tensors;
 }
 
 // Pairs of tensors to fill and what to fill them with; throws before anything is filled.
@@ -56,41 +64,38 @@ std::vector<NamedTensor> weights_of(const Network& network) {
   return weights;
 }
 
-void write_checkpoint(const std::filesystem::path& path, const Network& network, const Optimiser& optimiser,
-                      const torch::Tensor& sums, const CheckpointFacts& facts) {
-  auto tensors = weights_of(network);
-  for (auto& item : state_of(optimiser)) tensors.push_back(std::move(item));
-  tensors.push_back({kSums, sums});
-  write_tensor_file(path, tensors,
+void write_checkpoint(const std::filesystem::path& path, const CheckpointedState& state, const CheckpointFacts& facts) {
+  const AveragedWeights averaged(state.average);
+  write_tensor_file(path, tensors_of(state),
                     {{"checkpoint", kVersion},
                      {"step", std::to_string(facts.step)},
                      {"config", facts.config},
                      {"class_names", facts.class_names},
-                     {"input_shape", fmt::format("[{}]", fmt::join(network.input_shape(), ", "))},
-                     {"best", fmt::format("{}", facts.best)}});
+                     {"input_shape", fmt::format("[{}]", fmt::join(state.network.input_shape(), ", "))},
+                     {"best", fmt::format("{}", facts.best)},
+                     {kRestart, std::to_string(facts.restart)}});
 }
 
 CheckpointFacts checkpoint_facts(const TensorFile& file) {
   if (const auto& version = text_of(file, "checkpoint"); version != kVersion)
     throw DataError(
         fmt::format("{}: is a checkpoint of version {}; this program reads version {}", file.path, version, kVersion));
-  return {number_of<int64_t>(file, "step"), text_of(file, "config"), text_of(file, "class_names"),
-          number_of<double>(file, "best"), text_of(file, "input_shape")};
+  return {number_of<int64_t>(file, "step"), text_of(file, "config"),
+          text_of(file, "class_names"),     number_of<double>(file, "best"),
+          text_of(file, "input_shape"),     file.metadata.contains(kRestart) ? number_of<int64_t>(file, kRestart) : 0};
 }
 
 void load_weights(const TensorFile& file, Network& network) { fill(file, weights_of(network)); }
 
-CheckpointFacts resume_checkpoint(const std::filesystem::path& path, Network& network, Optimiser& optimiser,
-                                  torch::Tensor& sums, const std::string& config) {
+CheckpointFacts resume_checkpoint(const std::filesystem::path& path, const CheckpointedState& state,
+                                  const std::string& config) {
   const auto file = read_tensor_file(path);
   auto facts = checkpoint_facts(file);
   if (const auto difference = first_difference(facts.config, config); !difference.empty())
     throw DataError(fmt::format("{}: is of another configuration: {}", file.path, difference));
   facts.config = config;  // with today's comments
-  auto wanted = weights_of(network);
-  for (auto& item : state_of(optimiser)) wanted.push_back(std::move(item));
-  wanted.push_back({kSums, sums});
-  fill(file, wanted);
+  fill(file, tensors_of(state));
+  if (state.average != nullptr) state.average->exchange();  // the file's network is the average
   return facts;
 }
 

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <string>
 
+#include "learning/training/weight_average.h"
+
 // A moment of a run in a tensor file: weights, what the optimiser keeps, how far the run is, its configuration.
 
 namespace priornet {
@@ -17,16 +19,24 @@ struct CheckpointFacts {
   std::string class_names;  ///< as a JSON list
   double best = 0.0;        ///< the best validation error so far; above 1 if there is none yet
   std::string input_shape;  ///< of one input, as a JSON list; what is written is the network's
+  int64_t restart = 0;      ///< how often the run began again from another seed
 };
 
-/// Writes it whole or not at all. `sums` are the losses of the epoch that is under way.
-void write_checkpoint(const std::filesystem::path& path, const Network& network, const Optimiser& optimiser,
-                      const torch::Tensor& sums, const CheckpointFacts& facts);
+/// What a checkpoint holds of a run. Where the weights are averaged, the network in the file is the average.
+struct CheckpointedState {
+  Network& network;
+  Optimiser& optimiser;
+  torch::Tensor& sums;  ///< the losses of the epoch that is under way
+  WeightAverage* average = nullptr;
+};
 
-/// Puts weights, optimiser and sums back in place. DataError that names what differs, and nothing is changed, where the
-/// file is damaged, or of another network, optimiser or configuration.
-CheckpointFacts resume_checkpoint(const std::filesystem::path& path, Network& network, Optimiser& optimiser,
-                                  torch::Tensor& sums, const std::string& config);
+/// Writes it whole or not at all.
+void write_checkpoint(const std::filesystem::path& path, const CheckpointedState& state, const CheckpointFacts& facts);
+
+/// Puts the state back in place. DataError that names what differs, and nothing is changed, where the file is damaged,
+/// or of another network, optimiser or configuration.
+CheckpointFacts resume_checkpoint(const std::filesystem::path& path, const CheckpointedState& state,
+                                  const std::string& config);
 
 /// The facts alone.
 CheckpointFacts checkpoint_facts(const TensorFile& file);

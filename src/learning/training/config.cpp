@@ -82,6 +82,9 @@ void visit_outside(OutsideOptions& outside, ConfigFields& fields) {
   fields.number("scale_low", outside.scale_low, at_least(0),
                 "factor analysis: variance is inflated by a draw from here ...");
   fields.number("scale_high", outside.scale_high, at_least(0), "... to here");
+  fields.maybe("factor_variance", outside.factor_variance, [&](auto& value) {
+    fields.number("factor_variance", value, above(0), "factor analysis: times the variance of the factors alone");
+  });
   fields.flag("scale_each_sample", outside.scale_each_sample, "a draw an image, not a batch");
   fields.named("squash", outside.squash, kSquashNames, "factor analysis: into the range of inputs");
   fields.number("sigma", outside.sigma, above(0), "of Gaussian noise, in [-1, 1] units");
@@ -143,6 +146,13 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
   fields.number("clip", optimiser.clip, at_least(0), "largest norm of the gradient; 0 for any");
   fields.whole("seed", config.seed, at_least(0), "of everything random");
   fields.named("precision", config.precision, kPrecisions, "of matrix products on a GPU");
+  fields.maybe("weight_average", config.weight_average, [&](auto& value) {
+    fields.number("weight_average", value, {0, 1, false, false},
+                  "the network kept is the mean of its weights over the steps, of this decay per step");
+  });
+  fields.maybe("restarts", config.restarts, [&](auto& value) {
+    fields.whole("restarts", value, at_least(0), "from another seed, while the validation error is that of chance");
+  });
   fields.whole("checkpoint_every", config.checkpoint_every, at_least(1), "epochs from one checkpoint to the next");
   fields.whole("keep_checkpoints", config.keep_checkpoints, at_least(1), "the last so many, and the best");
 }
@@ -185,6 +195,8 @@ TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& ov
           "method distil learns from rows as they are: data.standardise should be false");
   require(config.validation.empty() || config.validation_share.value_or(0.0) == 0.0,
           "data.validation and data.validation_share should not both be given");
+  require(config.restarts.value_or(0) == 0 || !config.validation.empty() || config.validation_share.value_or(0.0) > 0.0,
+          "training.restarts looks at the validation error: data.validation or data.validation_share should be given");
   require(config.validation_share.value_or(0.0) + config.calibration_share.value_or(0.0) < 1.0,
           "data.validation_share and data.calibration_share should leave rows to learn from");
   return config;

@@ -17,6 +17,10 @@ namespace {
 
 torch::Tensor as_drawn_from(const torch::Tensor& part) { return part.to(torch::kFloat32).contiguous(); }
 
+torch::Tensor widened(const torch::Tensor& loading, const OutsideOptions& options) {
+  return options.factor_variance ? loading * std::sqrt(*options.factor_variance) : loading;
+}
+
 void draw_on_cpu(const FactorImages& images, int64_t step) {
   parallel_rows(images.count, int64_t{images.dimensions} * images.latent, [&](int64_t begin, int64_t end) {
     std::vector<float> vector(2 * static_cast<size_t>(images.latent_pairs()));
@@ -32,7 +36,7 @@ void draw_on_cpu(const FactorImages& images, int64_t step) {
 
 FactorSource::FactorSource(const FactorAnalysis& model, const OutsideOptions& options, const ImageShape& shape,
                            uint64_t seed)
-    : model_{as_drawn_from(model.mean), as_drawn_from(model.loading), as_drawn_from(model.noise), {}},
+    : model_{as_drawn_from(model.mean), as_drawn_from(widened(model.loading, options)), as_drawn_from(model.noise), {}},
       options_(options),
       shape_(shape),
       seed_(seed),
@@ -129,6 +133,7 @@ class FactorRows final : public OutsideSource {
       *part = part->to(torch::kFloat32).contiguous();
       if (context.share) context.share(*part);
     }
+    model_.loading = widened(model_.loading, options);
   }
 
   torch::Tensor batch(const OutsideBatch& batch) override {

@@ -87,6 +87,12 @@ void RunFolder::keep_last(int64_t count) const {
     std::filesystem::remove(checkpoint(all[i]), ignored);
 }
 
+void RunFolder::remove_checkpoints() const {
+  keep_last(0);
+  std::error_code ignored;
+  std::filesystem::remove(best(), ignored);
+}
+
 void RunFolder::cut_metrics(int64_t epoch) const {
   if (!std::filesystem::exists(metrics())) return;
   const auto text = InputFile(metrics()).read_rest();

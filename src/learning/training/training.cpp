@@ -72,6 +72,7 @@ std::string to_json(const EpochReport& report) {
                                  {"rate", report.rate},
                                  {"seconds", report.seconds},
                                  {"images_a_second", report.images_a_second}};
+  if (report.restart > 0) json["restart"] = report.restart;
   if (const auto& validation = report.validation) {
     auto& part = json["validation"];
     part = {
@@ -82,6 +83,13 @@ std::string to_json(const EpochReport& report) {
   return json.dump();
 }
 
+std::string to_text(const Restart& restart) {
+  return fmt::format(
+      "after epoch {} the network errs on {:.1f} % of the validation set, no less than chance ({:.1f} %): "
+      "restart {}, from another seed",
+      restart.epoch, 100 * restart.error, 100 * restart.chance, restart.number);
+}
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -89,32 +97,52 @@ using Clock = std::chrono::steady_clock;
 constexpr int64_t kOutsideValidation = 1000;  // images
 constexpr double kNoneYet = 2.0;              // above any error rate
 
+/// Thrown by a run that is to begin again from another seed.
+struct NoBetterThanChance {
+  Restart restart;
+};
+
+double chance_error(const torch::Tensor& labels) {
+  return 1.0 - static_cast<double>(torch::bincount(labels.to(torch::kCPU)).max().item<int64_t>()) /
+                   static_cast<double>(labels.numel());
+}
+
+uint64_t seed_of_restart(int64_t seed, int64_t restart) {
+  const auto first = static_cast<uint64_t>(seed);
+  return restart == 0 ? first : derive_seed(first, fmt::format("restart {}", restart));
+}
+
 class Run {
  public:
+  /// `restart`: how often the run has begun again.
   Run(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder, const TrainerOptions& options,
-      Progress& progress)
+      int64_t restart, Progress& progress)
       : config_(config),
         sets_(sets),
         folder_(folder),
         options_(options),
         progress_(progress),
         processes_(options.processes),
-        seed_(static_cast<uint64_t>(config.seed)),
+        seed_(seed_of_restart(config.seed, restart)),
         network_(make_network()),
         parameters_(network_->parameters()),
         outside_(make_outside_source()),
         batches_(sets.train, sets.teacher, outside_.get(), options.device, batch_options()),
         rates_(learning_rates(config.schedule, {config.epochs, batches_.steps_an_epoch()})),
         optimiser_(Optimiser::make(parameters_, config.optimiser, rates_)),
-        step_(TrainingStep::make(
-            *network_, parameters_, *optimiser_,
-            {config.method, config.precision == Precision::kBFloat16, processes_.exchange_gradients(parameters_)})) {
+        step_(TrainingStep::make(*network_, parameters_, *optimiser_,
+                                 {config.method, config.precision == Precision::kBFloat16,
+                                  processes_.exchange_gradients(parameters_), [this] {
+                                    if (average_) average_->update();
+                                  }})) {
+    if (config.weight_average) average_.emplace(*network_, parameters_, *config.weight_average);
     // What the loss would refuse, it should refuse before an older run is removed.
     if (config.method.method != Method::kDistil)
       method_loss(torch::zeros({1, network_->classes()}), {torch::zeros({1}, torch::kInt64), {}}, config.method);
     facts_.config = to_toml(config);
     facts_.class_names = nlohmann::json(sets.train.class_names).dump();
     facts_.best = kNoneYet;
+    facts_.restart = restart;
   }
 
   std::shared_ptr<Network> train() {
@@ -123,6 +151,7 @@ class Run {
     TrainingProgress shown(
         progress_, {config_.epochs, steps, inputs_a_step(), facts_.step, sets_.train.has_images() ? "images" : "rows"});
     for (auto epoch = facts_.step / steps; epoch < config_.epochs; ++epoch) train_epoch(epoch, shown);
+    if (average_) average_->exchange();
     processes_.finish(*network_);
     return network_;
   }
@@ -157,7 +186,7 @@ class Run {
   void begin() {
     const auto done = folder_.steps();
     if (options_.resume && !done.empty())
-      facts_ = resume_checkpoint(folder_.checkpoint(done.back()), *network_, *optimiser_, step_->sums(), facts_.config);
+      facts_ = resume_checkpoint(folder_.checkpoint(done.back()), state(), facts_.config);
     processes_.begin({facts_.config, facts_.class_names, sets_.train.size(), facts_.step, folder_.path().string()},
                      parameters_);
     if (!processes_.is_first()) return;
@@ -182,6 +211,8 @@ class Run {
     check_finite();
     const std::chrono::duration<double> seconds = Clock::now() - started;
     finish_epoch(epoch, seconds.count(), facts_.step - first);
+    if (facts_.restart < config_.restarts.value_or(0) && processes_.any(chance_.has_value()))
+      throw NoBetterThanChance{chance_.value_or(Restart{facts_.restart + 1, epoch + 1, 0.0, 0.0})};
     if (stopping && epoch + 1 < config_.epochs) stop();
   }
 
@@ -231,9 +262,9 @@ class Run {
     throw TrainingStopped(fmt::format("stopped at step {}; --resume goes on from {}", facts_.step, path.string()));
   }
 
-  void write(const std::filesystem::path& path) {
-    write_checkpoint(path, *network_, *optimiser_, step_->sums(), facts_);
-  }
+  void write(const std::filesystem::path& path) { write_checkpoint(path, state(), facts_); }
+
+  CheckpointedState state() { return {*network_, *optimiser_, step_->sums(), average_ ? &*average_ : nullptr}; }
 
   void finish_epoch(int64_t epoch, double seconds, int64_t steps) {
     processes_.average(step_->sums());
@@ -246,8 +277,10 @@ class Run {
     report.rate = rates_[static_cast<size_t>(facts_.step - 1)];
     report.seconds = seconds;
     report.images_a_second = static_cast<double>(steps * inputs_a_step()) / seconds;
+    report.restart = facts_.restart;
     report.validation = validation();
     step_->sums().zero_();
+    if (report.validation) look_for_chance(epoch + 1, report.validation->error);
     const bool best = report.validation && report.validation->error < facts_.best;
     if (best) facts_.best = report.validation->error;
     folder_.add_metrics(to_json(report));
@@ -259,8 +292,17 @@ class Run {
     if (options_.on_epoch) options_.on_epoch(report);
   }
 
+  void look_for_chance(int64_t epoch, double error) {
+    const auto chance = chance_error(sets_.validation->labels);
+    if (error >= chance)
+      chance_ = Restart{facts_.restart + 1, epoch, error, chance};
+    else
+      chance_.reset();
+  }
+
   std::optional<Validation> validation() {
     if (!sets_.validation) return std::nullopt;
+    const AveragedWeights averaged(average_ ? &*average_ : nullptr);
     torch::Tensor outside;
     // Steps that training never reaches.
     if (outside_)
@@ -285,18 +327,40 @@ class Run {
   TrainingBatches batches_;
   std::vector<double> rates_;
   std::unique_ptr<Optimiser> optimiser_;
+  std::optional<WeightAverage> average_;
   std::unique_ptr<TrainingStep> step_;
   CheckpointFacts facts_;
-  bool asked_ = false;  ///< to stop
+  bool asked_ = false;             ///< to stop
+  std::optional<Restart> chance_;  ///< set where the network answers no better than chance after the last epoch
 };
+
+/// Of the run whose last checkpoint is there.
+int64_t restarts_so_far(const RunFolder& folder, const TrainerOptions& options) {
+  const auto done = folder.steps();
+  if (!options.resume || done.empty()) return 0;
+  return checkpoint_facts(read_tensor_file(folder.checkpoint(done.back()))).restart;
+}
 
 std::shared_ptr<Network> trained(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
                                  const TrainerOptions& options, Progress& progress) {
   std::optional<RunLock> lock;
   if (options.processes == nullptr || options.processes->is_first()) lock.emplace(folder);
   if (!options.replace) folder.check_config(to_toml(config));
+  auto attempt = options;
+  auto restart = restarts_so_far(folder, options);
   try {
-    return Run(config, sets, folder, options, progress).train();
+    while (true) {
+      try {
+        return Run(config, sets, folder, attempt, restart, progress).train();
+      } catch (const NoBetterThanChance& chance) {
+        restart = chance.restart.number;
+        const bool writes = options.processes == nullptr || options.processes->is_first();
+        if (writes) folder.remove_checkpoints();
+        if (writes && options.on_restart) options.on_restart(chance.restart);
+        attempt.resume = false;
+        attempt.on_begin = nullptr;  // what it had to do is done
+      }
+    }
   } catch (const c10::OutOfMemoryError&) {
     throw Error(
         fmt::format("out of memory on {} with batches of {} + {}: set training.batch and "

@@ -56,6 +56,7 @@ void TrainingStep::run_plainly(const torch::Tensor& inputs, const BatchTargets& 
   logits.backward(gradient);
   if (options_.exchange) options_.exchange();
   optimiser_.step();
+  if (options_.updated) options_.updated();
   const auto part = [](const torch::Tensor& value) { return value.data_ptr<float>(); };
   const StepSumsWork work{{part(loss.total), part(loss.in), part(loss.out), part(loss.cross_entropy)},
                           optimiser_.gradient_norm().data_ptr<double>(),

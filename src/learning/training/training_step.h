@@ -16,8 +16,9 @@ class TrainingStep {
  public:
   struct Options {
     MethodOptions method;
-    bool bfloat16 = false;           ///< matrix products in bfloat16, on a GPU
-    std::function<void()> exchange;  ///< averages the gradients over the processes, where there are several
+    bool bfloat16 = false;                ///< matrix products in bfloat16, on a GPU
+    std::function<void()> exchange = {};  ///< averages the gradients over the processes, where there are several
+    std::function<void()> updated = {};   ///< called after each update, where there is one; never waits for the device
   };
 
   /// The fastest there is for where the network lies. All outlive the step.

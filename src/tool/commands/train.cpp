@@ -160,6 +160,7 @@ void run(const TrainOptions& options) {
       fmt::print(stderr, "{}\n", validation_line(report.epoch, *report.validation));
     last = report;
   };
+  ensemble.trainer.on_restart = [&](const Restart& restart) { fmt::print(stderr, "{}\n", to_text(restart)); };
   ensemble.on_member = [&](int64_t member) {
     if (speaks) fmt::print(stderr, "member {} of {}\n", member, config.members);
   };

@@ -59,6 +59,19 @@ std::vector<Headline> headlines_of(const std::vector<ImageResult>& results) {
   return headlines;
 }
 
+/// Of networks that answered no better than chance and were trained again.
+std::vector<std::string> restart_remarks(const std::vector<ImageResult>& results) {
+  std::vector<std::string> remarks;
+  for (const auto& result : results)
+    for (const auto& model : result.models)
+      if (model.restarts > 0)
+        remarks.push_back(fmt::format(
+            "{}, seed {}: began again from another seed, {} of at most {} times: the network "
+            "answered no better than chance.",
+            model.plan.name, result.experiment.seed, model.restarts, model.plan.config.restarts.value_or(0)));
+  return remarks;
+}
+
 /// Of all but the first seed the tables alone are wanted.
 void drop_scores(ImageResult& result) {
   for (auto& model : result.models) {
@@ -92,6 +105,7 @@ ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptio
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   summary.tables = image_tables(results);
   summary.headlines = headlines_of(results);
+  summary.remarks = restart_remarks(results);
   out.write("results.json", to_json(results, record));
   out.write("curves.json", curves_of(results.front(), options.out));
   out.write("images.json", images_of(results.front()));

@@ -248,7 +248,8 @@ Json training_times(const std::vector<ImageResult>& seeds) {
       json.push_back({{"run", model.report.run},
                       {"model", model.plan.name},
                       {"seconds", model.training_seconds},
-                      {"evaluation_seconds", model.evaluation_seconds}});
+                      {"evaluation_seconds", model.evaluation_seconds},
+                      {"restarts", model.restarts}});
   return json;
 }
 

@@ -120,6 +120,14 @@ double training_seconds(const std::filesystem::path& folder) {
   return seconds;
 }
 
+int64_t restarts_of(const std::filesystem::path& folder) {
+  int64_t restarts = 0;
+  std::istringstream lines(InputFile(folder / "metrics.jsonl").read_rest());
+  for (std::string line; std::getline(lines, line);)
+    restarts = nlohmann::json::parse(line).value("restart", int64_t{0});
+  return restarts;
+}
+
 namespace {
 
 /// Says whose progress it is.
@@ -201,7 +209,10 @@ class SeedRun {
     auto run = load_run(folder, options_.device);
     ModelResult result;
     result.plan = plan;
-    result.training_seconds = seconds_of(plan, folder);
+    for (const auto& network : networks_of(plan, folder)) {
+      result.training_seconds += training_seconds(network);
+      result.restarts += restarts_of(network);
+    }
     result.report.run = folder.lexically_relative(options_.runs.parent_path()).generic_string();
     result.report.method = method_name(plan.config.method.method);
     result.report.members = plan.config.members;
@@ -276,12 +287,11 @@ class SeedRun {
     train(config, sets, RunFolder(folder, RunFolder::Start::kResume), options, progress);
   }
 
-  static double seconds_of(const PlannedModel& plan, const std::filesystem::path& folder) {
-    if (plan.config.members == 1) return training_seconds(folder);
-    double seconds = 0.0;
-    for (int64_t member = 1; member <= plan.config.members; ++member)
-      seconds += training_seconds(member_folder(folder, member));
-    return seconds;
+  static std::vector<std::filesystem::path> networks_of(const PlannedModel& plan, const std::filesystem::path& folder) {
+    if (plan.config.members == 1) return {folder};
+    std::vector<std::filesystem::path> folders;
+    for (int64_t member = 1; member <= plan.config.members; ++member) folders.push_back(member_folder(folder, member));
+    return folders;
   }
 
   const ImageExperiment& experiment_;

@@ -57,9 +57,13 @@ bool is_finished_run(const std::filesystem::path& folder, const TrainConfig& con
 /// The seconds that the epochs of a run took, by its metrics.
 double training_seconds(const std::filesystem::path& folder);
 
+/// How often a run began again from another seed (training.restarts), by its metrics.
+int64_t restarts_of(const std::filesystem::path& folder);
+
 struct ModelResult {
   PlannedModel plan;
   double training_seconds = 0.0;  ///< over all epochs of all its networks
+  int64_t restarts = 0;           ///< of all its networks
   double evaluation_seconds = 0.0;
   EvaluationReport report;  ///< the folder of its run is given from that of the results
   /// Of an ensemble of Prior Networks: the in-distribution set, then the others. Else empty.

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <priornet/learning/network.h>
+#include <priornet/learning/optimiser.h>
+#include <priornet/learning/tensor_file.h>
+
+#include <vector>
+
+namespace priornet {
+
+/// The mean of a network's weights over the last steps of a run, and of the statistics of its batch norm: a network of
+/// its own, usually better than the one that the last step left. Step t moves the mean by max(1 - decay, 1 / t) of the
+/// way to the weights: first it is the plain mean of all steps, then the exponential one. On a GPU it needs nothing of
+/// the host, so that a step can be recorded.
+class WeightAverage {
+ public:
+  /// Both outlive it. ArgumentError unless 0 < decay < 1.
+  WeightAverage(const Network& network, FlatParameters& parameters, double decay);
+
+  /// After each step of training.
+  void update();
+
+  /// The network takes the mean, and the mean takes its weights; once more puts both back.
+  void exchange();
+
+  /// What a checkpoint keeps beside the weights of the network: tensors that share memory with this.
+  std::vector<NamedTensor> state() const;
+
+ private:
+  FlatParameters& parameters_;
+  std::vector<torch::Tensor> buffers_;  ///< of batch norm, the network's
+  torch::Tensor mean_;                  ///< of parameters_.values
+  std::vector<torch::Tensor> buffer_means_;
+  double decay_;
+  torch::Tensor steps_;  ///< float64 [1]
+};
+
+/// While it lives, the network has its averaged weights. A null average is none: nothing happens.
+class AveragedWeights {
+ public:
+  explicit AveragedWeights(WeightAverage* average) : average_(average) {
+    if (average_ != nullptr) average_->exchange();
+  }
+  ~AveragedWeights() {
+    if (average_ != nullptr) average_->exchange();
+  }
+  AveragedWeights(const AveragedWeights&) = delete;
+  AveragedWeights& operator=(const AveragedWeights&) = delete;
+
+ private:
+  WeightAverage* average_;
+};
+
+}  // namespace priornet
