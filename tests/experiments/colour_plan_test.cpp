@@ -57,9 +57,8 @@ TEST(SvhnExperiment, TrainsAsThePaperSays) {
   const auto experiment = svhn_experiment({Profile::kPaper, 1, {}});
   const auto& dpn = model_named(experiment, "DPN").config;
   EXPECT_EQ(dpn.model.keep_dense, 0.5);
-  EXPECT_EQ(dpn.epochs, 40);
-  EXPECT_EQ(dpn.schedule.cycle, 30);
-  EXPECT_EQ(dpn.method.alpha0, 1000);
+  EXPECT_EQ(dpn.schedule.rate, 7.5e-4);
+  EXPECT_EQ(dpn.schedule.cycle / static_cast<double>(dpn.epochs), 30.0 / 40.0);
   EXPECT_EQ(dpn.outside.source, "cifar10:train");
   for (const auto& model : experiment.models) {
     EXPECT_FALSE(model.config.augmentation.flip);
