@@ -1,5 +1,6 @@
 #include "tool/report/page.h"
 #include <gtest/gtest.h>
+#include <priornet/uncertainty/measure_table.h>
 
 #include <nlohmann/json.hpp>
 
@@ -21,6 +22,12 @@ std::string own_part(const std::string& page) {
   return page.substr(0, page.find("<style>")) + page.substr(data, page.find("<script>\n", data) - data);
 }
 
+nlohmann::json json_of(const std::string& page, const std::string& id) {
+  const auto mark = "id=\"" + id + "\">";
+  const auto begin = page.find(mark) + mark.size();
+  return nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+}
+
 TEST(EscapeHtml, LeavesNothingThatHtmlReads) {
   EXPECT_EQ(escape_html("a < b & 'c' > \"d\""), "a &lt; b &amp; &#39;c&#39; &gt; &quot;d&quot;");
   EXPECT_EQ(escape_html("α₀ = 1"), "α₀ = 1");
@@ -29,11 +36,22 @@ TEST(EscapeHtml, LeavesNothingThatHtmlReads) {
 TEST(ReportPage, HoldsTheResultsWhateverIsInThem) {
   const auto page = own_part(report_page({small_results(kHostile), small_results("second")}));
   EXPECT_EQ(page.find("alert('"), page.rfind("alert('")) << "only inside the JSON";
-  const auto begin = page.find("id=\"results\">") + 13;
-  const auto json = nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  const auto json = json_of(page, "results");
   ASSERT_EQ(json.size(), 2u);
   EXPECT_EQ(json[0]["title"], kHostile);
   EXPECT_EQ(json[1]["title"], "second");
+}
+
+TEST(ReportPage, HoldsTheTableOfMeasures) {
+  const auto json = json_of(report_page({small_results("Title")}), "measures");
+  ASSERT_EQ(json.size(), measure_table().size());
+  for (size_t m = 0; m < json.size(); ++m) {
+    EXPECT_EQ(json[m]["name"], measure_table()[m].name);
+    EXPECT_EQ(json[m]["label"], measure_table()[m].label);
+    EXPECT_FALSE(json[m]["label"].get<std::string>().empty()) << json[m]["name"];
+    EXPECT_EQ(json[m]["unit"], measure_table()[m].unit);
+    EXPECT_EQ(json[m]["direction"], name_of(measure_table()[m].direction));
+  }
 }
 
 TEST(ReportPage, FetchesNothing) {

@@ -1,6 +1,8 @@
 // node report_test.mjs REPORT.html SECTION...: opens the page as a reader would, wide and narrow, light and dark. Says what is
 // wrong, a line each, and exits 1; the sections named must all be there.
-import { resolve } from "node:path";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Browser } from "./browser.mjs";
 
@@ -89,6 +91,31 @@ async function checkKeyboardAndLinks(page, name) {
   expect(nameless === 0, `${name}: ${nameless} controls without a name`);
 }
 
+// The same page with a model that has every measure of the table: each is to be called by its label.
+async function checkLabels(browser) {
+  const html = readFileSync(report, "utf8");
+  const jsonOf = (id) => new RegExp(`(<script type="application/json" id="${id}">)(.*?)(</script>)`, "s");
+  const table = JSON.parse(jsonOf("measures").exec(html)[2]);
+  const results = JSON.parse(jsonOf("results").exec(html)[2]).filter(({ curves }) => curves?.models.length > 0).slice(0, 1);
+  const { models } = results[0].curves;
+  models.splice(1);
+  models[0].measures = table.map(({ name }) => ({ ...models[0].measures[0], measure: name }));
+  const folder = mkdtempSync(join(tmpdir(), "priornet-report-"));
+  const file = join(folder, "labels.html");
+  const json = JSON.stringify(results).replaceAll("<", "\\u003c");
+  writeFileSync(file, html.replace(jsonOf("results"), (_, begin, __, end) => begin + json + end));
+  const page = await browser.open();
+  await page.show(pathToFileURL(file).href, { width: 1400 });
+  const shown = await page.evaluate(`[...document.querySelectorAll(".explorer select")].map((select) => [...select.options].map((option) => option.text))`);
+  expect(table.length > 10, `the table of measures has ${table.length} rows`);
+  for (const { name, label } of table)
+    expect(label && shown.some((options) => options.includes(label)), `the measure ${name} is not called '${label}', found ${shown.at(-1).join(", ")}`);
+  const axis = await page.evaluate(`document.querySelector(".explorer").textContent`);
+  expect(/, nats \(high: uncertain\)/.test(axis), "the histogram's axis has no unit");
+  for (const complaint of page.complaints) problems.push(`labels: ${complaint}`);
+  rmSync(folder, { recursive: true });
+}
+
 const background = "getComputedStyle(document.body).backgroundColor";
 const browser = new Browser(process.env.CHROMIUM ?? "chromium");
 try {
@@ -115,6 +142,7 @@ try {
     }
   }
   expect(colours.light !== colours.dark, "light and dark look the same");
+  if (sections.includes("curves")) await checkLabels(browser);
 } finally {
   await browser.close();
 }

@@ -132,6 +132,27 @@ async function checkViews(page, name) {
   expect((await page.evaluate(`document.querySelectorAll("#bars .bar").length`)) >= 2, `${name}: no bars`);
 }
 
+// Of every measure of the table that the model gives, and by the page's own function of those that it does not.
+async function checkLabels(page, name) {
+  const { table, shown, wanted, missing, gauges: texts } = await page.evaluate(`(async () => {
+    const { Measures } = await import("/page/measures.js");
+    const model = (await (await fetch("/v2/models")).json()).models[0];
+    const { parameters } = await (await fetch("/v2/models/" + model)).json();
+    const measures = new Measures(parameters);
+    return {
+      table: parameters.measure_table.length,
+      missing: parameters.measure_table.filter((row) => !row.label || measures.label(row.name) !== row.label).map((row) => row.name),
+      shown: [...document.querySelectorAll("#all tbody tr")].map((row) => row.cells[0].textContent),
+      wanted: parameters.measures.map((measure) => parameters.measure_table.find((row) => row.name === measure)?.label),
+      gauges: [...document.querySelectorAll(".gauge p")].map((line) => line.textContent),
+    };
+  })()`);
+  expect(table > 10, `${name}: the table of measures has ${table} rows`);
+  expect(missing.length === 0, `${name}: no label for ${missing.join(", ")}`);
+  expect(shown.join() === wanted.join(), `${name}: measures are called ${shown}, the table says ${wanted}`);
+  for (const text of texts) expect(wanted.some((label) => text.startsWith(label)), `${name}: a gauge without a label: '${text}'`);
+}
+
 async function checkLayout(page, name) {
   const [content, window] = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]");
   expect(content <= window, `${name}: the page is ${content} pixels wide, the window ${window}`);
@@ -155,6 +176,7 @@ try {
     await checkKeyboard(page, name);
     await checkExamples(page, name);
     await checkViews(page, name);
+    await checkLabels(page, name);
     await checkMorph(page, name);
     await checkClear(page, name);
     await checkLayout(page, name);

@@ -1,31 +1,49 @@
-// What the measures mean, and where on a gauge their values lie.
+// What the measures mean, and where on a gauge their values lie. Their names, labels, units and causes come with the model's
+// metadata: `measure_table`.
 
 const meanings = {
-  expected_entropy: ["Data", "the input is like several classes"],
-  mutual_information: ["Distributional", "the input is unlike what the model learned from"],
-  differential_entropy: ["Distributional", "the input is unlike what the model learned from"],
-  entropy: ["Total", "how open the class is, whatever the reason"],
-  epkl: ["Model", "the members disagree about the input"],
-  mutual_information_mu_theta: ["Model", "the members disagree about the input"],
+  data: ["Data", "the input is like several classes"],
+  distributional: ["Distributional", "the input is unlike what the model learned from"],
+  model: ["Model", "the members disagree about the input"],
+  total: ["Total", "how open the class is, whatever the reason"],
 };
 
-export const title = (measure) => measure.replaceAll("_", " ");
+export class Measures {
+  constructor({ measures, measure_table: table, dirichlet }) {
+    this.names = measures;
+    this.dirichlet = dirichlet;
+    this.table = new Map(table.map((measure) => [measure.name, measure]));
+  }
 
-// Three gauges: what is left after the measures that calibration watches takes the usual ones.
-export function gaugesOf({ measures, watches, dirichlet }) {
-  const wanted = ["expected_entropy", "mutual_information", "entropy"];
-  const chosen = wanted.map((measure) => {
-    const kind = meanings[measure][0];
-    return watches.find((watch) => meanings[watch.measure]?.[0] === kind)?.measure ?? measure;
-  });
-  const extra = watches.filter((watch) => !chosen.includes(watch.measure)).map((watch) => watch.measure);
-  return [...new Set([...chosen, ...extra])]
-    .filter((measure) => measures.includes(measure))
-    .map((measure) => {
-      let [name, meaning] = meanings[measure] ?? [title(measure), "watched by the calibration"];
-      if (measure === "mutual_information" && !dirichlet) [name, meaning] = ["Model", "the members disagree about the input"];
-      return { measure, name, meaning, limit: watches.find((watch) => watch.measure === measure)?.threshold };
-    });
+  label(name) {
+    return this.table.get(name)?.label ?? name.replaceAll("_", " ");
+  }
+
+  // "Entropy in nats"
+  labelWithUnit(name) {
+    const unit = this.table.get(name)?.unit;
+    return unit ? `${this.label(name)} in ${unit}` : this.label(name);
+  }
+
+  // Softmax models have no distributional uncertainty of their own: the same measure may speak for another cause.
+  cause(name) {
+    const measure = this.table.get(name);
+    return measure && (this.dirichlet ? measure.cause : measure.softmax_cause);
+  }
+
+  // A gauge for data, distributional and total uncertainty each, by the measure that calibration watches, else the first that
+  // the model gives; and one for whatever else is watched.
+  gauges(watches) {
+    const watched = watches.map((watch) => watch.measure);
+    const candidates = [...watched, ...this.names.filter((name) => this.table.get(name)?.direction === "uncertainty")];
+    const chosen = ["data", "distributional", "total"].map((cause) => candidates.find((name) => this.cause(name) === cause));
+    return [...new Set([...chosen, ...watched])]
+      .filter((name) => this.names.includes(name))
+      .map((name) => {
+        const [title, meaning] = meanings[this.cause(name)] ?? [this.label(name), "watched by the calibration"];
+        return { measure: name, title, meaning, limit: watches.find((watch) => watch.measure === name)?.threshold };
+      });
+  }
 }
 
 function logGamma(x) {

@@ -1,5 +1,5 @@
 // Shows an answer: verdict, gauges, bars, all measures.
-import { gaugesOf, position, title } from "./measures.js";
+import { Measures, position } from "./measures.js";
 
 const byId = (id) => document.getElementById(id);
 function short(value) {
@@ -22,9 +22,9 @@ export class View {
   constructor(parameters) {
     this.parameters = parameters;
     this.classes = parameters.class_names.length;
-    this.measures = parameters.measures;
+    this.measures = new Measures(parameters);
     this.view = parameters.dirichlet ? "alphas" : "probabilities";
-    this.gauges = gaugesOf(parameters).map((gauge) => {
+    this.gauges = this.measures.gauges(parameters.watches).map((gauge) => {
       const value = element("span", {}, "–");
       const fill = element("div", { class: "fill" });
       const track = element("div", { class: "track" }, fill);
@@ -33,8 +33,8 @@ export class View {
         mark.style.left = `${100 * Math.min(1, position(gauge.measure, gauge.limit, this.classes))}%`; // a limit may lie beyond all values
         track.append(mark);
       }
-      const box = element("div", { class: "gauge", "data-measure": gauge.measure }, element("b", {}, gauge.name, value), track,
-        element("p", {}, `${title(gauge.measure)} in nats: ${gauge.meaning}`));
+      const box = element("div", { class: "gauge", "data-measure": gauge.measure }, element("b", {}, gauge.title, value), track,
+        element("p", {}, `${this.measures.labelWithUnit(gauge.measure)}: ${gauge.meaning}`));
       return { ...gauge, box, value, fill };
     });
     byId("gauges").replaceChildren(...this.gauges.map((gauge) => gauge.box));
@@ -75,7 +75,7 @@ export class View {
       box.classList.toggle("over", limit !== undefined && found > limit);
     }
     byId("all").querySelector("tbody").replaceChildren(
-      ...this.measures.map((name) => element("tr", {}, element("td", {}, title(name)), element("td", {}, short(answer[name])))));
+      ...this.measures.names.map((name) => element("tr", {}, element("td", {}, this.measures.label(name)), element("td", {}, short(answer[name])))));
     this.showBars();
   }
 

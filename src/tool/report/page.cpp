@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 #include "tool/base/embedded_files.h"
+#include "tool/base/measure_table_json.h"
 
 namespace priornet {
 
@@ -78,7 +80,9 @@ std::string report_page(const std::vector<StoredResults>& results) {
   page +=
       "</style>\n</head>\n<body>\n<div id=\"report\"><noscript>This page draws its tables and charts with JavaScript. "
       "Without it: priornet report --format markdown.</noscript></div>\n"
-      "<script type=\"application/json\" id=\"results\">[";
+      "<script type=\"application/json\" id=\"measures\">";
+  page += escape_json(measure_table_json().dump());
+  page += "</script>\n<script type=\"application/json\" id=\"results\">[";
   for (size_t i = 0; i < results.size(); ++i) {
     if (i > 0) page += ",\n";
     page += escape_json(results[i].document);

@@ -12,7 +12,7 @@ namespace priornet {
 std::string base64(std::string_view bytes);
 
 /// One page of HTML for all of the results that opens from disk and fetches nothing: its script and style, built from
-/// web/report, are part of it.
+/// web/report, are part of it, and so is the table of measures.
 std::string report_page(const std::vector<StoredResults>& results);
 
 /// Text as it may stand in HTML.

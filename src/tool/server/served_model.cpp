@@ -2,11 +2,15 @@
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
+#include <priornet/uncertainty/measure_table.h>
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
+
+#include "tool/base/measure_table_json.h"
 
 namespace priornet::serving {
 
@@ -45,6 +49,7 @@ std::string metadata_json(const ModelDescription& model) {
                                {"feature_means", model.feature_means},
                                {"feature_deviations", model.feature_deviations},
                                {"measures", model.measures},
+                               {"measure_table", measure_table_json()},
                                {"dirichlet", model.gives_dirichlet},
                                {"calibrated", model.calibrated},
                                {"watches", watches},
@@ -143,14 +148,22 @@ std::string rivals(const ModelDescription& model, const std::vector<double>& pro
   return fmt::format("{} or {}", name(first), name(second));
 }
 
+// The label of a measure as it stands within a sentence; letters that belong to an abbreviation stay.
+std::string label_in_sentence(const std::string& name) {
+  const auto* measure = find_measure_by_name(name);
+  std::string label(measure == nullptr ? name : measure->label);
+  if (label.size() > 1 && std::islower(static_cast<unsigned char>(label[1])) != 0)
+    label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
+  return label;
+}
+
 // "Its mutual information is 0.93, above 0.021": of the measure that watches for the cause.
 std::string reason_of(const ModelDescription& model, const Answers& answers, Verdict cause, size_t row) {
   for (const auto& watch : model.watches) {
     const auto at = std::find(model.measures.begin(), model.measures.end(), watch.measure);
     if (watch.cause != cause || at == model.measures.end()) continue;
     const auto value = answers.scores[static_cast<size_t>(at - model.measures.begin())][row];
-    auto name = watch.measure;
-    std::replace(name.begin(), name.end(), '_', ' ');
+    const auto name = label_in_sentence(watch.measure);
     if (!(value > watch.threshold)) return fmt::format(" Its {} of {:.3g} is what stands out most.", name, value);
     const auto rounded = [](double number, int digits) { return fmt::format("{:.{}g}", number, digits); };
     int digits = 3;  // more where the two would read the same

@@ -1,4 +1,5 @@
 #include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/measure_table.h>
 #include <testing/running_server.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
@@ -37,6 +38,19 @@ TEST(InferenceServer, SpeaksTheOpenInferenceProtocol) {
   EXPECT_EQ(answer["outputs"][7]["data"], json({"accept"}));
 }
 
+TEST(InferenceServer, SaysWhatEveryMeasureIs) {
+  const RunningServer server;
+  const auto table = json::parse(server.ask("GET", "/v2/models/made-up").body)["parameters"]["measure_table"];
+  ASSERT_EQ(table.size(), measure_table().size());
+  for (size_t m = 0; m < table.size(); ++m) {
+    EXPECT_EQ(table[m]["name"], measure_table()[m].name);
+    EXPECT_EQ(table[m]["label"], measure_table()[m].label);
+    EXPECT_FALSE(table[m]["label"].get<std::string>().empty()) << table[m]["name"];
+    EXPECT_EQ(table[m]["cause"], name_of(measure_table()[m].cause));
+    EXPECT_EQ(table[m]["softmax_cause"], name_of(measure_table()[m].softmax_cause));
+  }
+}
+
 TEST(InferenceServer, AnswersPeopleInWords) {
   const RunningServer server;
   const auto image = json::parse(server.ask("POST", "/predict", std::string("\2\11\377\0", 4)).body);
@@ -67,6 +81,15 @@ TEST(InferenceServer, TellsAValueFromTheLimitItIsAbove) {
       serving::verdict_in_words(model.description, answers, 0),
       "Unfamiliar: it is not like what the model learned from. Its mutual information is 0.25003, above the limit "
       "of 0.25.");
+}
+
+TEST(InferenceServer, CallsAMeasureByItsLabel) {
+  auto model = made_up_model();
+  model.description.measures = {"entropy", "mutual_information_y_theta"};
+  model.description.watches[1].measure = "mutual_information_y_theta";
+  EXPECT_EQ(serving::verdict_in_words(model.description, model.answer(std::string("\1\11\377\0", 4), 1), 0),
+            "Unfamiliar: it is not like what the model learned from. Its M.I. of class and model is 0.637, above the "
+            "limit of 0.25.");
 }
 
 TEST(InferenceServer, RefusesWithAReason) {

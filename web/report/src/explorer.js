@@ -36,7 +36,7 @@ class Explorer {
     return this.curves.models[model].measures.find((m) => m.measure === measure);
   }
 
-  // What is drawn: a line a model, a measure or a set, the other two as chosen.
+  // What is drawn: one line per model, measure or set, the other two as chosen.
   drawn() {
     const { curves } = this;
     const candidates = {
@@ -100,7 +100,7 @@ class Explorer {
     const all = series.flatMap((s) => s.bars.filter((bar) => bar.count > 0).map((bar) => ({ ...bar, ...{ name: s.name, x: (bar.x1 + bar.x2) / 2 } })));
     return {
       height: 280,
-      x: { label: `${measureName(measure)}${measureUnit(measure)} ${isConfidence(measure) ? "(high: certain)" : "(high: uncertain)"} →` },
+      x: { label: `${[measureName(measure), measureUnit(measure)].filter(Boolean).join(", ")} ${isConfidence(measure) ? "(high: certain)" : "(high: uncertain)"} →` },
       y: { label: "↑ share of inputs, %", type: this.logarithmic ? "log" : "linear", grid: true, nice: true, tickFormat: axisNumber, ticks: 5 },
       marks: [
         ...series.map((s) => Plot.areaY(outline(s), { x: "x", y1: floor, y2: "y", fill: lineStyle(s.style).stroke, fillOpacity: 0.18 })),

@@ -1,6 +1,6 @@
 // The images that a model is most and least certain of, with the Dirichlet it gives for each.
 import { bytesOf, h, svg } from "./elements.js";
-import { measureName, short } from "./names.js";
+import { measureInSentence, measureName, short } from "./names.js";
 
 const barsWidth = 72;
 const barsHeight = 30;
@@ -46,9 +46,9 @@ export function images(data) {
   const top = Math.max(...all);
   const isDirichlet = data.sets.some((set) => set.images.some((image) => image.alpha));
   return h("div", {},
-    h("p", { class: "caption" }, `By the ${measureName(data.measure).toLowerCase()} of the ${data.model}, seed ${data.seed}. Under each image ` +
+    h("p", { class: "caption" }, `By the ${measureInSentence(data.measure)} of the ${data.model}, seed ${data.seed}. Under each image ` +
       (isDirichlet
-        ? `the concentrations α of its Dirichlet, a bar a class, on one logarithmic scale up to ${short(top)}; the bar of the class it is taken for is blue. α₀ is their sum: small where the network does not know the input.`
+        ? `the concentrations α of its Dirichlet, one bar per class, on one logarithmic scale up to ${short(top)}; the bar of the class it is taken for is blue. α₀ is their sum: small where the network does not know the input.`
         : "the probabilities of the classes; the most probable one is blue.")),
     data.sets.map((set, s) => {
       const pixels = bytesOf(set.pixels);

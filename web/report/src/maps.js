@@ -2,7 +2,7 @@
 import { interpolateViridis } from "d3-scale-chromatic";
 import { rgb } from "d3-color";
 import { bytesOf, h, svg } from "./elements.js";
-import { fixed } from "./names.js";
+import { fixed, measureUnit } from "./names.js";
 
 const palette = Array.from({ length: 256 }, (_, i) => rgb(interpolateViridis(i / 255)));
 
@@ -38,7 +38,8 @@ function outline({ means, radius }) {
 
 function panel(map, entry, { half_side: half, side }, isFirst) {
   const values = bytesOf(map.values);
-  const readout = h("output", {}, `${fixed(map.low, 2)} to ${fixed(map.high, 2)} nats`);
+  const unit = measureUnit(map.measure);
+  const readout = h("output", {}, `${fixed(map.low, 2)} to ${fixed(map.high, 2)} ${unit}`);
   const rest = readout.textContent;
   const point = (event) => {
     const box = event.currentTarget.getBoundingClientRect();
@@ -47,7 +48,7 @@ function panel(map, entry, { half_side: half, side }, isFirst) {
     if (column < 0 || column >= side || row < 0 || row >= side) return;
     const at = (index) => (((index + 0.5) / side) * 2 - 1) * half;
     const value = map.low + ((map.high - map.low) * values[row * side + column]) / 255;
-    readout.textContent = `(${fixed(at(column), 1)}, ${fixed(at(row), 1)}): ${fixed(value, 2)} nats`;
+    readout.textContent = `(${fixed(at(column), 1)}, ${fixed(at(row), 1)}): ${fixed(value, 2)} ${unit}`;
   };
   const overlay = svg("svg", { viewBox: `${-half} ${-half} ${2 * half} ${2 * half}`, "aria-hidden": "true" },
     isFirst && entry.points.map(([x, y, label]) => svg("circle", { cx: x, cy: -y, r: 0.32, class: `class-${label}` })),

@@ -1,22 +1,16 @@
 // How measures and models are called on the page, and how lines are told apart, with colour and without.
-const measures = {
-  max_prob: "Max. probability",
-  entropy: "Entropy",
-  expected_entropy: "Expected entropy",
-  mutual_information: "Mutual information",
-  differential_entropy: "Differential entropy",
-  mutual_information_y_theta: "M.I. of class and model",
-  mutual_information_mu_theta: "M.I. of categorical and model",
-  epkl: "Expected pairwise KL",
-  energy: "Energy",
-  odin: "ODIN",
-};
 
-export const measureName = (measure) => measures[measure] ?? measure.replaceAll("_", " ");
+// The tool's table of measures, which stands in the page: name, label, unit, direction of each.
+const table = new Map(JSON.parse(document.getElementById("measures").textContent).map((measure) => [measure.name, measure]));
 
-export const measureUnit = (measure) => (measure === "max_prob" || measure === "odin" ? "" : ", nats");
+export const measureName = (measure) => table.get(measure)?.label ?? measure.replaceAll("_", " ");
 
-export const isConfidence = (measure) => ["max_prob", "precision", "odin"].includes(measure);
+// Within a sentence; letters that belong to an abbreviation stay.
+export const measureInSentence = (measure) => measureName(measure).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+
+export const measureUnit = (measure) => table.get(measure)?.unit ?? "";
+
+export const isConfidence = (measure) => table.get(measure)?.direction === "confidence";
 
 export const modelName = (model) => (model.sigma > 0 ? `${model.model}, σ = ${model.sigma}` : model.model);
 

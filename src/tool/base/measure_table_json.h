@@ -1,0 +1,11 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace priornet {
+
+/// The table of measures as the pages get it, in its order: [{"name", "label", "unit", "direction", "cause",
+/// "softmax_cause", "section"}, ...].
+nlohmann::ordered_json measure_table_json();
+
+}  // namespace priornet
