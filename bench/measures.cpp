@@ -1,11 +1,20 @@
+#include <priornet/uncertainty/measure_table.h>
 #include <priornet/uncertainty/measures.h>
+
+#include <algorithm>
 
 #include "timing.h"
 
 namespace priornet::bench {
 namespace {
 
-constexpr int64_t kMeasures = 6;  // beside the prediction
+/// Of a Dirichlet, beside the prediction.
+int64_t count_measures() {
+  const auto& table = measure_table();
+  return std::count_if(table.begin(), table.end(), [](const Measure& measure) {
+    return measure.dirichlet != nullptr && measure.dirichlet != &DirichletMeasures::prediction;
+  });
+}
 
 /// The textbook formulas, as one would write them with LibTorch.
 DirichletMeasures plain_measures(const torch::Tensor& logits) {
@@ -17,6 +26,7 @@ DirichletMeasures plain_measures(const torch::Tensor& logits) {
   const auto expected_entropy = -(p * (torch::digamma(alpha + 1) - torch::digamma(alpha0 + 1))).sum(1);
   const auto differential_entropy = torch::lgamma(alpha).sum(1) - torch::lgamma(alpha0).squeeze(1) -
                                     ((alpha - 1) * (torch::digamma(alpha) - torch::digamma(alpha0))).sum(1);
+  const auto variance = 1 - p.square().sum(1);
   DirichletMeasures measures;
   measures.prediction = prediction;
   measures.max_prob = max_prob;
@@ -25,6 +35,9 @@ DirichletMeasures plain_measures(const torch::Tensor& logits) {
   measures.mutual_information = entropy - expected_entropy;
   measures.differential_entropy = differential_entropy;
   measures.precision = alpha0.squeeze(1);
+  measures.expected_pairwise_kl = static_cast<double>(logits.size(1) - 1) / measures.precision;
+  measures.epistemic_variance = variance / (measures.precision + 1);
+  measures.aleatoric_variance = variance * measures.precision / (measures.precision + 1);
   return measures;
 }
 
@@ -39,7 +52,8 @@ void compare_measures(const Options& options, const Report& report) {
         auto line = compare(
             {"all measures", name, classes, threads, 0, 0}, logits.size(0), options,
             [&] { dirichlet_measures(logits); }, [&] { plain_measures(logits); });
-        line.bytes_per_row = static_cast<double>((classes + kMeasures) * logits.element_size() + sizeof(int64_t));
+        line.bytes_per_row =
+            static_cast<double>((classes + count_measures()) * logits.element_size() + sizeof(int64_t));
         report(line);
       });
     }

@@ -7,7 +7,7 @@
 
 namespace priornet::bench {
 
-/// Training steps as train/trainer.cpp takes them, batches included.
+/// Training steps as training.cpp takes them, batches included.
 class OurTraining {
  public:
   OurTraining(const TrainingCase& what, const torch::Device& device, bool bfloat16);

@@ -9,6 +9,20 @@
 namespace priornet {
 namespace {
 
+TEST(WatchedMeasures, AreThoseThatSpeakForACause) {
+  using Watched = std::vector<std::pair<Verdict, std::string>>;
+  EXPECT_EQ(watched_measures(true, true), (Watched{{Verdict::kUnfamiliar, "differential_entropy"},
+                                                   {Verdict::kUndecided, "mutual_information_y_theta"},
+                                                   {Verdict::kAmbiguous, "expected_entropy"}}));
+  EXPECT_EQ(watched_measures(true, false),
+            (Watched{{Verdict::kUnfamiliar, "differential_entropy"}, {Verdict::kAmbiguous, "expected_entropy"}}));
+  EXPECT_EQ(watched_measures(false, true), (Watched{{Verdict::kUnfamiliar, "energy"},
+                                                    {Verdict::kUndecided, "mutual_information"},
+                                                    {Verdict::kAmbiguous, "expected_entropy"}}));
+  EXPECT_EQ(watched_measures(false, false),
+            (Watched{{Verdict::kUnfamiliar, "energy"}, {Verdict::kAmbiguous, "entropy"}}));
+}
+
 Predictions made_up(int64_t count, uint64_t seed) {
   auto generator = make_generator(seed);
   Predictions said;

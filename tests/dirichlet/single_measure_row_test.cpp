@@ -1,44 +1,11 @@
-#include "uncertainty/dirichlet/single_measure_row.h"
 #include <priornet/uncertainty/measure_table.h>
 #include <testing/logits.h>
+#include <testing/single_rows.h>
 
 #include <vector>
 
-// The float32 row as a GPU computes it, on the CPU: the classes dealt to lanes, each lane's in chunks.
-
 namespace priornet {
 namespace {
-
-struct SingleRow {
-  RowMeasures<double> measures;
-  bool enough;
-};
-
-SingleRow single_row(const std::vector<float>& logits, int lanes) {
-  const auto classes = static_cast<int64_t>(logits.size());
-  int64_t top_index = 0;
-  for (int64_t c = 1; c < classes; ++c)
-    if (logits[c] > logits[top_index]) top_index = c;
-  const float top = logits[top_index];
-  SingleSums<double> sums;
-  for (int lane = 0; lane < lanes; ++lane) {
-    SingleSums<float> chunk;
-    int held = 0;
-    for (int64_t c = lane; c < classes; c += lanes) {
-      add_single(chunk, logits[c], top, c == top_index);
-      if (++held % kSingleChunk != 0) continue;
-      sums.add(chunk);
-      chunk = {};
-    }
-    sums.add(chunk);
-  }
-  return {measures_of(sums, classes, top, top_index), is_single_enough(sums, top)};
-}
-
-std::vector<float> floats(const torch::Tensor& row) {
-  const auto values = row.contiguous();
-  return {values.data_ptr<float>(), values.data_ptr<float>() + values.numel()};
-}
 
 void expect_within_1e6(const torch::Tensor& logits, const std::string& what) {
   std::vector<WorstError> worst(kDirichletMeasures, WorstError{1e-6, 1e-12});
@@ -48,7 +15,7 @@ void expect_within_1e6(const torch::Tensor& logits, const std::string& what) {
   ASSERT_EQ(names.size(), worst.size());
   for (int64_t n = 0; n < logits.size(0); ++n) {
     const auto exact = exact::measures(exact_row(logits, n));
-    const auto [found, enough] = single_row(floats(logits[n]), logits.size(1) <= 32 ? 1 : 32);
+    const auto [found, enough] = single_row(floats(logits[n]), lanes_for(logits.size(1)));
     EXPECT_TRUE(enough);
     for (size_t m = 0; m < names.size(); ++m)
       worst[m].add(static_cast<double>(static_cast<float>(found.values[m])), exact.at(names[m]), names[m]);

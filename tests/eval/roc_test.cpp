@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Straight from the definitions in roc.h: every pair, every threshold.
+// Straight from the definitions in detection.h: every pair, every threshold.
 RocMetrics slow_metrics(const ScoreSamples& scores) {
   RocMetrics result;
   const auto p = static_cast<double>(scores.positive.size());

@@ -11,10 +11,10 @@
 
 namespace priornet {
 
-/// What a network's measures watch for. A Dirichlet: unfamiliar by its differential entropy, ambiguous by the expected
-/// entropy, and with several members undecided by their mutual information with the class. A softmax alone cannot tell
-/// apart why it is unsure: unfamiliar by its energy, ambiguous by the (expected) entropy, and with several members
-/// undecided by the mutual information.
+/// What a network's measures watch for, by their causes in the table of measures. A Dirichlet: unfamiliar by its
+/// differential entropy, ambiguous by the expected entropy, and with several members undecided by their mutual
+/// information with the class. A softmax alone cannot tell apart why it is unsure: unfamiliar by its energy, ambiguous
+/// by the (expected) entropy, and with several members undecided by the mutual information.
 std::vector<std::pair<Verdict, std::string>> watched_measures(bool dirichlet, bool several);
 
 struct CalibrationOptions {

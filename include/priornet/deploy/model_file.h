@@ -26,7 +26,7 @@ inline std::string reference_of(size_t watch) { return "watch-" + std::to_string
 }  // namespace priornet::model_layout
 
 // One file that runs by itself: networks, weights, preprocessing, class names, operating points, provenance. It is a
-// safetensors file (data/arrays/tensor_file.h) with a version of its own; loading one executes nothing.
+// safetensors file (tensor_file.h) with a version of its own; loading one executes nothing.
 
 namespace priornet {
 

@@ -32,7 +32,7 @@ std::span<const KindOfClass> kinds_of_classes();
 std::string_view wordnet_id(std::string_view class_name);
 
 /// The classes of the first set that are the same as, or a kind of, a class of the other, in their order: by equal
-/// names, and by the list of class_kinds.h ("tabby" is a kind of "cat").
+/// names, and by a list of kinds ("tabby" is a kind of "cat").
 /// Names are compared without case, spaces, underscores, hyphens and a plural's ending. A name may be several with
 /// commas between, and may begin with its WordNet id: "n02123045 tabby, tabby cat"; one in common is enough.
 /// Names are all this goes by: two sets that call their classes "0", "1", ... overlap in all of them.

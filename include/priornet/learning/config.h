@@ -24,7 +24,7 @@ enum class Precision {
 /// All that makes a run: the same configuration, device and thread count give the same network.
 struct TrainConfig {
   // [data]
-  std::string train;                        ///< a set by name (data/catalogue/set_name.h)
+  std::string train;                        ///< a set by name (load_set.h)
   std::string validation;                   ///< another, or none
   double noise = 0.0;                       ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
   AugmentationOptions augmentation;         ///< of training images, also of those outside

@@ -18,7 +18,8 @@ enum class Channels {
 /// PNG: every kind; palettes become colours, 16 bits become the upper 8, 1 bit becomes 0 and 255. JPEG: grey, YCbCr,
 /// RGB, CMYK and YCCK (Adobe's inverted inks, turned to RGB). WebP: still pictures. Transparency is dropped: a pixel
 /// keeps the colour it is stored with. An orientation tag is not followed.
-/// DataError, "NAME: ...": another format, a damaged or truncated image, a size above the limits of image_limits.h.
+/// DataError, "NAME: ...": another format, a damaged or truncated image, a side above 16,384 or more
+/// than 2^28 pixels.
 torch::Tensor decode_image(std::string_view bytes, const std::string& name, Channels channels);
 
 /// The bytes of a PNG of an image, uint8 [1, H, W] (grey) or [3, H, W] (RGB); nothing is lost.

@@ -79,7 +79,7 @@ struct LoadOptions {
   Progress* progress = nullptr;  ///< hears of sets that are read from their originals
 };
 
-/// The set of that name (set_name.h), from its prepared copy or from its original files, with its split taken and the
+/// The set of that name, from its prepared copy or from its original files, with its split taken and the
 /// modifiers applied. Dataset::name is `name`.
 /// AbsentSet; DataError: a name that nothing has, files that are not as they should be, another number of images than
 /// the catalogue says, a modifier that the set cannot take.

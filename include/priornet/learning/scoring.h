@@ -40,7 +40,7 @@ torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptio
 /// The scores of N inputs, on the CPU.
 struct SetScores {
   torch::Tensor probabilities;       ///< float64 [N, K]: of the classes, mean over the members
-  std::vector<NamedTensor> columns;  ///< float64 [N] each; directions as eval/score_names.h has them
+  std::vector<NamedTensor> columns;  ///< float64 [N] each; directions as measure_table.h has them
 
   /// float64 [N], by name; nullptr if there is none.
   const torch::Tensor* find(std::string_view column) const;

@@ -25,7 +25,7 @@ struct TrainedRun {
   bool gives_dirichlet() const;
 };
 
-/// The run of a folder (train/run_folder.h), or the ensemble of one: with `members` = M in its configuration, the runs
+/// The run of a folder (run_folder.h), or the ensemble of one: with `members` = M in its configuration, the runs
 /// of its folders member-1, ..., member-M.
 /// DataError that names the folder or file: no run there, no checkpoint in it, one that is damaged or of another
 /// network, members that differ in their classes or architecture.

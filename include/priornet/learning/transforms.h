@@ -48,7 +48,7 @@ struct GaussianNoise {
 };
 torch::Tensor add_gaussian_noise(const torch::Tensor& images, const GaussianNoise& noise);
 
-/// Which stream the seed draws from (core/random_draws.h, a row an image).
+/// Which stream the seed draws from (random.h, one row per image).
 uint64_t additive_noise_seed(uint64_t seed);
 
 /// What one image measures.

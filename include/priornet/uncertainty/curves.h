@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-// The curves behind the areas of roc.h, as points to draw.
+// The curves behind the areas of detection.h, as points to draw.
 
 namespace priornet {
 

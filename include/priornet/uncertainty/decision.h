@@ -27,7 +27,7 @@ constexpr std::string_view verdict_name(Verdict verdict) { return kVerdictNames[
 /// A measure that watches for a cause, with the values it has on the reference half of the calibration inputs.
 struct Watch {
   Verdict cause = Verdict::kUnfamiliar;
-  std::string measure;      ///< a column of runs/scoring.h whose larger values are more uncertain
+  std::string measure;      ///< a column of scoring.h whose larger values are more uncertain
   torch::Tensor reference;  ///< float64 [R], ascending
   double threshold = 0.0;   ///< above it the cause alone rejects, at the chosen false-alarm rate
 };

@@ -141,7 +141,7 @@ struct BootstrapOptions {
 /// 1000, or 200 for more than a million scores, whose intervals are narrow anyway.
 int64_t default_replicates(const Ranking& ranking);
 
-/// Of the metrics of roc.h that have no ready formula.
+/// Of those of RocMetrics that have no ready formula.
 struct BootstrapIntervals {
   Interval aupr;
   Interval average_precision;
@@ -159,8 +159,8 @@ struct Estimate {
   double high = 0;
 };
 
-/// How well a score detects the positive set. Metrics as in roc.h; intervals by DeLong for AUROC (delong.h), by
-/// bootstrap for the others (bootstrap.h).
+/// How well a score detects the positive set. Metrics as in RocMetrics; intervals by DeLong for AUROC, by
+/// bootstrap for the others.
 struct Detection {
   Estimate auroc;
   Estimate aupr;

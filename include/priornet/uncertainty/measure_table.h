@@ -32,6 +32,8 @@ struct Measure {
   torch::Tensor EnsembleMeasures::*ensemble = nullptr;
   torch::Tensor DirichletMeasures::*dirichlet = nullptr;
   torch::Tensor DirichletEnsembleMeasures::*dirichlet_ensemble = nullptr;
+
+  bool preferred = false;  ///< a verdict rests on it rather than on the first of the table with its cause
 };
 
 /// In the order of columns.
@@ -43,6 +45,9 @@ const Measure* find_measure_by_name(std::string_view name);
 /// "uncertainty", "confidence" or "none"; "data", "distributional", "model" or "total".
 std::string_view name_of(Direction direction);
 std::string_view name_of(Cause cause);
+
+/// The names of all measures of a direction, in the order of the table.
+std::vector<std::string_view> measure_names(Direction direction);
 
 /// Whether a column is a confidence: high where the model is sure, so that a detector of uncertain inputs negates it.
 /// An unknown name is none.

@@ -8,7 +8,7 @@
 #include <vector>
 
 // A computation on tensors written down, to be saved for another runtime (onnx_file.h, torchscript_file.h). Operators
-// have ONNX's names and meaning (operator set 13); what is used of them is listed in operators.h.
+// have ONNX's names and meaning (operator set 13); what is used of them is listed below.
 
 namespace priornet::graph {
 

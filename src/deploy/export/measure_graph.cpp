@@ -190,7 +190,7 @@ NamedValues measure_values(const Value& logits, bool dirichlet, int64_t members,
   return ordered;
 }
 
-// docs/math.md, section 3, as kl_row.h has it: pairs of members are the first two axes.
+// docs/math.md, section 3, as dirichlet_rows.h has it: pairs of members are the first two axes.
 
 namespace {
 

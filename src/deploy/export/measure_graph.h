@@ -41,7 +41,7 @@ Value trigamma_second(const GammaValues& gamma);
 
 using NamedValues = std::vector<std::pair<std::string, Value>>;
 
-/// The measures of scores_of_logits (runs/scoring.h), float64 [N] each, of float64 logits: [N, K], or [M, N, K] of
+/// The measures of scores_of_logits (scoring.h), float64 [N] each, of float64 logits: [N, K], or [M, N, K] of
 /// `members` = M > 0. Without I[mu, theta], which is an estimate from draws.
 NamedValues measure_values(const Value& logits, bool dirichlet, int64_t members, int64_t classes);
 

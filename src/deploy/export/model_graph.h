@@ -19,7 +19,7 @@ struct DecisionValues {
   Value verdict;  ///< int64 [N]: a Verdict
 };
 
-/// The rule of decide() (deploy/decision.h); `scores`: float64 [N], one a watch, in their order.
+/// The rule of decide() (decision.h); `scores`: float64 [N], one a watch, in their order.
 DecisionValues decision_values(const OperatingPoints& points, const std::vector<Value>& scores);
 
 /// Adds a whole model: preprocessing, networks, measures, decision.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <priornet/uncertainty/calibration.h>
 #include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/measure_table.h>
 #include <priornet/uncertainty/random.h>
 
 #include <algorithm>
@@ -26,19 +27,39 @@ double likelihood_loss(const torch::Tensor& logits, const torch::Tensor& labels,
   return negative_log_likelihood(probabilities, labels) + any / static_cast<double>(labels.size(0));
 }
 
+/// Scores of detectors are of every model.
+bool gives(const Measure& measure, bool dirichlet, bool several) {
+  const bool detector = measure.softmax == nullptr && measure.ensemble == nullptr && measure.dirichlet == nullptr &&
+                        measure.dirichlet_ensemble == nullptr;
+  if (detector) return true;
+  if (dirichlet) return several ? measure.dirichlet_ensemble != nullptr : measure.dirichlet != nullptr;
+  return several ? measure.ensemble != nullptr : measure.softmax != nullptr;
+}
+
+/// The measure of the table that speaks for a cause, or null.
+const Measure* measure_for(Cause cause, bool dirichlet, bool several) {
+  const Measure* first = nullptr;
+  for (const auto& measure : measure_table()) {
+    if (measure.direction != Direction::kUncertainty || !gives(measure, dirichlet, several)) continue;
+    if ((dirichlet ? measure.cause : measure.softmax_cause) != cause) continue;
+    if (measure.preferred) return &measure;
+    if (first == nullptr) first = &measure;
+  }
+  return first;
+}
+
 }  // namespace
 
 std::vector<std::pair<Verdict, std::string>> watched_measures(bool dirichlet, bool several) {
-  if (dirichlet && several)
-    return {{Verdict::kUnfamiliar, "differential_entropy"},
-            {Verdict::kUndecided, "mutual_information_y_theta"},
-            {Verdict::kAmbiguous, "expected_entropy"}};
-  if (dirichlet) return {{Verdict::kUnfamiliar, "differential_entropy"}, {Verdict::kAmbiguous, "expected_entropy"}};
-  if (several)
-    return {{Verdict::kUnfamiliar, "energy"},
-            {Verdict::kUndecided, "mutual_information"},
-            {Verdict::kAmbiguous, "expected_entropy"}};
-  return {{Verdict::kUnfamiliar, "energy"}, {Verdict::kAmbiguous, "entropy"}};
+  std::vector<std::pair<Verdict, std::string>> watched;
+  const auto watch = [&](Verdict verdict, const Measure* measure) {
+    if (measure != nullptr) watched.emplace_back(verdict, measure->name);
+  };
+  watch(Verdict::kUnfamiliar, measure_for(Cause::kDistributional, dirichlet, several));
+  watch(Verdict::kUndecided, measure_for(Cause::kModel, dirichlet, several));
+  const auto* data = measure_for(Cause::kData, dirichlet, several);
+  watch(Verdict::kAmbiguous, data != nullptr ? data : measure_for(Cause::kTotal, dirichlet, several));
+  return watched;
 }
 
 CalibrationHalves calibration_halves(int64_t size, uint64_t seed) {

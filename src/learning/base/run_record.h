@@ -14,7 +14,7 @@ struct RunRecord {
   std::string command;
   std::string finished;  ///< local time, ISO 8601
   std::string priornet;  ///< version
-  std::string commit;    ///< of the source (source_commit.h)
+  std::string commit;    ///< of the source
   std::string libtorch;  ///< version
   std::string compiler;
   std::string processor;

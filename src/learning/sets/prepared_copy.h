@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-// Prepared copies: a part of a set as it lies in memory, in a tensor file (data/arrays/tensor_file.h) that is mapped
+// Prepared copies: a part of a set as it lies in memory, in a tensor file (tensor_file.h) that is mapped
 // rather than read: images, uint8 [N, C, H, W], and labels, int64 [N].
 
 namespace priornet {

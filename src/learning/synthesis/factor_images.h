@@ -4,7 +4,7 @@
 
 #include "uncertainty/core/random_stream.h"
 
-// Images from a factor analysis in one kernel: those of sample_images() (factor_samples.h), to rounding, for the seed
+// Images from a factor analysis in one kernel: those of sample_images() (factor_analysis.h), to rounding, for the seed
 // of the step that a counter on the device holds.
 
 namespace priornet {

@@ -77,7 +77,7 @@ struct ImageBatch {
   }
 
  private:
-  // As additive_noise.h has it: neighbours share a draw.
+  // As transforms.h has it: neighbours share a draw.
   PRIORNET_DEVICE static float drawn_noise(const Image& image, int64_t element) {
     RandomStream random(image.noise_seed, image.noise_row, static_cast<uint64_t>(element / 2));
     const RandomPair drawn = random.normals();

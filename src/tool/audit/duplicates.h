@@ -81,7 +81,7 @@ struct NearDuplicateOptions {
 };
 
 /// Images of OUT that look like one of IN, uint8 [M, C, H, W] and [N, C, H, W]: a pair for each of them, in order, with
-/// one of its matches; exact duplicates are among them, unless flat. Found by their signatures (image_signatures.h),
+/// one of its matches; exact duplicates are among them, unless flat. Found by their signatures,
 /// which miss none; of one image no more than 1000 look-alikes are compared.
 std::vector<DuplicatePair> near_duplicates(const torch::Tensor& in, const torch::Tensor& out,
                                            const NearDuplicateOptions& options = {});

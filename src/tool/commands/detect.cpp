@@ -179,8 +179,9 @@ void add_detect(CLI::App& tool) {
   command->add_option("--negative", options->negative, "Scores of the negatives: .csv, .npz or .npy")->required();
   command->add_option("--score", options->score, "The column to use; else every score column that both files have");
   command->add_flag("--negate", options->negate,
-                    "Turn the direction round. Otherwise a higher score speaks for the positives, except that "
-                    "max_prob and precision, being confidences, are negated");
+                    fmt::format("Turn the direction round. Otherwise a higher score speaks for the positives, except "
+                                "that confidences ({}) are negated",
+                                fmt::join(measure_names(Direction::kConfidence), ", ")));
   command
       ->add_option("--replicates", options->bootstrap.replicates,
                    "Of the bootstrap; 1000, or 200 above a million scores, if not given")

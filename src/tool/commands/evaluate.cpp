@@ -5,6 +5,7 @@
 #include <priornet/learning/load_set.h>
 #include <priornet/learning/odin.h>
 #include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/measure_table.h>
 
 #include <algorithm>
 #include <chrono>
@@ -126,8 +127,8 @@ std::string as_text(const EvaluationReport& report, std::string (*render)(const 
   std::string text;
   for (const auto& table : evaluation_tables(report)) text += render(table) + "\n";
   return text +
-         "95 % intervals: DeLong for AUROC, bootstrap for the others. The confidences max_prob, precision and odin are "
-         "negated.\n";
+         fmt::format("95 % intervals: DeLong for AUROC, bootstrap for the others. Confidences ({}) are negated.\n",
+                     fmt::join(measure_names(Direction::kConfidence), ", "));
 }
 
 std::string command_line(const Options& options, const Sets& sets) {

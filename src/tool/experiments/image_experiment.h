@@ -23,7 +23,7 @@ struct PlannedModel {
 
 struct PlannedSet {
   std::string title;      ///< as the tables name it
-  std::string set;        ///< by name (data/catalogue/set_name.h)
+  std::string set;        ///< by name (load_set.h)
   std::string published;  ///< as the paper's tables name it; empty: not in the paper
   /// Of a set that the catalogue does not have: what belongs into the folder of its name in the data root.
   std::string by_hand = {};

@@ -27,7 +27,7 @@ struct ResultCell {
   double sigma = 0.0;
   CellMetric metric = CellMetric::kAuroc;
   size_t measure = 0;  ///< of kPaperMeasures; of the error 0
-  Estimate ours;       ///< over the seeds (seed_statistics.h)
+  Estimate ours;       ///< over the seeds
   std::optional<double> published;
 };
 

@@ -19,7 +19,7 @@
 #include "tool/server/http_messages.h"
 #include "tool/server/http_server.h"
 
-// Between the messages of Boost.Beast and those of messages.h. Only for files that see Boost.
+// Between the messages of Boost.Beast and those of http_messages.h. Only for files that see Boost.
 
 namespace priornet::serving {
 

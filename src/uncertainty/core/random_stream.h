@@ -7,7 +7,7 @@
 
 namespace priornet {
 
-/// Seeds out of seeds, also on a GPU: what derive_seed() (seeds.h) gives for the text that is added, piece by piece.
+/// Seeds out of seeds, also on a GPU: what derive_seed() (random.h) gives for the text that is added, piece by piece.
 class SeedMix {
  public:
   PRIORNET_DEVICE explicit SeedMix(uint64_t seed) : state_(mix(seed)) {}
@@ -104,7 +104,7 @@ class RandomStream {
   uint32_t drawn_ = 0;
 };
 
-// What core/rows.h runs for random_draws.h: a piece of work for every pair of neighbours in a row.
+// What core/rows.h runs for random.h: a piece of work for every pair of neighbours in a row.
 
 struct DrawPlaces {
   float* values;  ///< [rows, columns]

@@ -39,7 +39,7 @@ std::vector<Measure> make_table() {
       {"mutual_information_y_theta", "M.I. of class and model", "nats", kUp, kModel, kModel, "4", nullptr, nullptr,
        nullptr, &Dirichlets::mutual_information_y_theta},
       {"differential_entropy", "Differential entropy", "nats", kUp, kDistributional, kDistributional, "2", nullptr,
-       nullptr, &Dirichlet::differential_entropy},
+       nullptr, &Dirichlet::differential_entropy, nullptr, true},
       {"precision", "Precision", "", kDown, kDistributional, kDistributional, "2", nullptr, nullptr,
        &Dirichlet::precision},
       {"expected_pairwise_kl", "Expected pairwise KL", "nats", kUp, kDistributional, kDistributional, "2", nullptr,
@@ -54,8 +54,8 @@ std::vector<Measure> make_table() {
        nullptr, nullptr, &Dirichlets::mutual_information_mu_theta},
       {"mutual_information_mu_theta_std_err", "Standard error of the M.I. of categorical and model", "nats", kNone,
        kModel, kModel, "4", nullptr, nullptr, nullptr, &Dirichlets::mutual_information_mu_theta_std_err},
-      {"energy", "Energy", "nats", kUp, kDistributional, kDistributional, ""},
-      {"odin", "ODIN", "", kDown, kDistributional, kDistributional, ""}};
+      {"energy", "Energy", "nats", kUp, kDistributional, kDistributional, "9"},
+      {"odin", "ODIN", "", kDown, kDistributional, kDistributional, "9"}};
   std::transform(table.begin(), table.end(), table.begin(), of_dirichlets);
   return table;
 }
@@ -91,6 +91,13 @@ std::string_view name_of(Direction direction) {
 
 std::string_view name_of(Cause cause) {
   return cause == kData ? "data" : cause == kDistributional ? "distributional" : cause == kModel ? "model" : "total";
+}
+
+std::vector<std::string_view> measure_names(Direction direction) {
+  std::vector<std::string_view> names;
+  for (const auto& measure : measure_table())
+    if (measure.direction == direction) names.push_back(measure.name);
+  return names;
 }
 
 bool is_confidence(std::string_view column) {

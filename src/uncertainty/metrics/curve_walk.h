@@ -13,9 +13,9 @@ struct WeightTotals {
   int64_t negative = 0;
 };
 
-/// Walks down a ranking whose scores carry weights and sums up the precision-recall and ROC curves (roc.h) on the way.
-/// The weights are set to the prevalence of the unweighted ranking, whatever their totals: precision is
-/// tp / (tp + c fp), with c the ratio of the prevalence odds of the weights to those of the ranking.
+/// Walks down a ranking whose scores carry weights and sums up the precision-recall and ROC curves (detection.h) on the
+/// way. The weights are set to the prevalence of the unweighted ranking, whatever their totals: precision is tp / (tp +
+/// c fp), with c the ratio of the prevalence odds of the weights to those of the ranking.
 class CurveWalk {
  public:
   CurveWalk(const Ranking& ranking, const WeightTotals& totals)

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <priornet/uncertainty/measure_table.h>
+#include <testing/documents.h>
 
 #include <set>
 
@@ -22,6 +23,31 @@ TEST(MeasureTable, HasALabelForEveryNameOnce) {
     EXPECT_EQ(find_measure_by_name(measure.name), &measure);
   }
   EXPECT_EQ(find_measure_by_name("my_score"), nullptr);
+}
+
+TEST(MeasureTable, NamesByDirection) {
+  EXPECT_EQ(measure_names(Direction::kConfidence), (std::vector<std::string_view>{"max_prob", "precision", "odin"}));
+}
+
+TEST(MeasureTable, IsWhatTheReadmeSays) {
+  const auto rows = table_rows("README.md", "| column of `measure` |");
+  for (const auto& measure : measure_table()) {
+    const bool is_column = measure.softmax != nullptr || measure.dirichlet_ensemble != nullptr;
+    if (!is_column || !is_score(measure.name)) continue;
+    const auto row = row_with(rows, code(measure.name));
+    EXPECT_NE(row.find(std::string(name_of(measure.cause)) + " uncertainty"), std::string::npos)
+        << measure.name << " in '" << row << "'";
+  }
+}
+
+TEST(MeasureTable, HasItsFormulasAndItsAccuracyInTheMathematics) {
+  const auto text = document("docs/math.md");
+  for (const auto& measure : measure_table()) {
+    EXPECT_NE(text.find("\n## " + std::string(measure.section) + ". "), std::string::npos) << measure.name;
+    if (measure.dirichlet == nullptr || !is_score(measure.name)) continue;
+    for (const auto* head : {"| float64 |", "| float32 |", "| | K = 8 |"})
+      EXPECT_NE(row_with(table_rows("docs/math.md", head), std::string(measure.name)), "") << head;
+  }
 }
 
 TEST(IsScore, LeavesOutWhatDoesNotRank) {

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# A source file that a comment or a document names is there, at the path that it gives.
+set -euo pipefail
+cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
+status=0
+complain() { echo "$1"; status=1; }
+
+mapfile -t files < <(find bench docs fuzz include src tests ./*.md -name '*.h' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.cu' -o -name '*.md' |
+  grep -v node_modules)
+declare -A known
+for file in "${files[@]}"; do  # tests/deploy/a.h is also named deploy/a.h or a.h
+  tail=$file
+  known[$tail]=1
+  while [[ $tail == */* ]]; do
+    tail=${tail#*/}
+    known[$tail]=1
+  done
+done
+((${#files[@]} > 400)) || complain "only ${#files[@]} files were found"
+
+mentions=0
+while IFS=: read -r file line name; do
+  mentions=$((mentions + 1))
+  case $name in
+    torch/*.h | jpeglib.h | NAME.cpp) continue ;;  # of others
+  esac
+  [[ -n ${known[$name]:-} ]] || complain "$file:$line names $name, which is not there"
+done < <(grep -nvE '^ *#include' "${files[@]}" /dev/null |
+  sed -nE 's/^([^:]+):([0-9]+):(.*)$/\1\t\2\t\3/p' |
+  awk -F '\t' '{
+    text = $3
+    while (match(text, /[A-Za-z0-9_.\/+-]*[A-Za-z0-9_]\.(h|cuh|cpp|cu)([^A-Za-z0-9_(]|$)/)) {
+      name = substr(text, RSTART, RLENGTH)
+      text = substr(text, RSTART + RLENGTH)
+      if (name !~ /\.(h|cuh|cpp|cu)$/) name = substr(name, 1, length(name) - 1)
+      print $1 ":" $2 ":" name
+    }
+  }')
+((mentions > 100)) || complain "only $mentions mentions of files were found"
+exit $status
