@@ -41,6 +41,7 @@ void write_case(const std::filesystem::path& folder, const ExportCase& sample) {
     }
     expected("p_value", torch::tensor(p_values, torch::kFloat64));
     expected("verdict", torch::tensor(verdicts, torch::kFloat64));
+    about["calibration_rows"] = sample.calibration_rows;
     for (const auto& watch : sample.model.points->watches) about["thresholds"][watch.measure] = watch.threshold;
   }
   std::ofstream(folder / "case.json") << about.dump(2) << "\n";
@@ -69,5 +70,5 @@ int main(int argc, char** argv) {
   auto model = read_model_file(argv[2]);
   const auto inputs = fit_to_run(load_set(argv[3]), model.run).inputs;
   const auto name = model.name;
-  write_case(folder / name, {name, std::move(model), inputs});
+  write_case(folder / name, {name, std::move(model), inputs, 0});
 }

@@ -38,7 +38,7 @@ void expect_close(const torch::Tensor& found, const torch::Tensor& wanted, doubl
 
 TEST(Export, GivesInTorchScriptWhatTheLibrarySays) {
   const TemporaryFolder folder;
-  for (auto& [name, model, inputs] : export_cases(1201)) {
+  for (auto& [name, model, inputs, calibration_rows] : export_cases(1201)) {
     const auto path = folder / (name + ".pt");
     const auto signature = export_torchscript(model, path);
     torch::jit::ExtraFilesMap extra = {{"metadata.json", ""}};
@@ -118,7 +118,7 @@ TEST(Export, DecidesAsTheLibraryDoes) {
 TEST(Export, TakesImagesAsNumbersUpToOne) {
   const TemporaryFolder folder;
   auto cases = export_cases(601);
-  auto& [name, model, inputs] = cases[4];
+  auto& [name, model, inputs, calibration_rows] = cases[4];
   export_torchscript(model, folder / "bytes.pt");
   const auto signature = export_torchscript(model, folder / "unit.pt", ImageInput::kUnit);
   EXPECT_EQ(signature.input.name, "images");
@@ -133,7 +133,7 @@ TEST(Export, TakesImagesAsNumbersUpToOne) {
 TEST(Export, DrawsDropoutAnewInEveryPass) {
   const TemporaryFolder folder;
   auto cases = export_cases(601);
-  auto& [name, model, inputs] = cases[4];
+  auto& [name, model, inputs, calibration_rows] = cases[4];
   model.points.reset();
   model.dropout_samples = 6;
   const auto signature = export_torchscript(model, folder / "drop.pt");
@@ -153,7 +153,7 @@ TEST(Export, DrawsDropoutAnewInEveryPass) {
 TEST(Export, KeepsThePromiseOfADropoutModelThoughItDrawsAnew) {
   const TemporaryFolder folder;
   auto cases = export_cases(1200);
-  auto& [name, model, inputs] = cases[4];
+  auto& [name, model, inputs, calibration_rows] = cases[4];
   model.points.reset();
   model.dropout_samples = 3;
   CalibrationOptions options;
@@ -170,7 +170,7 @@ TEST(Export, KeepsThePromiseOfADropoutModelThoughItDrawsAnew) {
 TEST(Export, RejectsAnInputWithoutNumbersInsteadOfTrustingIt) {
   const TemporaryFolder folder;
   auto cases = export_cases(601);
-  auto& [name, model, inputs] = cases[0];
+  auto& [name, model, inputs, calibration_rows] = cases[0];
   export_torchscript(model, folder / "logits.pt");
   auto module = torch::jit::load((folder / "logits.pt").string());
   auto answers = answers_of(module, torch::full({1, 10}, NAN));
@@ -181,7 +181,7 @@ TEST(Export, RejectsAnInputWithoutNumbersInsteadOfTrustingIt) {
 TEST(Export, RefusesWhatItCannotWrite) {
   const TemporaryFolder folder;
   auto cases = export_cases(601);
-  auto& [name, model, inputs] = cases[0];
+  auto& [name, model, inputs, calibration_rows] = cases[0];
   auto watching = model;
   watching.points->watches[0].measure = "mutual_information_mu_theta";
   EXPECT_THROWS(ArgumentError, export_onnx(watching, folder / "a.onnx"),

@@ -34,6 +34,18 @@ function worstOf(found, wanted, least) {
   return worst;
 }
 
+// A p-value is a rank among calibration inputs. Those inputs themselves stand at a rank's edge, where rounding may put them on
+// the other side; of the others few may move.
+function pValuesOf(answers, expected, about) {
+  const differences = Array.from(expected.p_value, (wanted, i) => Math.abs(answers.p_value?.[i] - wanted));
+  const others = differences.slice(about.calibration_rows);
+  return {
+    moved: others.filter((difference) => !(difference <= 1e-9)).length,
+    others: others.length,
+    worst: differences.reduce((a, b) => (b <= a ? a : Number.isNaN(b) ? Infinity : b), 0),
+  };
+}
+
 // Rows whose verdict differs though no measure is at its threshold, and those where one is. A threshold that no number
 // reaches is null.
 function verdictsOf(answers, expected, about) {
@@ -60,7 +72,8 @@ function differencesOfRandom(answers, again, expected) {
   return differences;
 }
 
-let failures = 0;
+const mostMoved = 0.05; // by what a p-value may
+let failures = 0, cases = 0, calibrated = 0;
 const folder = process.argv[2];
 for (const name of readdirSync(folder).sort()) {
   if (!existsSync(join(folder, name, 'case.json'))) continue;
@@ -69,6 +82,12 @@ for (const name of readdirSync(folder).sort()) {
   for (const file of readdirSync(join(folder, name, 'expected')))
     expected[file.replace('.npy', '')] = readNpy(join(folder, name, 'expected', file)).data;
   const inputs = readNpy(join(folder, name, 'inputs.npy'));
+  ++cases;
+  if (inputs.shape[0] === 0 || Object.values(expected).some((values) => values.length === 0)) {
+    console.error(`${name}: nothing to compare`);
+    ++failures;
+    continue;
+  }
   const session = await ort.InferenceSession.create(join(folder, name, 'model.onnx'), { logSeverityLevel: 3 });
   const answers = await answersOf(session, about, inputs);
   let line = `${name}: ${inputs.shape[0]} inputs`;
@@ -97,7 +116,18 @@ for (const name of readdirSync(folder).sort()) {
     const { wrong, near } = verdictsOf(answers, expected, about);
     line += `, verdicts ${wrong} differ (and ${near} at the threshold)`;
     if (wrong > 0) ++failures;
+    const { moved, others, worst } = pValuesOf(answers, expected, about);
+    line += `, p-values ${moved} of ${others} moved, by ${worst.toFixed(3)} at most`;
+    ++calibrated;
+    if (!(worst <= mostMoved) || moved > 0.01 * others || others === 0) {
+      console.error(`${name}: ${moved} p-values of ${others} differ, by up to ${worst}; allowed are 1 % and ${mostMoved}`);
+      ++failures;
+    }
   }
   console.log(line);
+}
+if (cases === 0 || calibrated === 0) {
+  console.error(`${folder}: ${cases} models to compare, ${calibrated} of them with p-values; at least one is wanted`);
+  ++failures;
 }
 if (failures > 0) process.exit(1);

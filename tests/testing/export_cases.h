@@ -13,14 +13,17 @@ struct ExportCase {
   std::string name;
   ModelFile model;
   torch::Tensor inputs;
+  int64_t calibration_rows;  ///< the first inputs, which the operating points were made from
 };
+
+constexpr int64_t kCalibrationRows = 600;
 
 /// Operating points from what the model says of its first inputs, half for the reference, half for the rest.
 inline OperatingPoints points_from(const ModelFile& model, const torch::Tensor& inputs,
                                    const std::vector<std::pair<Verdict, std::string>>& watched) {
   Predictor predictor(model);
-  const auto reference = predictor.predict(inputs.slice(0, 0, 300));
-  const auto others = predictor.predict(inputs.slice(0, 300, 600));
+  const auto reference = predictor.predict(inputs.slice(0, 0, kCalibrationRows / 2));
+  const auto others = predictor.predict(inputs.slice(0, kCalibrationRows / 2, kCalibrationRows));
   OperatingPoints points;
   points.false_alarm = 0.2;
   points.temperature = 1.7;
@@ -88,7 +91,7 @@ inline torch::Tensor hostile_logits(int64_t count) {
   const auto kind = torch::arange(count).remainder(4).unsqueeze(1);
   rows = torch::where(kind.eq(0), wide, rows);
   // Flat ones come late, where no operating point is made from them: they are equal but for rounding.
-  const auto late = torch::arange(count).unsqueeze(1).ge(600);
+  const auto late = torch::arange(count).unsqueeze(1).ge(kCalibrationRows);
   rows = torch::where(kind.eq(1).logical_and(late), offset.expand({count, 10}), rows);
   const auto ahead = torch::zeros({count, 10}).scatter_(1, pick.unsqueeze(1), 30.0);
   return torch::where(kind.eq(2), rows + ahead, rows).clamp(-80, 80).contiguous();
@@ -101,7 +104,7 @@ inline std::vector<ExportCase> export_cases(int64_t count) {
                        const std::vector<std::pair<Verdict, std::string>>& watched) {
     model.name = name;
     if (!watched.empty()) model.points = points_from(model, inputs, watched);
-    cases.push_back({std::move(name), std::move(model), inputs});
+    cases.push_back({std::move(name), std::move(model), inputs, watched.empty() ? 0 : kCalibrationRows});
   };
   const auto images = [&](int64_t channels) {
     return torch::randint(0, 256, {count, channels, 9, 9}, generator, torch::kInt64).to(torch::kUInt8);
