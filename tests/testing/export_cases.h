@@ -3,6 +3,7 @@
 #include <priornet/deploy/predictor.h>
 #include <priornet/learning/networks.h>
 #include <priornet/uncertainty/random.h>
+#include <testing/small_networks.h>
 
 // Models of every kind with inputs, to be exported and held against the library's own answers. Weights are random: what
 // counts is that each operator and each branch of the measures is there.
@@ -142,6 +143,14 @@ inline std::vector<ExportCase> export_cases(int64_t count) {
   resnet.channels = {4, 8};
   resnet.keep_dense = 0.5;
   add("resnet", random_model(Method::kDpn, resnet, 2), images(3), dirichlets);
+
+  for (const auto& name : model_names()) {
+    auto options = small_network(name);
+    if (!takes_images(options)) continue;
+    options.input = {3, 9, 9};
+    options.classes = 4;
+    add("small-" + name, random_model(Method::kDpn, options, 1), images(3), {});
+  }
 
   ModelOptions mlp;
   mlp.name = "mlp";

@@ -28,7 +28,7 @@ struct ModelOptions {
 /// A row of the table of networks.
 struct ModelInfo {
   std::string name;
-  std::string summary;               ///< in one line
+  std::string summary;               ///< in one line, for the manual
   std::vector<std::string> options;  ///< those of ModelOptions that it has
   NetworkPlan (*plan)(const ModelOptions& options);
 };

@@ -40,7 +40,6 @@ const std::vector<std::string> kMlp = {"dense", "slope", "keep_dense"};
 const std::vector<std::string> kVgg = {"blocks",     "dense",      "slope", "keep_convolution",
                                        "keep_dense", "batch_norm", "gain"};
 const std::vector<std::string> kResNet = {"channels", "keep_dense"};
-
 const std::vector<std::string> kWideResNet = {"channels", "keep_convolution", "keep_dense"};
 
 const ModelInfo& row_of(const std::string& name) {
@@ -59,11 +58,15 @@ const std::vector<ModelInfo>& model_table() {
   static const std::vector<ModelInfo> table = {
       {"mlp", "a perceptron for rows of numbers", kMlp, mlp_plan},
       {"vgg6", "the paper's network for MNIST", kVgg, [](Given given) { return vgg_plan(vgg6(), given); }},
-      {"vgg16", "the paper's network for CIFAR", kVgg, [](Given given) { return vgg_plan(vgg16(), given); }},
-      {"resnet18", "ResNet-18", kResNet, [](Given given) { return resnet_plan(resnet18(), given); }},
-      {"resnet34", "ResNet-34", kResNet, [](Given given) { return resnet_plan(resnet34(), given); }},
-      {"resnet50", "ResNet-50", kResNet, [](Given given) { return resnet_plan(resnet50(), given); }},
-      {"wide-resnet-28-10", "WideResNet-28-10", kWideResNet, [](Given given) { return wide_resnet_plan({}, given); }},
+      {"vgg16", "the paper's network for CIFAR-10 and SVHN", kVgg,
+       [](Given given) { return vgg_plan(vgg16(), given); }},
+      {"resnet18", "18 layers with shortcuts; above 64 pixels it begins as ImageNet's does", kResNet,
+       [](Given given) { return resnet_plan(resnet18(), given); }},
+      {"resnet34", "resnet18 with 34 layers", kResNet, [](Given given) { return resnet_plan(resnet34(), given); }},
+      {"resnet50", "resnet18 with 50 layers, in bottlenecks", kResNet,
+       [](Given given) { return resnet_plan(resnet50(), given); }},
+      {"wide-resnet-28-10", "28 layers with shortcuts, ten times as wide as the first ResNets for CIFAR-10",
+       kWideResNet, [](Given given) { return wide_resnet_plan({}, given); }},
   };
   return table;
 }

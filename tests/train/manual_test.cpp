@@ -1,0 +1,23 @@
+#include <priornet/learning/method.h>
+#include <priornet/learning/optimiser.h>
+#include <priornet/learning/outliers.h>
+#include <priornet/learning/schedule.h>
+#include <testing/documents.h>
+
+namespace priornet {
+namespace {
+
+void expect_named(const std::string& table, std::string_view name) {
+  static const auto rows = table_rows("docs/training.md", "| table |");
+  EXPECT_NE(row_with(rows, code("[" + table + "]")).find(code(name)), std::string::npos) << name;
+}
+
+TEST(TrainingManual, NamesAllThatAConfigurationMaySay) {
+  for (const auto& [name, method] : kMethodNames) expect_named("method", name);
+  for (const auto& optimiser : optimisers()) expect_named("training", optimiser.name);
+  for (const auto& [name, kind] : kScheduleNames) expect_named("training", name);
+  for (const auto* name : {kFactorAnalysis, kGaussianNoise, kUniformNoise, kMixture}) expect_named("outside", name);
+}
+
+}  // namespace
+}  // namespace priornet
