@@ -24,6 +24,21 @@ inline void expect_failure(const Outcome& outcome, const std::string& message) {
   EXPECT_EQ(outcome.err, "priornet: " + message + "\n");
 }
 
+/// The words of a command that needs no more of a shell than single quotes.
+inline std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words{""};
+  bool quoted = false;
+  for (const char character : command) {
+    if (character == '\'')
+      quoted = !quoted;
+    else if (character == ' ' && !quoted)
+      words.emplace_back();
+    else
+      words.back() += character;
+  }
+  return words;
+}
+
 /// A folder of files to run the tool on; each function writes one and returns its path.
 struct InputFiles : TemporaryFolder {
   std::string text(std::string_view name, std::string_view bytes) const { return file(name, bytes).string(); }

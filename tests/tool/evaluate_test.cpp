@@ -3,6 +3,7 @@
 #include <priornet/uncertainty/random.h>
 #include <testing/tool.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -111,7 +112,58 @@ TEST(Evaluate, LeavesWhatAReportShows) {
   ASSERT_EQ(run_tool({"report", files.dpn, "--out", page}).status, 0);
   EXPECT_NE(bytes_of(page).find("\"roc\":"), std::string::npos);
   const auto tables = run_tool({"report", files.dpn, "--format", "markdown"}).out;
-  EXPECT_NE(tables.find("`priornet evaluate " + files.dpn + " --data "), std::string::npos) << tables;
+  EXPECT_NE(tables.find("`priornet evaluate " + files.dpn + " --ood " + files.far_set + " --data "), std::string::npos)
+      << tables;
+}
+
+TEST(Evaluate, RecordsACommandThatGivesTheSameNumbers) {
+  const auto& files = clouds();
+  const auto spaced = files.text("far off.csv", cloud_rows(60, 4, 10)) + ",label=kind";
+  const std::vector<std::string> asked{"--threads",
+                                       "1",
+                                       "evaluate",
+                                       files.dpn,
+                                       "--ood",
+                                       files.far_set,
+                                       spaced,
+                                       "--data",
+                                       files.test_set,
+                                       "--dropout-samples",
+                                       "3",
+                                       "--odin",
+                                       "--noise",
+                                       "0.125",
+                                       "--against",
+                                       files.dnn,
+                                       "--checkpoint",
+                                       "last",
+                                       "--device",
+                                       "cpu",
+                                       "--batch",
+                                       "17",
+                                       "--mu-theta-samples",
+                                       "4",
+                                       "--replicates",
+                                       "30",
+                                       "--seed",
+                                       "5",
+                                       "--out",
+                                       (files / "all.json").string(),
+                                       "--json"};
+  const auto first = run_tool(asked);
+  ASSERT_EQ(first.status, 0) << first.err;
+  const auto record = nlohmann::json::parse(bytes_of(files.dpn + "/evaluation/results.json"));
+  const auto command = words_of(record["run"]["command"]);
+  ASSERT_EQ(command.front(), "priornet");
+  // All that was asked for, but for what is the default.
+  for (const auto& word : asked)
+    EXPECT_TRUE(word == "--checkpoint" || word == "last" ||
+                std::find(command.begin(), command.end(), word) != command.end())
+        << word << " is not recorded";
+  std::filesystem::remove_all(files.dpn + "/scores");
+  const auto again = run_tool({command.begin() + 1, command.end()});
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(first.out, again.out);
 }
 
 TEST(Evaluate, ComparesTwoRuns) {

@@ -1,14 +1,24 @@
 #include <testing/tool.h>
 
+#include <nlohmann/json.hpp>
+
 namespace priornet {
 namespace {
+
+nlohmann::json listing() {
+  const auto [status, out, err] = run_tool({"--help-json"});
+  EXPECT_EQ(status, 0) << err;
+  return nlohmann::json::parse(out);
+}
 
 TEST(Tool, ListsItsSubcommands) {
   const auto [status, out, err] = run_tool({"--help"});
   EXPECT_EQ(status, 0);
   EXPECT_EQ(err, "");
-  for (const auto* command : {"measure", "detect", "reproduce", "calibrate", "predict", "export", "serve"})
-    EXPECT_NE(out.find(command), std::string::npos) << command;
+  const auto subcommands = listing()["subcommands"];
+  ASSERT_GE(subcommands.size(), 12u);
+  for (const auto& command : subcommands)
+    EXPECT_NE(out.find("\n  " + command["name"].get<std::string>() + " "), std::string::npos) << command["name"];
 }
 
 TEST(Tool, SaysItsVersion) {
@@ -17,15 +27,29 @@ TEST(Tool, SaysItsVersion) {
   EXPECT_TRUE(out.starts_with("priornet ")) << out;
 }
 
-TEST(Tool, GivesEverySubcommandADescriptionAndAnExample) {
-  for (const auto* command : {"measure", "detect", "reproduce", "calibrate", "predict", "export", "serve"}) {
-    const auto [status, out, err] = run_tool({command, "--help"});
-    EXPECT_EQ(status, 0);
-    EXPECT_FALSE(out.starts_with("Usage")) << "no description:\n" << out;
-    EXPECT_NE(out.find("Example"), std::string::npos) << out;
-    EXPECT_NE(out.find(std::string("  priornet ") + command + " "), std::string::npos) << out;
+// Of every command below this one, nested ones too.
+void expect_help(const nlohmann::json& command, std::vector<std::string> words) {
+  auto arguments = words;
+  arguments.push_back("--help");
+  const auto [status, out, err] = run_tool(arguments);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(words.empty() || out.starts_with(command["summary"].get<std::string>() + "\n")) << out;
+  std::string name = "priornet";
+  for (const auto& word : words) name += " " + word;
+  const auto has_example = [&](const char* end) { return out.find("\n  " + name + end) != std::string::npos; };
+  EXPECT_TRUE(words.empty() || has_example(" ") || has_example("\n")) << "no example:\n" << out;
+  for (const auto& option : command["options"]) {
+    EXPECT_NE(option["help"], "") << name << " " << option["name"];
+    EXPECT_NE(out.find("  " + option["name"].get<std::string>()), std::string::npos) << name << " " << option["name"];
+  }
+  for (const auto& subcommand : command["subcommands"]) {
+    words.push_back(subcommand["name"]);
+    expect_help(subcommand, words);
+    words.pop_back();
   }
 }
+
+TEST(Tool, GivesEverySubcommandADescriptionAndAnExample) { expect_help(listing(), {}); }
 
 TEST(Tool, ExitsWithTwoWhenMisused) {
   const auto misused = [](const std::vector<std::string>& arguments, const std::string& message) {

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace priornet {
 namespace {
@@ -27,6 +28,30 @@ TEST(Reproduce, WritesTablesFiguresAndReport) {
   EXPECT_EQ(results["run"]["command"], "priornet reproduce synthetic --profile quick --out " + out.string());
   for (const auto& entry : results["seeds"][0]["cases"])
     EXPECT_GT(entry["dpn"]["differential_entropy"]["auroc"], 0.97) << "sigma " << entry["sigma"];
+}
+
+TEST(Reproduce, RecordsACommandThatGivesTheSameNumbers) {
+  const TemporaryFolder folder;
+  const auto out = folder / "results of mine";
+  const std::vector<std::string> asked{"--threads", "1",          "reproduce", "synthetic", "--profile",
+                                       "quick",     "--device",   "cpu",       "--seed",    "7",
+                                       "--out",     out.string(), "--json"};
+  // The folder goes, so that the next run trains anew.
+  const auto results_of = [&](const std::vector<std::string>& arguments) {
+    const auto done = run_tool(arguments);
+    EXPECT_EQ(done.status, 0) << done.err;
+    const auto json = nlohmann::json::parse(bytes_of(out / "results.json"));
+    std::filesystem::remove_all(out);
+    return json;
+  };
+  const auto first = results_of(asked);
+  const auto command = words_of(first["run"]["command"]);
+  EXPECT_EQ(command.front(), "priornet");
+  EXPECT_EQ(std::multiset<std::string>(command.begin() + 1, command.end()),
+            std::multiset<std::string>(asked.begin(), asked.end()));
+  const auto again = results_of({command.begin() + 1, command.end()});
+  EXPECT_EQ(first["run"]["command"], again["run"]["command"]);
+  EXPECT_EQ(first["seeds"], again["seeds"]);
 }
 
 TEST(Reproduce, ListsTheExperimentsItKnows) {

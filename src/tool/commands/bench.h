@@ -1,40 +1,26 @@
 #pragma once
 
-#include <bench/ceilings.h>
-#include <bench/gpu_training.h>
-#include <bench/reading.h>
-#include <bench/scoring.h>
-#include <bench/serving.h>
-#include <bench/timing.h>
-
-#include <nlohmann/json.hpp>
+#include <cstdint>
 #include <string>
+#include <vector>
+
+#include "tool/commands/command.h"
 
 namespace priornet::tool {
 
-/// Prints what `priornet bench` measures as it comes, or keeps it for the end.
-class BenchOutput {
- public:
-  explicit BenchOutput(bool json);
-
-  /// A line for people.
-  void say(const std::string& line) const;
-
-  void add(const bench::Comparison& line);
-  void add(const bench::ReadingTimes& line);
-  void add(const bench::Ceilings& found);
-  void add(const bench::TrainingTimes& line);
-  void add(const bench::PartTimes& line);
-  void add(const bench::ScoringCost& line);
-  void add(const bench::ServingTimes& line);
-
-  void finish() const;
-
- private:
-  bool json_;
-  bench::Ceilings ceilings_;
-  double first_scoring_ = 0;  ///< images a second, of the way that others are compared with
-  nlohmann::json all_;
+/// What `priornet bench` and the program behind it, priornet-bench, are asked for.
+struct BenchOptions {
+  std::vector<int64_t> classes{10, 100, 1000};
+  double seconds = 1.0;  ///< spent on each line
+  std::string device = "cpu";
+  std::string data;
+  std::vector<std::string> only;
+  std::string trace;
+  std::string model;
+  bool json = false;
 };
+
+/// All but what runs it. The options outlive the command.
+void describe_bench_options(Command& command, BenchOptions& options);
 
 }  // namespace priornet::tool

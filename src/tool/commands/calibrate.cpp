@@ -12,8 +12,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tool/commands/command.h"
-#include "tool/commands/options.h"
+#include "tool/commands/device_option.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/table.h"
 
@@ -198,7 +198,7 @@ std::string as_json(const ModelFile& model, const std::vector<Behaviour>& behavi
 void run(const CalibrateOptions& options) {
   // The server's addresses carry it.
   if (options.name.find('/') != std::string::npos)
-    throw CLI::ValidationError("--name", fmt::format("{} has a slash, which a model's name should not", options.name));
+    throw Misuse(fmt::format("--name: {} has a slash, which a model's name should not", options.name));
   StoppableProgress progress;
   LoadOptions load;
   load.progress = &progress;
@@ -232,34 +232,40 @@ void run(const CalibrateOptions& options) {
 
 }  // namespace
 
-void add_calibrate(CLI::App& tool) {
-  auto* command = tool.add_subcommand("calibrate", "Make a model file of a run, with thresholds from held-out inputs");
+void describe_calibrate(Command& command) {
   const auto options = std::make_shared<CalibrateOptions>();
-  command->add_option("RUN", options->run, "The folder of the run")->required()->check(CLI::ExistingDirectory);
-  command->add_option("--data", options->data,
-                      "A set like the run's that it did not learn from; else the rows that train --data kept back");
-  command
-      ->add_option("--false-alarm", options->calibration.false_alarm,
-                   "The share of in-distribution inputs that may be rejected")
-      ->check(kFinite)
-      ->check(CLI::Range(1e-6, 0.999))
-      ->capture_default_str();
-  command->add_option("--out", options->out, "The model file; by default NAME.priornet in this folder");
-  command->add_option("--name", options->name, "What the model is called; by default as the run's folder");
-  command->add_option("--check", options->check,
-                      "Another set, of the same classes or of none of them, to be judged with the thresholds");
-  command->add_option("--dropout-samples", options->dropout_samples, "Passes with dropout at work; 0: one without it")
-      ->check(CLI::Range(0, 10'000));
-  command->add_flag("--no-resize", options->no_resize, "The model refuses images of another size");
-  command->add_option("--seed", options->calibration.seed, "Of the halves of the set")->capture_default_str();
-  add_device_option(*command, options->device, "Where to compute");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer(
+  command.options = {
+      {.name = "RUN",
+       .to = &options->run,
+       .help = "The folder of the run",
+       .required = true,
+       .exists = Exists::kFolder},
+      {.name = "--data",
+       .to = &options->data,
+       .help = "A set like the run's that it did not learn from; else the rows that train --data kept back"},
+      {.name = "--false-alarm",
+       .to = &options->calibration.false_alarm,
+       .help = "The share of in-distribution inputs that may be rejected",
+       .shows_default = true,
+       .range = real_range(1e-6, 0.999)},
+      {.name = "--out", .to = &options->out, .help = "The model file; by default NAME.priornet in this folder"},
+      {.name = "--name", .to = &options->name, .help = "What the model is called; by default as the run's folder"},
+      {.name = "--check",
+       .to = &options->check,
+       .help = "Another set, of the same classes or of none of them, to be judged with the thresholds"},
+      {.name = "--dropout-samples",
+       .to = &options->dropout_samples,
+       .help = "Passes with dropout at work; 0: one without it",
+       .range = whole_range(0, 10'000)},
+      {.name = "--no-resize", .to = &options->no_resize, .help = "The model refuses images of another size"},
+      {.name = "--seed", .to = &options->calibration.seed, .help = "Of the halves of the set", .shows_default = true},
+      device_option(options->device, "Where to compute"),
+      {.name = "--json", .to = &options->json, .help = "Print JSON"}};
+  command.notes =
       "Of new inputs like those of the calibration set at most the chosen share is rejected, whatever the network\n"
-      "(docs/deploy.md).\n\n"
-      "Example:\n"
-      "  priornet calibrate runs/photos --false-alarm 0.05 --out photos.priornet");
-  command->callback([options] { run(*options); });
+      "(docs/deploy.md).";
+  command.examples = {"priornet calibrate runs/photos --false-alarm 0.05 --out photos.priornet"};
+  command.run = [options](const Invocation&) { run(*options); };
 }
 
 }  // namespace priornet::tool

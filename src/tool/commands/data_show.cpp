@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "tool/commands/data_commands.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/image_sheets.h"
 #include "tool/report/table.h"
@@ -160,23 +160,26 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_data_show(CLI::App& data) {
-  auto* command = data.add_subcommand("show", "Counts, classes, means and a contact sheet of a data set");
+void describe_data_show(Command& command) {
   const auto options = std::make_shared<Options>();
-  command->add_option("set", options->name, "SET[:SPLIT][,MODIFIER...]: a name of the catalogue, or a path")
-      ->required();
-  command->add_option("--out", options->out, "The contact sheet, a PNG; SET-sheet.png in this folder if not given");
-  command->add_option("--root", options->root, "The data root; else PRIORNET_DATA and its defaults");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer(
+  command.options = {
+      {.name = "set",
+       .to = &options->name,
+       .help = "SET[:SPLIT][,MODIFIER...]: a name of the catalogue, or a path",
+       .required = true},
+      {.name = "--out",
+       .to = &options->out,
+       .help = "The contact sheet, a PNG; SET-sheet.png in this folder if not given"},
+      {.name = "--root", .to = &options->root, .help = "The data root; else PRIORNET_DATA and its defaults"},
+      {.name = "--json", .to = &options->json, .help = "Print JSON"}};
+  command.notes =
       "Modifiers, in the order given: invert, grey, rgb, size=N or size=HxW, pad=N, subset=N, first=N, last=N,\n"
       "classes=A|B, without=SET; and resample=nearest|bilinear|bicubic, antialias=on|off, seed=N, label=COLUMN.\n"
       "A path is whatever has a / or a . in it: a folder of class folders or of images, an archive of them, .csv, "
       ".npy,\n"
-      ".npz, .mat, an IDX file.\n\n"
-      "Example:\n"
-      "  priornet data show omniglot:evaluation,invert,size=28 --out omniglot.png");
-  command->callback([options] { run(*options); });
+      ".npz, .mat, an IDX file.";
+  command.examples = {"priornet data show omniglot:evaluation,invert,size=28 --out omniglot.png"};
+  command.run = [options](const Invocation&) { run(*options); };
 }
 
 namespace {
@@ -231,14 +234,14 @@ void run(const ExportOptions& options) {
 
 }  // namespace
 
-void add_data_export(CLI::App& data) {
-  auto* command = data.add_subcommand("export", "Write the images of a set as PNG files, a folder a class");
+void describe_data_export(Command& command) {
   const auto options = std::make_shared<ExportOptions>();
-  command->add_option("set", options->set, "SET[:SPLIT][,MODIFIER...]")->required();
-  command->add_option("folder", options->folder, "Where to; new or empty")->required();
-  command->add_option("--root", options->root, "The data root; else PRIORNET_DATA and its defaults");
-  command->footer("Example:\n  priornet data export fashion-mnist:train ./clothes");
-  command->callback([options] { run(*options); });
+  command.options = {
+      {.name = "set", .to = &options->set, .help = "SET[:SPLIT][,MODIFIER...]", .required = true},
+      {.name = "folder", .to = &options->folder, .help = "Where to; new or empty", .required = true},
+      {.name = "--root", .to = &options->root, .help = "The data root; else PRIORNET_DATA and its defaults"}};
+  command.examples = {"priornet data export fashion-mnist:train ./clothes"};
+  command.run = [options](const Invocation&) { run(*options); };
 }
 
 }  // namespace priornet::tool

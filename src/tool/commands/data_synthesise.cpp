@@ -9,8 +9,7 @@
 
 #include "learning/data/npy.h"
 #include "learning/synthesis/made_up_images.h"
-#include "tool/commands/data_commands.h"
-#include "tool/commands/options.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/image_sheets.h"
 
@@ -80,40 +79,55 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_data_synthesise(CLI::App& data) {
-  auto* command = data.add_subcommand("synthesise", "Make out-of-distribution images from nothing but a set");
+void describe_data_synthesise(Command& command) {
   const auto options = std::make_shared<Options>();
-  command->add_option("set", options->set, "The set they should stand apart from; they have its size")->required();
-  command->add_option("--kind", options->kind, "factor-analysis, gaussian-noise or uniform-noise")
-      ->check(CLI::IsMember({"factor-analysis", "gaussian-noise", "uniform-noise"}))
-      ->capture_default_str();
-  command->add_option("--count", options->count, "How many")->check(kPositive)->capture_default_str();
-  command->add_option("--latent", options->fit.latent, "Factors of factor analysis")
-      ->check(kPositive)
-      ->capture_default_str();
-  command->add_option("--low", options->sampling.scale.low, "The variance is inflated by a draw between --low ...")
-      ->check(kNotNegative)
-      ->capture_default_str();
-  command->add_option("--high", options->sampling.scale.high, "... and --high")
-      ->check(kNotNegative)
-      ->capture_default_str();
-  command->add_flag("--each", options->each_sample, "A draw for each image; otherwise one for 128");
-  command->add_option("--squash", options->squash, "Into the range of grey levels by tanh or clip")
-      ->check(CLI::IsMember({"tanh", "clip"}))
-      ->capture_default_str();
-  command->add_option("--sigma", options->sigma, "Of Gaussian noise, in units of half the range of grey levels")
-      ->check(kPositive)
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of the draws")->capture_default_str();
-  command->add_option("--out", options->out, "Also write the images, to this .npy file");
-  command->add_option("--sheet", options->sheet, "The contact sheet, a PNG")->capture_default_str();
-  command->add_option("--root", options->root, "The data root; else PRIORNET_DATA and its defaults");
-  command->footer(
-      "Factor analysis with inflated variance is what the paper trains MNIST's Prior Network on as unfamiliar "
-      "input.\n\n"
-      "Example:\n"
-      "  priornet data synthesise mnist --out unfamiliar.npy");
-  command->callback([options] { run(*options); });
+  std::vector<std::string> squashes;
+  for (const auto& [name, squash] : kSquashNames) squashes.emplace_back(name);
+  command.options = {
+      {.name = "set",
+       .to = &options->set,
+       .help = "The set they should stand apart from; they have its size",
+       .required = true},
+      {.name = "--kind",
+       .to = &options->kind,
+       .help = "factor-analysis, gaussian-noise or uniform-noise",
+       .shows_default = true,
+       .choices = {"factor-analysis", "gaussian-noise", "uniform-noise"}},
+      {.name = "--count", .to = &options->count, .help = "How many", .shows_default = true, .range = kPositive},
+      {.name = "--latent",
+       .to = &options->fit.latent,
+       .help = "Factors of factor analysis",
+       .shows_default = true,
+       .range = kPositive},
+      {.name = "--low",
+       .to = &options->sampling.scale.low,
+       .help = "The variance is inflated by a draw between --low ...",
+       .shows_default = true,
+       .range = kNotNegative},
+      {.name = "--high",
+       .to = &options->sampling.scale.high,
+       .help = "... and --high",
+       .shows_default = true,
+       .range = kNotNegative},
+      {.name = "--each", .to = &options->each_sample, .help = "A draw for each image; otherwise one for 128"},
+      {.name = "--squash",
+       .to = &options->squash,
+       .help = "Into the range of grey levels by tanh or clip",
+       .shows_default = true,
+       .choices = squashes},
+      {.name = "--sigma",
+       .to = &options->sigma,
+       .help = "Of Gaussian noise, in units of half the range of grey levels",
+       .shows_default = true,
+       .range = kPositive},
+      {.name = "--seed", .to = &options->seed, .help = "Of the draws", .shows_default = true},
+      {.name = "--out", .to = &options->out, .help = "Also write the images, to this .npy file"},
+      {.name = "--sheet", .to = &options->sheet, .help = "The contact sheet, a PNG", .shows_default = true},
+      {.name = "--root", .to = &options->root, .help = "The data root; else PRIORNET_DATA and its defaults"}};
+  command.notes =
+      "Factor analysis with inflated variance is what the paper trains MNIST's Prior Network on as unfamiliar input.";
+  command.examples = {"priornet data synthesise mnist --out unfamiliar.npy"};
+  command.run = [options](const Invocation&) { run(*options); };
 }
 
 }  // namespace priornet::tool

@@ -7,7 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tool/commands/data_commands.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/downloads/verify.h"
 
@@ -82,18 +82,17 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_data_verify(CLI::App& data) {
-  auto* command = data.add_subcommand("verify", "Check the files of data sets against their sizes and checksums");
+void describe_data_verify(Command& command) {
   const auto options = std::make_shared<Options>();
-  command->add_option("names", options->names, "Which sets; all that are there if none is named");
-  command->add_option("--root", options->root, "The data root; else PRIORNET_DATA and its defaults");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer(
+  command.options = {
+      {.name = "names", .to = &options->names, .help = "Which sets; all that are there if none is named"},
+      {.name = "--root", .to = &options->root, .help = "The data root; else PRIORNET_DATA and its defaults"},
+      {.name = "--json", .to = &options->json, .help = "Print JSON"}};
+  command.notes =
       "Every part of a set that is there is also read from its original files, and counted. Exit status 1 if anything\n"
-      "is wrong.\n\n"
-      "Example:\n"
-      "  priornet data verify mnist cifar10");
-  command->callback([options] { run(*options); });
+      "is wrong.";
+  command.examples = {"priornet data verify mnist cifar10"};
+  command.run = [options](const Invocation&) { run(*options); };
 }
 
 }  // namespace priornet::tool

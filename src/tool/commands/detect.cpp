@@ -11,7 +11,7 @@
 
 #include "learning/base/file_io.h"
 #include "learning/data/csv.h"
-#include "tool/commands/command.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/table.h"
 
@@ -171,31 +171,38 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_detect(CLI::App& tool) {
-  auto* command = tool.add_subcommand(
-      "detect", "How well scores tell a positive set (say, out of distribution) from a negative one, with intervals");
+void describe_detect(Command& command) {
   const auto options = std::make_shared<Options>();
-  command->add_option("--positive", options->positive, "Scores of the positives: .csv, .npz or .npy")->required();
-  command->add_option("--negative", options->negative, "Scores of the negatives: .csv, .npz or .npy")->required();
-  command->add_option("--score", options->score, "The column to use; else every score column that both files have");
-  command->add_flag("--negate", options->negate,
-                    fmt::format("Turn the direction round. Otherwise a higher score speaks for the positives, except "
-                                "that confidences ({}) are negated",
-                                fmt::join(measure_names(Direction::kConfidence), ", ")));
-  command
-      ->add_option("--replicates", options->bootstrap.replicates,
-                   "Of the bootstrap; 1000, or 200 above a million scores, if not given")
-      ->check(CLI::Range(int64_t{2}, int64_t{1000000}));
-  command->add_option("--seed", options->bootstrap.seed, "Of the bootstrap")->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON, fractions at full precision");
-  command->add_option("--out", options->out,
-                      "Also write the result to this file: .json or .csv, fractions at full precision");
-  command->footer(
+  command.options = {
+      {.name = "--positive",
+       .to = &options->positive,
+       .help = "Scores of the positives: .csv, .npz or .npy",
+       .required = true},
+      {.name = "--negative",
+       .to = &options->negative,
+       .help = "Scores of the negatives: .csv, .npz or .npy",
+       .required = true},
+      {.name = "--score",
+       .to = &options->score,
+       .help = "The column to use; else every score column that both files have"},
+      {.name = "--negate",
+       .to = &options->negate,
+       .help = "Turn the direction round. Otherwise a higher score speaks for the positives, except that max_prob and "
+               "precision, being confidences, are negated"},
+      {.name = "--replicates",
+       .to = &options->bootstrap.replicates,
+       .help = "Of the bootstrap; 1000, or 200 above a million scores, if not given",
+       .range = whole_range(2, 1000000)},
+      {.name = "--seed", .to = &options->bootstrap.seed, .help = "Of the bootstrap", .shows_default = true},
+      {.name = "--json", .to = &options->json, .help = "Print JSON, fractions at full precision"},
+      {.name = "--out",
+       .to = &options->out,
+       .help = "Also write the result to this file: .json or .csv, fractions at full precision"}};
+  command.notes =
       "Metrics: area under the ROC curve, area under the precision-recall curve by trapezoids (AUPR) and by steps\n"
-      "(average precision), false positive rate at 95 % true positive rate (FPR95).\n\n"
-      "Example:\n"
-      "  priornet detect --positive ood.csv --negative test.csv --score differential_entropy");
-  command->callback([options] { run(*options); });
+      "(average precision), false positive rate at 95 % true positive rate (FPR95).";
+  command.examples = {"priornet detect --positive ood.csv --negative test.csv --score differential_entropy"};
+  command.run = [options](const Invocation&) { run(*options); };
 }
 
 }  // namespace priornet::tool

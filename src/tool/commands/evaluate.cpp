@@ -14,8 +14,8 @@
 
 #include "learning/base/file_io.h"
 #include "learning/base/names.h"
-#include "tool/commands/command.h"
-#include "tool/commands/options.h"
+#include "tool/commands/device_option.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/experiments/output_folder.h"
 #include "tool/report/evaluation_tables.h"
@@ -131,18 +131,6 @@ std::string as_text(const EvaluationReport& report, std::string (*render)(const 
                      fmt::join(measure_names(Direction::kConfidence), ", "));
 }
 
-std::string command_line(const Options& options, const Sets& sets) {
-  auto command = fmt::format("priornet evaluate {} --data {}", shell_word(options.run), shell_word(sets.names[0]));
-  if (!options.ood.empty()) command += " --ood";
-  for (const auto& name : options.ood) command += " " + shell_word(name);
-  if (options.dropout_samples > 0) command += fmt::format(" --dropout-samples {}", options.dropout_samples);
-  if (options.noise) command += fmt::format(" --noise {}", *options.noise);
-  if (options.checkpoint != "last") command += " --checkpoint " + options.checkpoint;
-  if (options.odin) command += " --odin";
-  if (options.seed != 0) command += fmt::format(" --seed {}", options.seed);
-  return command;
-}
-
 std::string extension_of(const std::string& path) {
   return lower_case(std::filesystem::path(path).extension().string());
 }
@@ -162,7 +150,7 @@ void write(const EvaluationReport& report, const std::string& path) {
   file.commit();
 }
 
-void run(const Options& options) {
+void run(const Options& options, const Invocation& invocation) {
   check_out(options.out);
   const auto start = std::chrono::steady_clock::now();
   const auto device = chosen_device(options.device);
@@ -180,7 +168,7 @@ void run(const Options& options) {
       report.comparison = compare_runs(report.evaluation, second.evaluation);
     }
     auto record = describe_run();
-    record.command = command_line(options, sets);
+    record.command = invocation.command_line({{"--data", {sets.names[0]}}});
     record.device = device.str();
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     leave_evaluation(report, {sets.inside, sets.outside}, record);
@@ -193,53 +181,62 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_evaluate(CLI::App& tool) {
-  auto* command = tool.add_subcommand(
-      "evaluate", "Error, calibration, misclassification and out-of-distribution detection of a trained run");
+void describe_evaluate(Command& command) {
   const auto options = std::make_shared<Options>();
-  command->add_option("RUN", options->run, "The folder of a run, or of an ensemble of them")->required();
-  command->add_option("--ood", options->ood, "Sets it should find unfamiliar: names, or paths; fitted to its inputs");
-  command->add_option("--data", options->data,
-                      "The in-distribution set; else the test split of the set that the run was trained on");
-  command
-      ->add_option("--dropout-samples", options->dropout_samples,
-                   "Passes with dropout at work (Monte-Carlo dropout); 0: one pass without it")
-      ->check(CLI::Range(int64_t{0}, int64_t{10000}))
-      ->capture_default_str();
-  command->add_flag("--odin", options->odin,
-                    "Also ODIN, its temperature and step chosen on validation inputs, never on a set named here");
-  command
-      ->add_option("--noise", options->noise,
-                   "Sigma of Gaussian noise on every input, in [-1, 1] units; else as the run was trained")
-      ->check(kNotNegative);
-  command->add_option("--against", options->against, "Another run: compare the two on the same sets by DeLong's test");
-  command->add_option("--checkpoint", options->checkpoint, "Which weights: last, or best (by validation error)")
-      ->check(CLI::IsMember({"last", "best"}))
-      ->capture_default_str();
-  add_device_option(*command, options->device, "Where to compute");
-  command->add_option("--batch", options->batch, "Inputs at a time; else what suits the device")->check(kPositive);
-  command
-      ->add_option("--mu-theta-samples", options->mu_theta_samples,
-                   "Several Dirichlets an input: draws for the estimate of I[mu, theta]; 0: leave it out")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
-      ->capture_default_str();
-  command
-      ->add_option("--replicates", options->bootstrap.replicates,
-                   "Of the bootstrap; 1000, or 200 above a million scores, if not given")
-      ->check(CLI::Range(int64_t{2}, int64_t{1000000}));
-  command->add_option("--seed", options->seed, "Of noise, dropout and bootstrap")->capture_default_str();
-  command->add_option("--out", options->out, "Also write the result to this file: .json, .csv or .md");
-  command->add_flag("--json", options->json, "Print JSON, fractions at full precision");
-  command->footer(
+  command.options = {
+      {.name = "RUN", .to = &options->run, .help = "The folder of a run, or of an ensemble of them", .required = true},
+      {.name = "--ood",
+       .to = &options->ood,
+       .help = "Sets it should find unfamiliar: names, or paths; fitted to its inputs"},
+      {.name = "--data",
+       .to = &options->data,
+       .help = "The in-distribution set; else the test split of the set that the run was trained on"},
+      {.name = "--dropout-samples",
+       .to = &options->dropout_samples,
+       .help = "Passes with dropout at work (Monte-Carlo dropout); 0: one pass without it",
+       .shows_default = true,
+       .range = whole_range(0, 10000)},
+      {.name = "--odin",
+       .to = &options->odin,
+       .help = "Also ODIN, its temperature and step chosen on validation inputs, never on a set named here"},
+      {.name = "--noise",
+       .to = &options->noise,
+       .help = "Sigma of Gaussian noise on every input, in [-1, 1] units; else as the run was trained",
+       .range = kNotNegative},
+      {.name = "--against",
+       .to = &options->against,
+       .help = "Another run: compare the two on the same sets by DeLong's test"},
+      {.name = "--checkpoint",
+       .to = &options->checkpoint,
+       .help = "Which weights: last, or best (by validation error)",
+       .shows_default = true,
+       .choices = {"last", "best"}},
+      device_option(options->device, "Where to compute"),
+      {.name = "--batch",
+       .to = &options->batch,
+       .help = "Inputs at a time; else what suits the device",
+       .range = kPositive},
+      {.name = "--mu-theta-samples",
+       .to = &options->mu_theta_samples,
+       .help = "Several Dirichlets per input: draws for the estimate of I[mu, theta]; 0: leave it out",
+       .shows_default = true,
+       .range = whole_range(0, 1 << 20)},
+      {.name = "--replicates",
+       .to = &options->bootstrap.replicates,
+       .help = "Of the bootstrap; 1000, or 200 above a million scores, if not given",
+       .range = whole_range(2, 1000000)},
+      {.name = "--seed", .to = &options->seed, .help = "Of noise, dropout and bootstrap", .shows_default = true},
+      {.name = "--out", .to = &options->out, .help = "Also write the result to this file: .json, .csv or .md"},
+      {.name = "--json", .to = &options->json, .help = "Print JSON, fractions at full precision"}};
+  command.notes =
       "Scores are kept in RUN/scores and computed once for the same weights, inputs and options; what priornet report "
-      "RUN shows is left in RUN/evaluation.\n\n"
-      "Examples:\n"
-      "  priornet evaluate runs/dpn --ood omniglot fashion-mnist:test --out dpn.json\n"
-      "  priornet evaluate runs/dnn --ood omniglot --dropout-samples 20 --odin --against runs/dpn");
-  command->callback([options] {
+      "RUN shows is left in RUN/evaluation.";
+  command.examples = {"priornet evaluate runs/dpn --ood omniglot fashion-mnist:test --out dpn.json",
+                      "priornet evaluate runs/dnn --ood omniglot --dropout-samples 20 --odin --against runs/dpn"};
+  command.run = [options](const Invocation& invocation) {
     options->bootstrap.seed = options->seed;
-    run(*options);
-  });
+    run(*options, invocation);
+  };
 }
 
 }  // namespace priornet::tool

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tool/commands/command.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 
 namespace priornet::tool {
@@ -81,7 +81,7 @@ std::string json_text(const ExportSignature& signature, const std::vector<std::s
 }
 
 void run_export(const ExportOptions& options) {
-  if (options.onnx.empty() && options.torchscript.empty()) throw CLI::RequiredError("--onnx or --torchscript");
+  if (options.onnx.empty() && options.torchscript.empty()) throw Misuse("--onnx or --torchscript is required");
   check_ending(options.onnx, "an ONNX", {".onnx"});
   check_ending(options.torchscript, "a TorchScript", {".pt", ".pth", ".ts"});
   auto model = open_model(options.model, torch::kCPU);
@@ -102,32 +102,33 @@ void run_export(const ExportOptions& options) {
 
 }  // namespace
 
-void add_export(CLI::App& tool) {
-  auto options = std::make_shared<ExportOptions>();
-  auto* command = tool.add_subcommand(
-      "export", "Write a model for other runtimes, with every uncertainty measure and the verdict in its graph");
-  command->add_option("MODEL", options->model, "A model file of priornet calibrate, or the folder of a run")
-      ->required();
-  command->add_option("--onnx", options->onnx, "Write an ONNX file (.onnx), for onnxruntime and others");
-  command->add_option("--torchscript", options->torchscript,
-                      "Write a TorchScript file (.pt), for LibTorch and PyTorch");
-  command
-      ->add_option("--input", options->input,
-                   "How images come: bytes (uint8, 0 to 255) or unit (float32, 0 to 1); tables are float32 either way")
-      ->check(CLI::IsMember({"bytes", "unit"}))
-      ->capture_default_str();
-  command
-      ->add_option("--dropout-samples", options->dropout_samples,
-                   "Passes with dropout at work, drawn anew for every input; else as many as the model file says")
-      ->check(CLI::Range(0, 10'000));
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer(
+void describe_export(Command& command) {
+  const auto options = std::make_shared<ExportOptions>();
+  command.options = {
+      {.name = "MODEL",
+       .to = &options->model,
+       .help = "A model file of priornet calibrate, or the folder of a run",
+       .required = true},
+      {.name = "--onnx", .to = &options->onnx, .help = "Write an ONNX file (.onnx), for onnxruntime and others"},
+      {.name = "--torchscript",
+       .to = &options->torchscript,
+       .help = "Write a TorchScript file (.pt), for LibTorch and PyTorch"},
+      {.name = "--input",
+       .to = &options->input,
+       .help = "How images come: bytes (uint8, 0 to 255) or unit (float32, 0 to 1); tables are float32 either way",
+       .shows_default = true,
+       .choices = {"bytes", "unit"}},
+      {.name = "--dropout-samples",
+       .to = &options->dropout_samples,
+       .help = "Passes with dropout at work, drawn anew for every input; else as many as the model file says",
+       .range = whole_range(0, 10'000)},
+      {.name = "--json", .to = &options->json, .help = "Print JSON"}};
+  command.notes =
       "A model that was calibrated also gives p_value and verdict (docs/export.md). An older file of that name is\n"
-      "replaced.\n\n"
-      "Examples:\n"
-      "  priornet export fashion.priornet --onnx fashion.onnx\n"
-      "  priornet export runs/dpn --onnx dpn.onnx --torchscript dpn.pt");
-  command->callback([options] { run_export(*options); });
+      "replaced.";
+  command.examples = {"priornet export fashion.priornet --onnx fashion.onnx",
+                      "priornet export runs/dpn --onnx dpn.onnx --torchscript dpn.pt"};
+  command.run = [options](const Invocation&) { run_export(*options); };
 }
 
 }  // namespace priornet::tool

@@ -9,7 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tool/commands/command.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/table.h"
 
@@ -97,33 +97,34 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_measure(CLI::App& tool) {
-  auto* command = tool.add_subcommand("measure", "Every uncertainty measure of a classifier's logits, in nats");
+void describe_measure(Command& command) {
   const auto options = std::make_shared<Options>();
-  command
-      ->add_option("LOGITS", options->logits,
-                   "Logits as .npy, .npz or .csv: [N, K], or [M, N, K] for an ensemble; several files are its members")
-      ->required();
-  command
-      ->add_option("--kind", options->kind,
-                   "What the logits are: dirichlet (alpha = exp logits), softmax, or ensemble (of softmax members)")
-      ->check(CLI::IsMember({"dirichlet", "softmax", "ensemble"}))
-      ->capture_default_str();
-  command->add_option("--array", options->array, "The array of an .npz; else its only one, or the one called logits");
-  command->add_option("--out", options->out,
-                      "Write the measures here (.csv, .json or .npz) and print a summary; else print them as CSV");
-  command->add_flag("--json", options->json, "Print JSON");
-  command
-      ->add_option("--samples", options->estimate.samples,
-                   "For an ensemble of Dirichlets: draws a member for the estimate of I[mu, theta]")
-      ->check(CLI::Range(int64_t{2}, int64_t{1} << 30))
-      ->capture_default_str();
-  command->add_option("--seed", options->estimate.seed, "Seed of those draws")->capture_default_str();
-  command->footer(
-      "Examples:\n"
-      "  priornet measure logits.npy --out measures.csv\n"
-      "  priornet measure member1.npy member2.npy --kind ensemble");
-  command->callback([options] { run(*options); });
+  command.options = {
+      {.name = "LOGITS",
+       .to = &options->logits,
+       .help = "Logits as .npy, .npz or .csv: [N, K], or [M, N, K] for an ensemble; several files are its members",
+       .required = true},
+      {.name = "--kind",
+       .to = &options->kind,
+       .help = "What the logits are: dirichlet (alpha = exp logits), softmax, or ensemble (of softmax members)",
+       .shows_default = true,
+       .choices = {"dirichlet", "softmax", "ensemble"}},
+      {.name = "--array",
+       .to = &options->array,
+       .help = "The array of an .npz; else its only one, or the one called logits"},
+      {.name = "--out",
+       .to = &options->out,
+       .help = "Write the measures here (.csv, .json or .npz) and print a summary; else print them as CSV"},
+      {.name = "--json", .to = &options->json, .help = "Print JSON"},
+      {.name = "--samples",
+       .to = &options->estimate.samples,
+       .help = "For an ensemble of Dirichlets: draws per member for the estimate of I[mu, theta]",
+       .shows_default = true,
+       .range = whole_range(2, 1 << 30)},
+      {.name = "--seed", .to = &options->estimate.seed, .help = "Seed of those draws", .shows_default = true}};
+  command.examples = {"priornet measure logits.npy --out measures.csv",
+                      "priornet measure member1.npy member2.npy --kind ensemble"};
+  command.run = [options](const Invocation&) { run(*options); };
 }
 
 }  // namespace priornet::tool

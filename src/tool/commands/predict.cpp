@@ -16,8 +16,8 @@
 
 #include "learning/base/names.h"
 #include "learning/data/csv.h"
-#include "tool/commands/command.h"
-#include "tool/commands/options.h"
+#include "tool/commands/device_option.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 
 namespace priornet::tool {
@@ -143,7 +143,7 @@ void check_out(const PredictOptions& options) {
   for (const auto& path : read) {
     std::error_code not_there;
     if (!options.out.empty() && std::filesystem::equivalent(path, options.out, not_there))
-      throw CLI::ValidationError("--out", fmt::format("{} is what is read: it would be lost", options.out));
+      throw Misuse(fmt::format("--out: {} is what is read: it would be lost", options.out));
   }
 }
 
@@ -218,30 +218,34 @@ void run(const PredictOptions& options) {
 
 }  // namespace
 
-void add_predict(CLI::App& tool) {
-  auto* command = tool.add_subcommand("predict", "Class, probability, uncertainties and a verdict of each input");
+void describe_predict(Command& command) {
   const auto options = std::make_shared<PredictOptions>();
-  command->add_option("MODEL", options->model, "A model file; or a run's folder, which gives no verdicts")
-      ->required()
-      ->check(CLI::ExistingPath);
-  command
-      ->add_option("INPUT", options->inputs,
-                   "Images, folders of them, .csv, .npy; - is standard input (CSV, .npy or one image)")
-      ->required();
-  command->add_option("--format", options->format, "table, csv or jsonl; by default as --out ends, else a table")
-      ->check(CLI::IsMember({"table", "csv", "jsonl"}));
-  command->add_option("--out", options->out, "Write here, not to standard output");
-  command->add_option("--batch", options->batch, "Inputs at a time")
-      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
-      ->capture_default_str();
-  add_device_option(*command, options->device, "Where to compute");
-  command->footer(
+  command.options = {{.name = "MODEL",
+                      .to = &options->model,
+                      .help = "A model file; or a run's folder, which gives no verdicts",
+                      .required = true,
+                      .exists = Exists::kPath},
+                     {.name = "INPUT",
+                      .to = &options->inputs,
+                      .help = "Images, folders of them, .csv, .npy; - is standard input (CSV, .npy or one image)",
+                      .required = true},
+                     {.name = "--format",
+                      .to = &options->format,
+                      .help = "table, csv or jsonl; by default as --out ends, else a table",
+                      .choices = {"table", "csv", "jsonl"}},
+                     {.name = "--out", .to = &options->out, .help = "Write here, not to standard output"},
+                     {.name = "--batch",
+                      .to = &options->batch,
+                      .help = "Inputs at a time",
+                      .shows_default = true,
+                      .range = whole_range(1, 1'000'000)},
+                     device_option(options->device, "Where to compute")};
+  command.notes =
       "An input that cannot be read gives a row with its error; the others go on, and the exit status is 1\n"
-      "(docs/deploy.md).\n\n"
-      "Examples:\n"
-      "  priornet predict photos.priornet new/ one.jpg\n"
-      "  curl -s URL | priornet predict photos.priornet - --format jsonl");
-  command->callback([options] { run(*options); });
+      "(docs/deploy.md).";
+  command.examples = {"priornet predict photos.priornet new/ one.jpg",
+                      "curl -s URL | priornet predict photos.priornet - --format jsonl"};
+  command.run = [options](const Invocation&) { run(*options); };
 }
 
 }  // namespace priornet::tool

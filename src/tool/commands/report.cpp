@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "learning/base/file_io.h"
-#include "tool/commands/command.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/page.h"
 #include "tool/report/table.h"
@@ -26,7 +26,7 @@ std::string markdown_of(const std::vector<StoredResults>& all) {
 
 std::string latex_of(const std::vector<StoredResults>& all) {
   std::string text = "% needs \\usepackage{booktabs}\n";
-  for (const auto& results : all) text += "\n" + to_latex(results);
+  for (const auto& results : all) text += fmt::format("\n{}", to_latex(results));
   return text;
 }
 
@@ -66,25 +66,24 @@ void report(const ReportOptions& options) {
 
 }  // namespace
 
-void add_report(CLI::App& tool) {
-  auto options = std::make_shared<ReportOptions>();
-  auto* command = tool.add_subcommand("report", "One page with tables and charts, or the tables alone, from results");
-  command->footer(
-      "The page opens from disk and fetches nothing.\n\nExamples:\n"
-      "  priornet report out/mnist\n"
-      "  priornet report results --out report.html\n"
-      "  priornet report runs/dpn --out dpn.html\n"
-      "  priornet report results/synthetic --format latex --out tables.tex");
-  command
-      ->add_option(
-          "DIR", options->folders,
-          "Folders with results: of priornet reproduce, of a run that was evaluated, or one that holds several")
-      ->required();
-  command->add_option("--format", options->format, "html: the page; markdown, csv or latex: every table")
-      ->check(CLI::IsMember({"html", "markdown", "csv", "latex"}))
-      ->capture_default_str();
-  command->add_option("--out", options->out, "File to write; else report.html, and tables to standard output");
-  command->callback([options] { report(*options); });
+void describe_report(Command& command) {
+  const auto options = std::make_shared<ReportOptions>();
+  command.options = {
+      {.name = "DIR",
+       .to = &options->folders,
+       .help = "Folders with results: of priornet reproduce, of a run that was evaluated, or one that holds several",
+       .required = true},
+      {.name = "--format",
+       .to = &options->format,
+       .help = "html: the page; markdown, csv or latex: every table",
+       .shows_default = true,
+       .choices = {"html", "markdown", "csv", "latex"}},
+      {.name = "--out", .to = &options->out, .help = "File to write; else report.html, and tables to standard output"}};
+  command.notes = "The page opens from disk and fetches nothing.";
+  command.examples = {"priornet report out/mnist", "priornet report results --out report.html",
+                      "priornet report runs/dpn --out dpn.html",
+                      "priornet report results/synthetic --format latex --out tables.tex"};
+  command.run = [options](const Invocation&) { report(*options); };
 }
 
 }  // namespace priornet::tool

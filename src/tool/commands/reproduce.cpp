@@ -10,8 +10,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tool/commands/command.h"
-#include "tool/commands/options.h"
+#include "tool/commands/device_option.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/experiments/experiment.h"
 
@@ -48,26 +48,14 @@ std::vector<const Experiment*> find_all(const std::vector<std::string>& names) {
       continue;
     }
     if (name.find('=') != std::string::npos)
-      throw CLI::ValidationError("WHAT",
-                                 fmt::format("'{}' is no experiment; a setting follows a --set of its own", name));
+      throw Misuse(fmt::format("WHAT: '{}' is no experiment; a setting follows a --set of its own", name));
     try {
       add(find_experiment(name));
     } catch (const ConfigError& error) {
-      throw CLI::ValidationError("WHAT", error.what());
+      throw Misuse(fmt::format("WHAT: {}", error.what()));
     }
   }
   return found;
-}
-
-/// The command that gives the same result, without what is as by default.
-std::string command_line(const ReproduceOptions& options, std::string_view name, const fs::path& out) {
-  auto command = fmt::format("priornet reproduce {}", name);
-  if (options.profile != "paper") command += " --profile " + options.profile;
-  if (options.device != "auto") command += " --device " + options.device;
-  if (options.seed != 1) command += fmt::format(" --seed {}", options.seed);
-  if (options.seeds != 1) command += fmt::format(" --seeds {}", options.seeds);
-  for (const auto& setting : options.overrides) command += " --set " + shell_word(setting);
-  return command + " --out " + shell_word(out.string());
 }
 
 std::string to_text(const ExperimentSummary& summary) {
@@ -129,11 +117,10 @@ void print_outcome(const ExperimentOutcome& outcome) {
     fmt::print(stderr, "priornet: {}: {}\n", outcome.name, outcome.error);
 }
 
-void finish_several(const std::vector<ExperimentOutcome>& outcomes, const ReproduceOptions& options,
+void finish_several(const std::vector<ExperimentOutcome>& outcomes, const Invocation& invocation, bool json,
                     const fs::path& folder) {
-  const auto files =
-      write_outcomes(outcomes, command_line(options, fmt::format("{}", fmt::join(options.names, " ")), folder), folder);
-  if (!options.json) {
+  const auto files = write_outcomes(outcomes, invocation.command_line({{"--out", {folder.string()}}}), folder);
+  if (!json) {
     for (const auto& table : outcome_tables(outcomes)) print(priornet::to_text(table) + "\n");
     for (const auto& file : files) print(fmt::format("Written: {}\n", file.string()));
   }
@@ -145,7 +132,7 @@ void finish_several(const std::vector<ExperimentOutcome>& outcomes, const Reprod
         fmt::format("{} of {} experiments failed: {}", failed.size(), outcomes.size(), fmt::join(failed, ", ")));
 }
 
-void reproduce(const ReproduceOptions& options) {
+void reproduce(const ReproduceOptions& options, const Invocation& invocation) {
   const auto chosen = find_all(options.names);
   ExperimentOptions run;
   run.profile = kProfiles.at(options.profile);
@@ -158,7 +145,7 @@ void reproduce(const ReproduceOptions& options) {
   std::vector<ExperimentOutcome> outcomes;
   for (const auto* experiment : chosen) {
     run.out = options.out.empty() || chosen.size() > 1 ? folder / experiment->name : folder;
-    run.command = command_line(options, experiment->name, run.out);
+    run.command = invocation.command_line({{"WHAT", {std::string(experiment->name)}}, {"--out", {run.out.string()}}});
     outcomes.push_back(outcome_of(*experiment, run, chosen.size() == 1));
     if (options.json)
       json.push_back(to_json(outcomes.back()));
@@ -166,43 +153,46 @@ void reproduce(const ReproduceOptions& options) {
       print_outcome(outcomes.back());
   }
   if (options.json) print(json.dump(2) + "\n");
-  if (chosen.size() > 1) finish_several(outcomes, options, folder);
+  if (chosen.size() > 1) finish_several(outcomes, invocation, options.json, folder);
 }
 
 }  // namespace
 
-void add_reproduce(CLI::App& tool) {
-  auto options = std::make_shared<ReproduceOptions>();
-  auto* command = tool.add_subcommand("reproduce", "Run the paper's experiments and report on them");
-  std::string known;
+void describe_reproduce(Command& command) {
+  const auto options = std::make_shared<ReproduceOptions>();
+  command.options = {
+      {.name = "WHAT", .to = &options->names, .help = "Experiments to run", .required = true},
+      {.name = "--profile",
+       .to = &options->profile,
+       .help = "Recipe: quick, paper or modern",
+       .shows_default = true,
+       .choices = {"quick", "paper", "modern"}},
+      device_option(options->device, "Where to train"),
+      {.name = "--seed", .to = &options->seed, .help = "Seed of everything random", .shows_default = true},
+      {.name = "--seeds",
+       .to = &options->seeds,
+       .help = "Number of runs, with seeds from --seed on",
+       .shows_default = true,
+       .range = whole_range(1, 1000)},
+      {.name = "--set",
+       .to = &options->overrides,
+       .help = "Changes a setting of every network's configuration (configs/); again for more",
+       .value_text = "KEY=VALUE",
+       .one_value_each = true},
+      {.name = "--out",
+       .to = &options->out,
+       .help = "Folder for the results: OUT for one experiment, OUT/WHAT for several; by default out/WHAT"},
+      {.name = "--json", .to = &options->json, .help = "Print tables and files as JSON"}};
+  command.notes = "Experiments:";
   for (const auto& experiment : experiments())
-    known += fmt::format("\n  {:<12} {}", experiment.name, experiment.description);
-  known += fmt::format("\n  {:<12} every one of them, with a summary at the end", kAll);
-  command->footer(fmt::format(
-      "Experiments:{}\n\nNetworks are left in OUT/runs: a command that was stopped goes on where it was.\n\nExamples:\n"
-      "  priornet reproduce synthetic --out out/synthetic\n"
-      "  priornet reproduce synthetic mnist --profile quick\n"
-      "  priornet reproduce cifar10 --profile modern --seeds 3 --device cuda --out out/cifar10-modern\n"
-      "  priornet reproduce all --out out",
-      known));
-  command->add_option("WHAT", options->names, "Experiments to run")->required();
-  command->add_option("--profile", options->profile, "Recipe: quick, paper or modern")
-      ->check(CLI::IsMember({"quick", "paper", "modern"}))
-      ->capture_default_str();
-  add_device_option(*command, options->device, "Where to train");
-  command->add_option("--seed", options->seed, "Seed of everything random")->capture_default_str();
-  command->add_option("--seeds", options->seeds, "Number of runs, with seeds from --seed on")
-      ->check(CLI::Range(int64_t{1}, int64_t{1000}))
-      ->capture_default_str();
-  command->add_option("--out", options->out,
-                      "Folder for the results: OUT for one experiment, OUT/WHAT for several; by default out/WHAT");
-  command
-      ->add_option("--set", options->overrides,
-                   "Changes a setting of every network's configuration (configs/); again for more")
-      ->allow_extra_args(false)
-      ->option_text("KEY=VALUE");
-  command->add_flag("--json", options->json, "Print tables and files as JSON");
-  command->callback([options] { reproduce(*options); });
+    command.notes += fmt::format("\n  {:<12} {}", experiment.name, experiment.description);
+  command.notes += fmt::format("\n  {:<12} every one of them, with a summary at the end", kAll);
+  command.notes += "\n\nNetworks are left in OUT/runs: a command that was stopped goes on where it was.";
+  command.examples = {"priornet reproduce synthetic --out out/synthetic",
+                      "priornet reproduce synthetic mnist --profile quick",
+                      "priornet reproduce cifar10 --profile modern --seeds 3 --device cuda --out out/cifar10-modern",
+                      "priornet reproduce all --out out"};
+  command.run = [options](const Invocation& invocation) { reproduce(*options, invocation); };
 }
 
 }  // namespace priornet::tool

@@ -11,8 +11,8 @@
 #include <memory>
 #include <thread>
 
-#include "tool/commands/command.h"
-#include "tool/commands/options.h"
+#include "tool/commands/device_option.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/server/http_messages.h"
 #include "tool/server/http_server.h"
@@ -60,7 +60,7 @@ void check(const ServeOptions& options) {
   if (!serving::has_http_server())
     throw Error("this build has no Boost.Beast: it cannot serve (Debian: libboost-dev, then build again)");
   if (options.http.tls_certificate.empty() != options.http.tls_key.empty())
-    throw CLI::ValidationError("--tls-certificate and --tls-key go together");
+    throw Misuse("--tls-certificate and --tls-key go together");
 }
 
 void run(ServeOptions& options) {
@@ -98,61 +98,70 @@ void run(ServeOptions& options) {
 
 }  // namespace
 
-void add_serve(CLI::App& tool) {
-  auto* command =
-      tool.add_subcommand("serve", "Answer over HTTP: predictions with their uncertainties, and a page to try it");
+void describe_serve(Command& command) {
   const auto options = std::make_shared<ServeOptions>();
-  command
-      ->add_option("MODEL", options->models,
-                   "Model files, as priornet calibrate writes them; or folders of runs, without verdicts")
-      ->required();
-  command->add_option("--host", options->http.host, "Address to listen at; beyond this machine only if it says so")
-      ->capture_default_str();
-  command->add_option("--port", options->http.port, "Port; 0 takes one that is free")->capture_default_str();
-  command->add_option("--batch", options->batch.batch, "Inputs of several requests that go through a network together")
-      ->check(CLI::Range(int64_t{1}, int64_t{4096}))
-      ->capture_default_str();
-  command->add_option("--latency-ms", options->latency_ms, "How long an input waits for others to join its batch")
-      ->check(kFinite)
-      ->check(CLI::Range(0.0, 10'000.0))
-      ->capture_default_str();
-  command
-      ->add_option("--queue", options->batch.queue, "Inputs that may wait for each model; more are answered with 503")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
-      ->capture_default_str();
-  command
-      ->add_option("--queue-timeout-ms", options->queue_timeout_ms,
-                   "An input that waits longer for the network is answered with 504")
-      ->check(CLI::Range(int64_t{1}, int64_t{3'600'000}))
-      ->capture_default_str();
-  command
-      ->add_option("--client-timeout-s", options->client_timeout_s,
-                   "Seconds a client has to send a request, and to take its answer")
-      ->check(kFinite)
-      ->check(CLI::Range(0.1, 3600.0))
-      ->capture_default_str();
-  command->add_option("--max-body", options->max_body, "Largest body of a request, in MiB")
-      ->check(CLI::Range(int64_t{1}, int64_t{1024}))
-      ->capture_default_str();
-  command->add_option("--max-connections", options->http.max_connections, "Connections at a time")
-      ->check(CLI::Range(int64_t{1}, int64_t{100'000}))
-      ->capture_default_str();
-  command->add_option("--token-file", options->token_file,
-                      "File with the token that clients must send; else the variable PRIORNET_TOKEN, else none");
-  command->add_option("--tls-certificate", options->http.tls_certificate,
-                      "Certificate with its chain, PEM: serve by HTTPS");
-  command->add_option("--tls-key", options->http.tls_key, "Its private key, PEM");
-  add_device_option(*command, options->device, "Where to compute");
-  command->footer(
+  command.options = {
+      {.name = "MODEL",
+       .to = &options->models,
+       .help = "Model files, as priornet calibrate writes them; or folders of runs, without verdicts",
+       .required = true},
+      {.name = "--host",
+       .to = &options->http.host,
+       .help = "Address to listen at; beyond this machine only if it says so",
+       .shows_default = true},
+      {.name = "--port", .to = &options->http.port, .help = "Port; 0 takes one that is free", .shows_default = true},
+      {.name = "--batch",
+       .to = &options->batch.batch,
+       .help = "Inputs of several requests that go through a network together",
+       .shows_default = true,
+       .range = whole_range(1, 4096)},
+      {.name = "--latency-ms",
+       .to = &options->latency_ms,
+       .help = "How long an input waits for others to join its batch",
+       .shows_default = true,
+       .range = real_range(0, 10'000)},
+      {.name = "--queue",
+       .to = &options->batch.queue,
+       .help = "Inputs that may wait for each model; more are answered with 503",
+       .shows_default = true,
+       .range = whole_range(1, 1 << 20)},
+      {.name = "--queue-timeout-ms",
+       .to = &options->queue_timeout_ms,
+       .help = "An input that waits longer for the network is answered with 504",
+       .shows_default = true,
+       .range = whole_range(1, 3'600'000)},
+      {.name = "--client-timeout-s",
+       .to = &options->client_timeout_s,
+       .help = "Seconds a client has to send a request, and to take its answer",
+       .shows_default = true,
+       .range = real_range(0.1, 3600)},
+      {.name = "--max-body",
+       .to = &options->max_body,
+       .help = "Largest body of a request, in MiB",
+       .shows_default = true,
+       .range = whole_range(1, 1024)},
+      {.name = "--max-connections",
+       .to = &options->http.max_connections,
+       .help = "Connections at a time",
+       .shows_default = true,
+       .range = whole_range(1, 100'000)},
+      {.name = "--token-file",
+       .to = &options->token_file,
+       .help = "File with the token that clients must send; else the variable PRIORNET_TOKEN, else none"},
+      {.name = "--tls-certificate",
+       .to = &options->http.tls_certificate,
+       .help = "Certificate with its chain, PEM: serve by HTTPS"},
+      {.name = "--tls-key", .to = &options->http.tls_key, .help = "Its private key, PEM"},
+      device_option(options->device, "Where to compute")};
+  command.notes =
       "Speaks the Open Inference Protocol v2 under /v2, takes an image file at /predict, counts at /metrics, and "
       "shows\n"
-      "a page at /. SIGTERM or Ctrl-C: answers what it took and ends; a second one ends at once (docs/serve.md).\n\n"
-      "Examples:\n"
-      "  priornet serve digits.priornet\n"
-      "  priornet serve a.priornet b.priornet --host 0.0.0.0 --token-file token --tls-certificate c.pem --tls-key "
-      "k.pem\n"
-      "  curl --data-binary @seven.png http://127.0.0.1:8080/predict");
-  command->callback([options] { run(*options); });
+      "a page at /. SIGTERM or Ctrl-C: answers what it took and ends; a second one ends at once (docs/serve.md).";
+  command.examples = {
+      "priornet serve digits.priornet",
+      "priornet serve a.priornet b.priornet --host 0.0.0.0 --token-file token --tls-certificate c.pem --tls-key k.pem",
+      "curl --data-binary @seven.png http://127.0.0.1:8080/predict"};
+  command.run = [options](const Invocation&) { run(*options); };
 }
 
 }  // namespace priornet::tool

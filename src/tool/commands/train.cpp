@@ -19,8 +19,8 @@
 
 #include "learning/base/file_io.h"
 #include "learning/training/run_processes.h"
-#include "tool/commands/command.h"
-#include "tool/commands/options.h"
+#include "tool/commands/device_option.h"
+#include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/table.h"
 
@@ -36,7 +36,7 @@ struct TrainOptions {
   std::vector<std::string> overrides;
   std::string out;
   std::string device = "auto";
-  int processes = 1;
+  int64_t processes = 1;
   bool resume = false;
   bool force = false;
   bool describe = false;
@@ -140,9 +140,10 @@ void run(const TrainOptions& options) {
   if (options.print_config)
     return print(to_toml_with_all_keys([copy = config](ConfigFields& fields) mutable { visit_config(copy, fields); }));
   if (options.describe) return print(describe(config));
-  if (options.processes > 1)
-    if (const auto status = launch_local_processes({options.processes, at::get_num_threads()}))
-      end_as_they_did(*status, options.processes);
+  const auto own_processes = static_cast<int>(options.processes);
+  if (own_processes > 1)
+    if (const auto status = launch_local_processes({own_processes, at::get_num_threads()}))
+      end_as_they_did(*status, own_processes);
   auto ensemble = ensemble_options(options);
   const auto processes = join_processes(ensemble.trainer.device);
   ensemble.trainer.processes = processes.get();
@@ -189,45 +190,61 @@ void run(const TrainOptions& options) {
 
 }  // namespace
 
-void add_train(CLI::App& tool) {
+void describe_train(Command& command) {
   const auto options = std::make_shared<TrainOptions>();
-  auto* command = tool.add_subcommand("train", "Train a network as a TOML file describes it, or on any set");
-  auto* config = command->add_option("config", options->config, "The configuration; configs/ has examples")
-                     ->check(CLI::ExistingFile);
-  auto* data = command->add_option("--data", options->data,
-                                   "No configuration: a set, with defaults that suit it. A folder with a folder a "
-                                   "class, a .csv with ,label=COLUMN, an .npz, a name of the catalogue");
-  data->excludes(config);
-  command->add_option("--ood", options->ood, "With --data: a set of images that are none of its classes")->needs(data);
-  command->add_option("--set", options->overrides, "Change a value of it: key=value, as training.epochs=3")
-      ->option_text("KEY=VALUE ...");
-  command->add_option("--out", options->out, "Folder of the run; by default runs/ and the name of the configuration");
-  auto* resume = command->add_flag("--resume", options->resume, "Go on where the run in that folder stopped");
-  command->add_flag("--force", options->force, "Remove the run that is in that folder")->excludes(resume);
-  add_device_option(*command, options->device, "Where to train");
-  command->add_option("--processes", options->processes, "Share the work among so many processes of this machine")
-      ->check(CLI::Range(1, 1024));
-  command->add_flag("--describe", options->describe, "Show the network layer by layer, and train nothing");
-  command->add_flag("--print-config", options->print_config,
-                    "Show every key with its value and meaning, those without one as comments, and train nothing");
-  command->add_flag("--json", options->json, "Print the last epoch's metrics as JSON");
-  command->footer(
-      "A run is a folder: config.toml, metrics.jsonl with a line an epoch, checkpoints/. Ctrl-C leaves a checkpoint\n"
-      "from which --resume goes on as if nothing had happened.\n\n"
-      "Examples:\n"
-      "  priornet train --data ./photos,size=64 --out runs/photos\n"
-      "  priornet train --data ./table.csv,label=kind --print-config\n"
-      "  priornet train configs/mnist-dpn.toml --out runs/dpn\n"
-      "  priornet train configs/mnist-dpn.toml --set training.epochs=3 model.keep_dense=0.9 --describe");
-  command->callback([options] {
+  command.options = {
+      {.name = "config",
+       .to = &options->config,
+       .help = "The configuration; configs/ has examples",
+       .exists = Exists::kFile},
+      {.name = "--data",
+       .to = &options->data,
+       .help = "No configuration: a set, with defaults that suit it. A folder with one folder per class, a .csv with "
+               ",label=COLUMN, an .npz, a name of the catalogue",
+       .excludes = "config"},
+      {.name = "--ood",
+       .to = &options->ood,
+       .help = "With --data: a set of images that are none of its classes",
+       .needs = "--data"},
+      {.name = "--set",
+       .to = &options->overrides,
+       .help = "Change a value of it: key=value, as training.epochs=3",
+       .value_text = "KEY=VALUE ..."},
+      {.name = "--out",
+       .to = &options->out,
+       .help = "Folder of the run; by default runs/ and the name of the configuration"},
+      {.name = "--resume", .to = &options->resume, .help = "Go on where the run in that folder stopped"},
+      {.name = "--force",
+       .to = &options->force,
+       .help = "Remove the run that is in that folder",
+       .excludes = "--resume"},
+      device_option(options->device, "Where to train"),
+      {.name = "--processes",
+       .to = &options->processes,
+       .help = "Share the work among so many processes of this machine",
+       .range = whole_range(1, 1024)},
+      {.name = "--describe", .to = &options->describe, .help = "Show the network layer by layer, and train nothing"},
+      {.name = "--print-config",
+       .to = &options->print_config,
+       .help = "Show every key with its value and meaning, those without one as comments, and train nothing"},
+      {.name = "--json", .to = &options->json, .help = "Print the last epoch's metrics as JSON"}};
+  command.notes =
+      "A run is a folder: config.toml, metrics.jsonl with one line per epoch, checkpoints/. Ctrl-C leaves a "
+      "checkpoint\n"
+      "from which --resume goes on as if nothing had happened.";
+  command.examples = {"priornet train --data ./photos,size=64 --out runs/photos",
+                      "priornet train --data ./table.csv,label=kind --print-config",
+                      "priornet train configs/mnist-dpn.toml --out runs/dpn",
+                      "priornet train configs/mnist-dpn.toml --set training.epochs=3 model.keep_dense=0.9 --describe"};
+  command.run = [options](const Invocation&) {
     if (options->config.empty() && options->data.empty()) {
       for (const auto& text : options->overrides)
         if (text.find('=') == std::string::npos)
-          throw CLI::ValidationError("--set", text + " should be KEY=VALUE; the configuration comes before --set");
-      throw CLI::RequiredError("a configuration, or --data SET");
+          throw Misuse("--set: " + text + " should be KEY=VALUE; the configuration comes before --set");
+      throw Misuse("a configuration, or --data SET is required");
     }
     run(*options);
-  });
+  };
 }
 
 }  // namespace priornet::tool

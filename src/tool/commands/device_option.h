@@ -1,0 +1,17 @@
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <string>
+
+#include "tool/commands/command.h"
+
+namespace priornet::tool {
+
+/// --device auto|cpu|cuda; `what` is done there.
+Option device_option(std::string& name, const std::string& what);
+
+/// `auto` is a CUDA device where there is one. Error where `cuda` was asked for and there is none.
+c10::Device chosen_device(const std::string& name);
+
+}  // namespace priornet::tool

@@ -1,0 +1,71 @@
+#include "tool/commands/run_tool.h"
+
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+#include <priornet/version.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string_view>
+#include <thread>
+
+#include "tool/commands/terminal.h"
+
+namespace priornet::tool {
+namespace {
+
+// One line, whatever a library put into its message.
+int fail(int status, std::string_view message, std::string_view hint = "") {
+  fmt::print(stderr, "priornet: {}{}\n", message.substr(0, message.find('\n')), hint);
+  return status;
+}
+
+// LibTorch counts the cores of some virtual machines as one. OMP_NUM_THREADS in the environment is left alone.
+void use_threads(const std::optional<int64_t>& wanted) {
+  if (wanted)
+    at::set_num_threads(static_cast<int>(*wanted));
+  else if (std::getenv("OMP_NUM_THREADS") == nullptr)
+    at::set_num_threads(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+}
+
+}  // namespace
+
+int run_tool(std::vector<Command> subcommands, const std::vector<std::string>& arguments) {
+  Command tool{"priornet", "priornet tells how sure a classifier is and why."};
+  std::optional<int64_t> threads;
+  tool.options = {
+      {.name = "--version",
+       .to = [] { return std::string("priornet " PRIORNET_VERSION "\n"); },
+       .help = "Print the version and exit"},
+      {.name = "--help-json",
+       .to = [&tool] { return listing_of(tool); },
+       .help = "Print every subcommand and option as JSON and exit"},
+      {.name = "--threads", .to = &threads, .help = "CPU threads; by default all cores", .range = whole_range(1, 4096)},
+  };
+  tool.subcommands = std::move(subcommands);
+  try {
+    const auto invocation = parse(tool, arguments);
+    if (invocation.answer) {
+      print(*invocation.answer);
+      return 0;
+    }
+    use_threads(threads);
+    invocation.run();
+    return 0;
+  } catch (const Misuse& misuse) {
+    const auto& name = misuse.subcommand;
+    return fail(2, misuse.what(), fmt::format(" (see priornet {}{}--help)", name, name.empty() ? "" : " "));
+  } catch (const c10::Error& error) {
+    return fail(1, error.what_without_backtrace());
+  } catch (const std::bad_alloc&) {
+    return fail(1, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(1, error.what());
+  }
+}
+
+}  // namespace priornet::tool
