@@ -49,8 +49,8 @@ double host_seconds_of(const torch::Device& device, const std::function<void()>&
 std::vector<TrainingCase> cases() {
   std::vector<TrainingCase> all;
   const auto add = [&](const char* network, int64_t half, bool factors) {
-    all.push_back({network, Method::kDpn, half, half, factors});
-    if (!factors) all.push_back({network, Method::kDnn, 2 * half, 0, false});
+    all.push_back({network, "dpn", half, half, factors});
+    if (!factors) all.push_back({network, "dnn", 2 * half, 0, false});
   };
   for (const int64_t half : {128, 256, 512}) add("vgg16", half, false);
   add("resnet18", 256, false);
@@ -80,7 +80,7 @@ void measure_training_parts(const torch::Device& device, double seconds, const P
   for (const char* network : {"vgg16", "vgg6"}) {
     for (const bool factors : {false, true}) {
       if (factors && std::string(network) != "vgg6") continue;
-      const TrainingCase what{network, Method::kDpn, 128, 128, factors};
+      const TrainingCase what{network, "dpn", 128, 128, factors};
       OurTraining ours(what, device, true);
       const auto shape = model_of(what).input;
       const double bytes = static_cast<double>(what.images() * shape[0] * shape[1] * shape[2] * (1 + 2));

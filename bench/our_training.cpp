@@ -35,7 +35,7 @@ OurTraining::OurTraining(const TrainingCase& what, const torch::Device& device, 
   optimiser.clip = kTrainingClip;
   optimiser_ = Optimiser::make(*parameters_, optimiser, std::vector<double>(kSteps, kTrainingRate));
   MethodOptions method;
-  method.method = what.method;
+  method.name = what.method;
   step_ = TrainingStep::make(*network_, *parameters_, *optimiser_, {method, bfloat16, {}});
 }
 

@@ -59,7 +59,7 @@ void Output::add(const Ceilings& found) {
 }
 
 void Output::add(const TrainingTimes& line) {
-  const auto method = method_name(line.what.method);
+  const auto& method = line.what.method;
   const double share = line.operations_per_second() / ceilings_.matmul_operations_per_second;
   say(fmt::format("{:<9} {:<4} {:>4} + {:<4} {:<7} {:>10.0f} {:>8.3f} {:>8.3f} {:>8.1f} {:>6.1f}% {:>12.0f} {:>6.1f}x",
                   line.what.network, method, line.what.inside, line.what.outside,

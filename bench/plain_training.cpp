@@ -52,8 +52,8 @@ void PlainTraining::step() {
     logits = network_->forward(inputs);
   }
   logits = logits.to(torch::kFloat32);
-  const auto loss = what_.method == Method::kDnn ? torch::nn::functional::cross_entropy(logits, labels)
-                                                 : plain_prior_network_loss(logits, labels, {});
+  const auto loss = what_.method == "dnn" ? torch::nn::functional::cross_entropy(logits, labels)
+                                          : plain_prior_network_loss(logits, labels, {});
   loss.backward();
   torch::nn::utils::clip_grad_norm_(network_->parameters(), kTrainingClip);
   optimiser_->step();

@@ -39,7 +39,7 @@ ModelFile untrained_model(const ServedNetwork& served, const torch::Device& devi
   ModelFile model;
   model.name = served.options.name;
   model.run.config.model = served.options;
-  model.run.config.method.method = Method::kDpn;
+  model.run.config.method.name = "dpn";
   auto network = make_model(model.run.config.model, make_generator(1));
   network->to(device);
   if (served.options.input.size() == 3) to_channels_last(*network);  // as a model file is read

@@ -19,7 +19,7 @@ namespace priornet::bench {
 void trace_training(const torch::Device& device, const std::filesystem::path& file) {
   namespace profiler = torch::autograd::profiler;
   using torch::profiler::impl::ActivityType;
-  OurTraining ours({"vgg16", Method::kDpn, 128, 128, false}, device, true);
+  OurTraining ours({"vgg16", "dpn", 128, 128, false}, device, true);
   for (int i = 0; i < 10; ++i) ours.step();
   wait_for(device);
   const torch::profiler::impl::ProfilerConfig config(torch::profiler::impl::ProfilerState::KINETO);

@@ -9,7 +9,7 @@ namespace priornet::bench {
 /// What is trained: a network as the paper trains it, on made-up images.
 struct TrainingCase {
   std::string network;  ///< vgg6 (28x28, grey), vgg16 or resnet18 (32x32, RGB)
-  Method method = Method::kDpn;
+  std::string method = "dpn";
   int64_t inside = 128;  ///< images a step in distribution
   int64_t outside = 128;
   bool factor_analysis = false;  ///< as source of the outside; else another set

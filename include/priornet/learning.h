@@ -27,6 +27,7 @@
 #include <priornet/learning/run_folder.h>
 #include <priornet/learning/schedule.h>
 #include <priornet/learning/scoring.h>
+#include <priornet/learning/settings.h>
 #include <priornet/learning/store.h>
 #include <priornet/learning/tensor_file.h>
 #include <priornet/learning/toml.h>

@@ -76,13 +76,13 @@ TEST(Calibrate, KnowsHowManyInputsItTakes) {
 }
 
 TEST(Calibrate, WatchesOnlyWhatTheNetworkGives) {
-  for (const auto method : {Method::kDpn, Method::kDnn})
+  for (const auto* method : {"dpn", "dnn"})
     for (const int64_t samples : {0, 3}) {
       auto model = small_model(method);
       model.points.reset();
       model.dropout_samples = samples;
       const auto said = Predictor(model).predict(small_images(60, 3).inputs);
-      const auto watched = watched_measures(gives_dirichlet(method), samples > 0);
+      const auto watched = watched_measures(method_info(method).gives_dirichlet, samples > 0);
       EXPECT_EQ(watched.size(), samples > 0 ? 3u : 2u);
       EXPECT_NO_THROW(calibrate(said, small_images(60, 3).labels, watched, {}));
     }

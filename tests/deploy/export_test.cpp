@@ -203,7 +203,7 @@ class UnwritableLayer : public Layer {
 
 TEST(Export, NamesTheLayerThatCannotBeWritten) {
   const TemporaryFolder folder;
-  auto model = logits_model(Method::kDpn, 1);
+  auto model = logits_model("dpn", 1);
   NetworkPlan plan({10}, 10);
   plan.add("", std::make_shared<UnwritableLayer>());
   model.run.members = {std::make_shared<Network>(std::move(plan), make_generator(1))};

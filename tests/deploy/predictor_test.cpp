@@ -79,7 +79,7 @@ TEST(Predictor, StandardisesRowsAndAsksEveryMember) {
 }
 
 TEST(Predictor, LeavesLogAlphaToDirichlets) {
-  EXPECT_FALSE(Predictor(small_table_model(Method::kDnn)).predict(torch::randn({2, 3})).log_alpha.defined());
+  EXPECT_FALSE(Predictor(small_table_model("dnn")).predict(torch::randn({2, 3})).log_alpha.defined());
 }
 
 TEST(Predictor, IsAskedByManyThreads) {

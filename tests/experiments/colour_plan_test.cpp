@@ -37,17 +37,17 @@ TEST(Cifar10Experiment, TrainsAsThePaperSays) {
   EXPECT_EQ(dnn.model.keep_dense, 0.5);
   EXPECT_EQ(dnn.model.keep_convolution, 0.8);
   EXPECT_EQ(dnn.epochs, 45);
-  EXPECT_EQ(dnn.schedule.cycle, 30);
+  EXPECT_EQ(dnn.schedule.settings.at("cycle"), 30);
   EXPECT_EQ(dnn.schedule.rate, 1e-3);
   EXPECT_EQ(dnn.seed, 7);
   const auto& dpn = model_named(experiment, "DPN").config;
   EXPECT_EQ(dpn.model.keep_dense, 0.7);
   EXPECT_EQ(dpn.model.keep_convolution, 1.0);
   EXPECT_EQ(dpn.epochs, 100);
-  EXPECT_EQ(dpn.schedule.cycle, 70);
+  EXPECT_EQ(dpn.schedule.settings.at("cycle"), 70);
   EXPECT_EQ(dpn.schedule.rate, 7.5e-4);
-  EXPECT_EQ(dpn.method.alpha0, 100);
-  EXPECT_EQ(dpn.method.cross_entropy_weight, 1.0);
+  EXPECT_EQ(dpn.method.settings.at("alpha0"), 100);
+  EXPECT_EQ(dpn.method.settings.at("cross_entropy_weight"), 1.0);
   EXPECT_EQ(dpn.outside.source, "cifar100:train");
   EXPECT_TRUE(dpn.augmentation.flip);
   EXPECT_EQ(dpn.augmentation.rotation_degrees, 15);
@@ -58,7 +58,7 @@ TEST(SvhnExperiment, TrainsAsThePaperSays) {
   const auto& dpn = model_named(experiment, "DPN").config;
   EXPECT_EQ(dpn.model.keep_dense, 0.5);
   EXPECT_EQ(dpn.schedule.rate, 7.5e-4);
-  EXPECT_EQ(dpn.schedule.cycle / static_cast<double>(dpn.epochs), 30.0 / 40.0);
+  EXPECT_EQ(dpn.schedule.settings.at("cycle") / static_cast<double>(dpn.epochs), 30.0 / 40.0);
   EXPECT_EQ(dpn.outside.source, "cifar10:train");
   for (const auto& model : experiment.models) {
     EXPECT_FALSE(model.config.augmentation.flip);
@@ -108,11 +108,11 @@ TEST(ColourExperiments, CompareModernNetworksOfOneRecipe) {
     EXPECT_EQ(names_of_models(experiment), (std::vector<std::string>{"DNN", "OE", "DPN", "DPN ensemble"}));
     const auto& exposure = model_named(experiment, "OE").config;
     const auto& dpn = model_named(experiment, "DPN").config;
-    EXPECT_EQ(exposure.method.method, Method::kOutlierExposure);
-    EXPECT_EQ(exposure.method.outside_weight, 0.5);
-    EXPECT_EQ(dpn.method.method, Method::kDpnReverse);
-    EXPECT_EQ(dpn.method.cross_entropy_weight, 1.0);
-    EXPECT_LT(dpn.method.divergence_weight, 0.5) << "it is large beside the cross-entropy";
+    EXPECT_EQ(exposure.method.name, "outlier-exposure");
+    EXPECT_EQ(exposure.method.settings.at("outside_weight"), 0.5);
+    EXPECT_EQ(dpn.method.name, "dpn-reverse");
+    EXPECT_EQ(dpn.method.settings.at("cross_entropy_weight"), 1.0);
+    EXPECT_LT(dpn.method.settings.at("divergence_weight"), 0.5) << "it is large beside the cross-entropy";
     // Beyond method and seed they are the same.
     auto alike = exposure;
     alike.method = dpn.method;

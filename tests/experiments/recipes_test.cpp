@@ -38,21 +38,21 @@ TEST(MnistExperiment, TrainsAsThePaperSays) {
   EXPECT_EQ(experiment.models[1].dropout_samples, 20);
   const auto& dpn = experiment.models[2].config;
   EXPECT_EQ(dpn.epochs, 10);
-  EXPECT_EQ(dpn.method.alpha0, 1000);
+  EXPECT_EQ(dpn.method.settings.at("alpha0"), 1000);
   EXPECT_EQ(dpn.outside.source, kFactorAnalysis);
-  EXPECT_EQ(dpn.outside.scale_low, 0.01);
+  EXPECT_EQ(dpn.outside.settings.at("scale_low"), 0.01);
   EXPECT_EQ(experiment.inside, "mnist:valid+test");
   EXPECT_EQ(experiment.outside[0].set, "omniglot,subset=15000,seed=7,size=28,resample=nearest");
 }
 
 TEST(MnistExperiment, TakesSettingsByHand) {
   const auto experiment = mnist_experiment({Profile::kQuick, 1, {"outside.scale_low=1", "training.epochs=9"}});
-  EXPECT_EQ(experiment.models[2].config.outside.scale_low, 1);
+  EXPECT_EQ(experiment.models[2].config.outside.settings.at("scale_low"), 1);
   EXPECT_EQ(experiment.models[2].config.epochs, 9);
 }
 
 TEST(MnistExperiment, IsModernByTheReverseDivergence) {
-  EXPECT_EQ(mnist_experiment({Profile::kModern, 1, {}}).models[2].config.method.method, Method::kDpnReverse);
+  EXPECT_EQ(mnist_experiment({Profile::kModern, 1, {}}).models[2].config.method.name, "dpn-reverse");
 }
 
 TEST(MnistNoiseExperiment, SharesThePlainRunsWithMnist) {

@@ -125,7 +125,7 @@ TEST(Evaluation, MatchesClassesByName) {
 }
 
 TEST(Evaluation, UsesDropoutSamplesAsAnEnsemble) {
-  auto run = load_small_run(Method::kDnn);
+  auto run = load_small_run("dnn");
   auto options = quick();
   options.scoring.dropout_samples = 4;
   const auto result = evaluate(run, partly_mislabelled(), {noise_set(30)}, options, silent);
@@ -146,7 +146,7 @@ TEST(Evaluation, RefusesSetsItCannotUse) {
 
 TEST(CompareRuns, TestsWhatBothHave) {
   auto dpn = load_small_run();
-  auto dnn = load_small_run(Method::kDnn);
+  auto dnn = load_small_run("dnn");
   const auto inside = partly_mislabelled();
   const auto first = evaluate(dpn, inside, {noise_set(60)}, quick(), silent);
   const auto second = evaluate(dnn, inside, {noise_set(60)}, quick(), silent);

@@ -51,7 +51,7 @@ TEST(Odin, OfAnEnsembleTakesTheMeanOfItsProbabilities) {
 }
 
 TEST(Odin, ChoosesWhatTellsValidationInputsApart) {
-  auto run = load_small_run(Method::kDnn);
+  auto run = load_small_run("dnn");
   const auto inside = network_inputs(small_images(200, 4).inputs, 0, torch::kCPU, {});
   const auto outside = odin_outside(run, small_images(200, 5), {}, 150, silent);
   EXPECT_EQ(outside.name, "uniform-noise");
@@ -73,7 +73,7 @@ TEST(Odin, NeverChoosesOnASetThatIsTested) {
   run.config.outside.source = "fashion-mnist:test";
   EXPECT_EQ(odin_outside(run, small_images(40, 5), {"fashion-mnist:test,invert"}, 10, silent).name, "uniform-noise");
   run.config.outside.source = kFactorAnalysis;
-  run.config.outside.latent = 5;
+  run.config.outside.settings["latent"] = 5;
   const auto made = odin_outside(run, small_images(80, 5), {"mnist"}, 130, silent);
   EXPECT_EQ(made.name, "factor-analysis of small");
   EXPECT_EQ(made.inputs.sizes(), (std::vector<int64_t>{130, 1, 8, 8}));

@@ -12,19 +12,19 @@ namespace {
 class Teacher : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto config = small_config(Method::kDnn);
+    auto config = small_config("dnn");
     config.members = 2;
     config.epochs = 4;
     train_run(config, sets_, folder_ / "teacher", {}, progress_);
     pupil_.teacher = (folder_ / "teacher").string();
     pupil_.epochs = 6;
-    pupil_.method.alpha0 = 100;
+    pupil_.method.settings["alpha0"] = 100;
   }
 
   TemporaryFolder folder_;
   NoProgress progress_;
   TrainingSets sets_ = small_sets();
-  TrainConfig pupil_ = small_config(Method::kDistil);
+  TrainConfig pupil_ = small_config("distil");
 };
 
 TEST_F(Teacher, SaysWhatItsMembersSayOnAverage) {
@@ -53,7 +53,7 @@ TEST_F(Teacher, MayBeSureOfAClass) {
 }
 
 TEST_F(Teacher, IsNotNeededByOtherMethods) {
-  add_teacher(sets_, small_config(Method::kDpn), torch::kCPU, progress_);
+  add_teacher(sets_, small_config("dpn"), torch::kCPU, progress_);
   EXPECT_FALSE(sets_.teacher.defined());
 }
 

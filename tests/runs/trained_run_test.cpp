@@ -23,7 +23,7 @@ TEST(TrainedRun, GivesWhatTheTrainedNetworkGave) {
   const auto inputs = small_images(20, 3).inputs;
   EXPECT_TRUE(infer(*run.members[0], inputs).equal(infer(*network, inputs)));
   EXPECT_EQ(run.class_names, (std::vector<std::string>{"left", "middle", "right"}));
-  EXPECT_EQ(run.config.method.alpha0, 100);
+  EXPECT_EQ(run.config.method.settings.at("alpha0"), 100);
   EXPECT_TRUE(run.gives_dirichlet());
   EXPECT_TRUE(run.identity.starts_with("step 30 ")) << run.identity;
 }
@@ -73,9 +73,9 @@ TEST(TrainedRun, RefusesAnEnsembleWhoseMembersDiffer) {
   auto config = small_run_config();
   config.epochs = 1;
   train_small_run(folder / "run/member-1", config);
-  config.method.method = Method::kDnn;
+  config.method.name = "dnn";
   train_small_run(folder / "run/member-2", config);
-  config.method.method = Method::kDpn;
+  config.method.name = "dpn";
   config.members = 2;
   write_text(folder / "run/config.toml", to_toml(config));
   EXPECT_THROWS(

@@ -38,10 +38,10 @@ inline OperatingPoints points_from(const ModelFile& model, const torch::Tensor& 
   return points;
 }
 
-inline ModelFile random_model(Method method, ModelOptions options, int64_t members) {
+inline ModelFile random_model(const std::string& method, ModelOptions options, int64_t members) {
   ModelFile model;
   model.name = options.name;
-  model.run.config.method.method = method;
+  model.run.config.method.name = method;
   model.run.config.members = members;
   model.run.config.model = options;
   for (int64_t c = 0; c < options.classes; ++c) model.run.class_names.push_back("class " + std::to_string(c));
@@ -65,7 +65,7 @@ inline ModelFile random_model(Method method, ModelOptions options, int64_t membe
 }
 
 /// A model whose inputs are its logits; members differ a little.
-inline ModelFile logits_model(Method method, int64_t members) {
+inline ModelFile logits_model(const std::string& method, int64_t members) {
   ModelOptions options;
   options.name = "mlp";
   options.input = {10};
@@ -118,10 +118,10 @@ inline std::vector<ExportCase> export_cases(int64_t count) {
   Watched softmaxes = softmax;
   softmaxes.emplace_back(Verdict::kUndecided, "mutual_information");
 
-  add("logits", logits_model(Method::kDpn, 1), hostile_logits(count), dirichlet);
-  add("logits-softmax", logits_model(Method::kDnn, 1), hostile_logits(count), softmax);
-  add("logits-members", logits_model(Method::kDpn, 3), hostile_logits(count), dirichlets);
-  add("logits-softmax-members", logits_model(Method::kDnn, 3), hostile_logits(count), softmaxes);
+  add("logits", logits_model("dpn", 1), hostile_logits(count), dirichlet);
+  add("logits-softmax", logits_model("dnn", 1), hostile_logits(count), softmax);
+  add("logits-members", logits_model("dpn", 3), hostile_logits(count), dirichlets);
+  add("logits-softmax-members", logits_model("dnn", 3), hostile_logits(count), softmaxes);
 
   ModelOptions vgg;
   vgg.name = "vgg6";
@@ -132,24 +132,24 @@ inline std::vector<ExportCase> export_cases(int64_t count) {
   vgg.slope = 0.2;
   vgg.keep_convolution = 0.9;
   vgg.keep_dense = 0.5;
-  add("vgg", random_model(Method::kDpn, vgg, 1), images(1), dirichlet);
+  add("vgg", random_model("dpn", vgg, 1), images(1), dirichlet);
   vgg.batch_norm = true;
   vgg.slope = 0.0;
-  add("vgg-norm", random_model(Method::kDnn, vgg, 1), images(1), softmax);
+  add("vgg-norm", random_model("dnn", vgg, 1), images(1), softmax);
   ModelOptions resnet;
   resnet.name = "resnet18";
   resnet.input = {3, 9, 9};
   resnet.classes = 4;
   resnet.channels = {4, 8};
   resnet.keep_dense = 0.5;
-  add("resnet", random_model(Method::kDpn, resnet, 2), images(3), dirichlets);
+  add("resnet", random_model("dpn", resnet, 2), images(3), dirichlets);
 
   for (const auto& name : model_names()) {
     auto options = small_network(name);
     if (!takes_images(options)) continue;
     options.input = {3, 9, 9};
     options.classes = 4;
-    add("small-" + name, random_model(Method::kDpn, options, 1), images(3), {});
+    add("small-" + name, random_model("dpn", options, 1), images(3), {});
   }
 
   ModelOptions mlp;
@@ -157,7 +157,7 @@ inline std::vector<ExportCase> export_cases(int64_t count) {
   mlp.input = {3};
   mlp.classes = 3;
   mlp.dense = std::vector<int64_t>{12, 7};
-  auto table = random_model(Method::kDpn, mlp, 1);
+  auto table = random_model("dpn", mlp, 1);
   table.preprocessing.mean = torch::tensor({1.0F, -2.0F, 30.0F});
   table.preprocessing.deviation = torch::tensor({1.0F, 0.5F, 20.0F});
   table.preprocessing.feature_names = {"a", "b", "c"};

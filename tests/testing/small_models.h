@@ -20,23 +20,24 @@ inline OperatingPoints small_points(const std::vector<std::pair<Verdict, std::st
 }
 
 /// A trained network for small_images.
-inline ModelFile small_model(Method method = Method::kDpn) {
+inline ModelFile small_model(const std::string& method = "dpn") {
   ModelFile model;
   model.name = "small";
   model.run = load_small_run(method);
   model.preprocessing.shape = {1, 8, 8};
-  model.points = small_points({{Verdict::kUnfamiliar, gives_dirichlet(method) ? "differential_entropy" : "energy"},
-                               {Verdict::kAmbiguous, "entropy"}});
+  model.points =
+      small_points({{Verdict::kUnfamiliar, method_info(method).gives_dirichlet ? "differential_entropy" : "energy"},
+                    {Verdict::kAmbiguous, "entropy"}});
   model.provenance = {{"priornet", "0"}, {"seed", "1"}};
   return model;
 }
 
 /// An ensemble of two untrained networks for rows of three numbers.
-inline ModelFile small_table_model(Method method = Method::kDpn) {
+inline ModelFile small_table_model(const std::string& method = "dpn") {
   ModelFile model;
   model.name = "rows";
   model.run.config.train = "./rows.csv";
-  model.run.config.method.method = method;
+  model.run.config.method.name = method;
   model.run.config.model.name = "mlp";
   model.run.config.model.dense = {{8}};
   model.run.config.model.keep_dense = 0.5;

@@ -11,15 +11,15 @@
 
 namespace priornet {
 
-inline TrainConfig small_config(Method method = Method::kDpn) {
+inline TrainConfig small_config(const std::string& method = "dpn") {
   TrainConfig config;
   config.train = "small";
   config.model.name = "vgg6";
   config.model.blocks = {{4}, {8}};
   config.model.dense = {16};
   config.model.keep_dense = 0.8;
-  config.method.method = method;
-  config.method.alpha0 = 100;
+  config.method.name = method;
+  config.method.settings["alpha0"] = 100;
   config.outside.source = kUniformNoise;
   config.augmentation.shift = 1;
   config.epochs = 3;
@@ -32,7 +32,7 @@ inline TrainConfig small_config(Method method = Method::kDpn) {
 
 /// One whose loss is not finite after a step.
 inline TrainConfig diverging_config() {
-  auto config = small_config(Method::kDnn);
+  auto config = small_config("dnn");
   config.optimiser.name = "sgd";
   config.optimiser.clip = 0;
   config.schedule.rate = 1e30;
@@ -40,6 +40,14 @@ inline TrainConfig diverging_config() {
 }
 
 inline TrainingSets small_sets() { return {small_images(320, 1), small_images(90, 2), {}}; }
+
+/// With a teacher that knows the labels, where the method needs one.
+inline TrainingSets small_sets(const std::string& method) {
+  auto sets = small_sets();
+  if (method_info(method).needs_teacher)
+    sets.teacher = torch::full({sets.train.size(), 3}, 0.05).scatter(1, sets.train.labels.unsqueeze(1), 0.9);
+  return sets;
+}
 
 /// What was written of each epoch, without the times.
 inline std::vector<nlohmann::json> metrics_of(const RunFolder& folder) {
@@ -56,7 +64,7 @@ inline std::vector<nlohmann::json> metrics_of(const RunFolder& folder) {
 inline std::shared_ptr<Network> trained(const TrainConfig& config, const RunFolder& folder,
                                         const TrainerOptions& options = {}) {
   NoProgress progress;
-  return train(config, small_sets(), folder, options, progress);
+  return train(config, small_sets(config.method.name), folder, options, progress);
 }
 
 }  // namespace priornet

@@ -9,7 +9,7 @@
 namespace priornet {
 
 /// A tiny network for small_images, with dropout.
-inline TrainConfig small_run_config(Method method = Method::kDpn) {
+inline TrainConfig small_run_config(const std::string& method = "dpn") {
   auto config = small_config(method);
   config.train = "./small.npz";
   config.augmentation = {};
@@ -23,17 +23,17 @@ inline void train_small_run(const std::filesystem::path& folder, const TrainConf
 }
 
 /// One that lasts as long as the test program: training takes longer than most tests.
-inline const std::filesystem::path& small_run(Method method = Method::kDpn) {
+inline const std::filesystem::path& small_run(const std::string& method = "dpn") {
   static const TemporaryFolder folder;
-  static std::map<Method, std::filesystem::path> trained;
+  static std::map<std::string, std::filesystem::path> trained;
   auto& path = trained[method];
   if (path.empty()) {
-    path = folder / std::to_string(static_cast<int>(method));
+    path = folder / method;
     train_small_run(path, small_run_config(method));
   }
   return path;
 }
 
-inline TrainedRun load_small_run(Method method = Method::kDpn) { return load_run(small_run(method), torch::kCPU); }
+inline TrainedRun load_small_run(const std::string& method = "dpn") { return load_run(small_run(method), torch::kCPU); }
 
 }  // namespace priornet

@@ -27,16 +27,16 @@ struct Clouds : InputFiles {
   std::string train_set = text("train.csv", cloud_rows(600, 1, 0)) + ",label=kind";
   std::string test_set = text("test.csv", cloud_rows(150, 2, 0)) + ",label=kind";
   std::string far_set = text("far.csv", cloud_rows(90, 3, 20)) + ",label=kind";
-  std::string dpn = run("dpn", Method::kDpn);
-  std::string dnn = run("dnn", Method::kDnn);
+  std::string dpn = run("dpn", "dpn");
+  std::string dnn = run("dnn", "dnn");
 
-  std::string run(const char* name, Method method) const {
+  std::string run(const char* name, const std::string& method) const {
     TrainConfig config;
     config.train = train_set;
     config.model.name = "mlp";
     config.model.dense = {16};
     config.model.keep_dense = 0.9;
-    config.method.method = method;
+    config.method.name = method;
     config.outside_batch = 0;
     config.epochs = 2;
     config.batch = 30;

@@ -21,7 +21,7 @@ ModelFile made_up_digits() {
   options.blocks = {{{4, 4}, {8, 8}}};
   options.dense = {{16}};
   model.run.config.train = "./digits.npz";
-  model.run.config.method.method = Method::kDpn;
+  model.run.config.method.name = "dpn";
   model.run.identity = "made up";
   for (int i = 0; i < 10; ++i) model.run.class_names.push_back(std::to_string(i));
   auto made = options;

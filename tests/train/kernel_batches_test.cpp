@@ -96,9 +96,9 @@ TEST(KernelBatches, DrawFromFactorAnalysis) {
   for (const bool each : {false, true})
     for (const int64_t latent : {3, 4}) {
       OutsideOptions factors;
-      factors.latent = latent;
-      factors.scale_each_sample = each;
-      factors.squash = each ? Squash::kClip : Squash::kTanh;
+      factors.settings["latent"] = static_cast<double>(latent);
+      factors.settings["scale_each_sample"] = each ? 1 : 0;
+      factors.settings["squash"] = static_cast<double>(each ? Squash::kClip : Squash::kTanh);
       NoProgress progress;
       const auto outside = make_outside(factors, {set, torch::kCPU, 7, progress, {}});
       auto options = options_with({});

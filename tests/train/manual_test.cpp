@@ -13,10 +13,10 @@ void expect_named(const std::string& table, std::string_view name) {
 }
 
 TEST(TrainingManual, NamesAllThatAConfigurationMaySay) {
-  for (const auto& [name, method] : kMethodNames) expect_named("method", name);
+  for (const auto& method : methods()) expect_named("method", method.name);
   for (const auto& optimiser : optimisers()) expect_named("training", optimiser.name);
-  for (const auto& [name, kind] : kScheduleNames) expect_named("training", name);
-  for (const auto* name : {kFactorAnalysis, kGaussianNoise, kUniformNoise, kMixture}) expect_named("outside", name);
+  for (const auto& schedule : schedules()) expect_named("training", schedule.name);
+  for (const auto& source : outlier_sources()) expect_named("outside", source.name);
 }
 
 }  // namespace

@@ -179,19 +179,6 @@ TEST(Optimiser, GoesOnFromItsStateAsIfNothingHadHappened) {
   }
 }
 
-// A configuration has one value per key, whichever rule takes it.
-TEST(Optimisers, AgreeOnSettingsOfOneKey) {
-  std::map<std::string, Setting> seen;
-  for (const auto& rule : optimisers())
-    for (const auto& setting : rule.settings) {
-      const auto& first = seen.try_emplace(setting.key, setting).first->second;
-      EXPECT_EQ(first.value, setting.value) << rule.name << " " << setting.key;
-      EXPECT_EQ(to_text(first.range), to_text(setting.range)) << rule.name << " " << setting.key;
-      EXPECT_EQ(first.flag, setting.flag) << rule.name << " " << setting.key;
-    }
-  EXPECT_GE(seen.size(), 6u);
-}
-
 TEST(FlatParameters, LeaveANetworksValuesAndCollectItsGradients) {
   auto a = torch::randn({3, 5}).requires_grad_();
   auto b = torch::randn({4, 3, 3, 3}).contiguous(torch::MemoryFormat::ChannelsLast).requires_grad_();

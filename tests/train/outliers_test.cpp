@@ -18,12 +18,10 @@ Dataset rows_with_a_factor() {
   return set;
 }
 
-std::array<double, 2> variances_with(std::optional<double> factor_variance) {
+std::array<double, 2> variances_with(double factor_variance) {
   OutsideOptions options;
   options.source = kFactorAnalysis;
-  options.latent = 1;
-  options.scale_low = options.scale_high = 1.0;
-  options.factor_variance = factor_variance;
+  options.settings = {{"latent", 1}, {"scale_low", 1}, {"scale_high", 1}, {"factor_variance", factor_variance}};
   const auto train = rows_with_a_factor();
   NoProgress progress;
   const auto source = make_outside(options, {train, torch::kCPU, 5, progress, {}});
@@ -34,7 +32,7 @@ std::array<double, 2> variances_with(std::optional<double> factor_variance) {
 }
 
 TEST(FactorAnalysisOutliers, CanBeWiderAlongTheFactorsThanInTheNoise) {
-  const auto fitted = variances_with(std::nullopt);
+  const auto fitted = variances_with(1.0);
   const auto wider = variances_with(9.0);
   EXPECT_NEAR(wider[0] / fitted[0], 9.0, 0.2);
   EXPECT_NEAR(wider[1] / fitted[1], 1.0, 0.02);

@@ -25,7 +25,7 @@ TEST(OwnData, ChoosesByTheKindOfData) {
   const auto table = config_for("./t.csv,label=kind", rows);
   EXPECT_EQ(table.model.name, "mlp");
   EXPECT_TRUE(table.standardise.value());
-  EXPECT_EQ(table.outside.latent, 4);
+  EXPECT_EQ(table.outside.settings.at("latent"), 4);
   EXPECT_EQ(to_toml(read_config(TomlText{"", to_toml(table)})), to_toml(table));
   rows.class_names = {"a"};
   EXPECT_THROWS(DataError, config_for("./t", rows), "./t: should have at least 2 classes, has 1");
@@ -51,9 +51,9 @@ TEST(OwnData, LeavesTheLabelMostOfTheTargetHoweverManyTheClasses) {
     const std::vector<std::string> names(static_cast<size_t>(classes), "class");
     const auto labels = torch::arange(2 * classes + 20, torch::kInt64).remainder(classes);
     const auto method = config_for("./t", {"t", torch::zeros({labels.size(0), 2}), labels, names, {}}).method;
-    EXPECT_NEAR(method.alpha0 * method.epsilon, 1, 1e-12);
-    EXPECT_GE(1 - static_cast<double>(classes - 1) * method.epsilon, 0.9 - 1e-12);
-    EXPECT_GE(method.alpha0, 100);
+    EXPECT_NEAR(method.settings.at("alpha0") * method.settings.at("epsilon"), 1, 1e-12);
+    EXPECT_GE(1 - static_cast<double>(classes - 1) * method.settings.at("epsilon"), 0.9 - 1e-12);
+    EXPECT_GE(method.settings.at("alpha0"), 100);
   }
   const std::vector<std::string> names(30, "class");
   const Dataset measurements{"t", torch::zeros({30, 2}), torch::arange(30, torch::kInt64), names, {}};
@@ -117,10 +117,10 @@ TEST(OwnData, DrawsRowsAroundTheDataAndBeyond) {
   for (const auto* name : {kFactorAnalysis, kGaussianNoise, kUniformNoise}) {
     OutsideOptions options;
     options.source = name;
-    options.latent = 2;
-    options.scale_low = 9;
-    options.scale_high = 9;
-    options.sigma = 3;
+    options.settings["latent"] = 2;
+    options.settings["scale_low"] = 9;
+    options.settings["scale_high"] = 9;
+    options.settings["sigma"] = 3;
     const auto source = make_outside(options, {rows, torch::kCPU, 1, progress, {}});
     const auto batch = source->batch({0, 400, 0, 400});
     EXPECT_EQ(batch.sizes(), torch::IntArrayRef({400, 3})) << name;
@@ -136,7 +136,7 @@ TEST(OwnData, MixesOutsideImages) {
   NoProgress progress;
   OutsideOptions options;
   options.source = kMixture;
-  options.latent = 5;
+  options.settings["latent"] = 5;
   const auto source = make_outside(options, {images, torch::kCPU, 1, progress, {}});
   const auto batch = source->batch({3, 20, 0, 20});
   EXPECT_EQ(batch.sizes(), torch::IntArrayRef({20, 1, 8, 8}));
@@ -151,7 +151,7 @@ TEST(OwnData, JoinsMadeUpImagesToASet) {
   NoProgress progress;
   OutsideOptions options;
   options.source = (folder / "grey.npy").string();
-  options.latent = 5;
+  options.settings["latent"] = 5;
   for (const int64_t added : {0, 20}) {
     options.added = added;
     const auto source = make_outside(options, {images, torch::kCPU, 1, progress, {}});

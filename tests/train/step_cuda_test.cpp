@@ -66,7 +66,7 @@ TrainingBatchesOptions batches_with(const AugmentationOptions& augmentation) {
 std::unique_ptr<OutsideSource> outside_of(const Dataset& set, const std::string& source, const torch::Device& device) {
   OutsideOptions options;
   options.source = source;
-  options.latent = 3;
+  options.settings["latent"] = 3;
   NoProgress progress;
   return make_outside(options, {set, device, 7, progress, {}});
 }

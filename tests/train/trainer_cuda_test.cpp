@@ -41,9 +41,9 @@ TEST(CudaTrainer, FollowsTheCpu) {
 
 // Also with dropout, whose draws go on from step to step within a graph.
 TEST(CudaTrainer, LearnsWithEveryMethodAndPrecision) {
-  for (const auto method : {Method::kDnn, Method::kDpn, Method::kDpnReverse, Method::kOutlierExposure})
+  for (const auto& method : methods())
     for (const auto precision : {Precision::kFloat32, Precision::kBFloat16}) {
-      auto config = small_config(method);
+      auto config = small_config(method.name);
       config.precision = precision;
       config.epochs = 6;
       const TemporaryFolder folder;
@@ -57,7 +57,7 @@ TEST(CudaTrainer, LearnsWithEveryMethodAndPrecision) {
 TEST(CudaTrainer, ReplaysWhatItRecorded) {
   const SideStream stream(kCuda);
   const auto sets = small_sets();
-  const auto config = small_config(Method::kDnn);
+  const auto config = small_config("dnn");
   const auto run = [&](bool captured) {
     auto model = model_for(config, sets.train);
     model.keep_dense = 1.0;
@@ -83,7 +83,7 @@ TEST(CudaTrainer, ReplaysWhatItRecorded) {
 // Batch norm keeps counts and means of its own from replay to replay.
 TEST(CudaTrainer, RecordsNetworksWithBatchNorm) {
   for (const auto* name : {"vgg6", "resnet18"}) {
-    auto config = small_config(Method::kOutlierExposure);
+    auto config = small_config("outlier-exposure");
     config.model = {};
     config.model.name = name;
     if (config.model.name == "vgg6") {

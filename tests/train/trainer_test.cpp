@@ -14,21 +14,16 @@ void expect_same_weights(const Network& a, const Network& b) {
 }
 
 TEST(Trainer, LearnsWithEveryMethod) {
-  for (const auto& [name, method] : kMethodNames) {
-    SCOPED_TRACE(name);
+  for (const auto& method : methods()) {
+    SCOPED_TRACE(method.name);
     const TemporaryFolder folder;
     const RunFolder run(folder / "run", Start::kNew);
-    auto sets = small_sets();
-    // A teacher that knows the labels.
-    if (method == Method::kDistil)
-      sets.teacher = torch::full({sets.train.size(), 3}, 0.05).scatter(1, sets.train.labels.unsqueeze(1), 0.9);
-    NoProgress progress;
-    train(small_config(method), sets, run, {}, progress);
+    trained(small_config(method.name), run);
     const auto metrics = metrics_of(run);
     ASSERT_EQ(metrics.size(), 3u);
     EXPECT_LT(metrics[2]["loss"], metrics[0]["loss"]);
     EXPECT_LT(metrics[2]["validation"]["error"], 0.1) << metrics[2];
-    EXPECT_EQ(metrics[2]["validation"].contains("outside"), needs_outside(method));
+    EXPECT_EQ(metrics[2]["validation"].contains("outside"), method.needs_outside);
   }
 }
 
@@ -187,8 +182,7 @@ TEST(Trainer, RefusesSetsItCannotLearnFrom) {
   const RunFolder run(folder / "run", Start::kNew);
   auto sets = small_sets();
   sets.train.labels = torch::Tensor();
-  EXPECT_THROWS(DataError, train(small_config(Method::kDnn), sets, run, {}, progress),
-                "small: has no labels to learn from");
+  EXPECT_THROWS(DataError, train(small_config("dnn"), sets, run, {}, progress), "small: has no labels to learn from");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ int64_t number(const Settings& settings, const std::string& key, int64_t otherwi
 TrainConfig config_of(const Settings& settings, int rank) {
   TrainConfig config;
   config.train = "small";
-  config.method.alpha0 = 100;
+  config.method.settings["alpha0"] = 100;
   config.outside.source = kUniformNoise;
   config.epochs = number(settings, "epochs", 3);
   config.batch = 48;
@@ -51,7 +51,7 @@ TrainConfig config_of(const Settings& settings, int rank) {
   if (settings.contains("mlp")) {
     config.model.name = "mlp";
     config.model.dense = {{20, 10}};
-    config.method.method = Method::kDnn;
+    config.method.name = "dnn";
   } else {
     config.model.name = "vgg6";
     config.model.blocks = {{4}, {8}};
@@ -60,7 +60,7 @@ TrainConfig config_of(const Settings& settings, int rank) {
   }
   if (settings.contains("factors")) {
     config.outside.source = kFactorAnalysis;
-    config.outside.latent = 5;
+    config.outside.settings["latent"] = 5;
   }
   if (const auto other = event(settings, "other_seed"); other.rank == rank) config.seed = other.step;
   return config;

@@ -34,7 +34,7 @@ struct TrainConfig {
 
   ModelOptions model;      // [model]; its input and classes are the training set's
   MethodOptions method;    // [method]
-  std::string teacher;     ///< of method distil: the folder of a run
+  std::string teacher;     ///< of a method that needs one: the folder of a run
   int64_t members = 1;     ///< networks of the ensemble, each from a seed of its own
   OutsideOptions outside;  // [outside]
 
@@ -63,7 +63,9 @@ TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& ov
 /// As a file that reads back as the same.
 std::string to_toml(const TrainConfig& config);
 
-/// The first lines in which two such files differ, for a message; empty where they differ in comments at most.
-std::string first_difference(std::string_view there, std::string_view here);
+/// The first lines in which a configuration file and what to_toml() gives differ, for a message; empty where they
+/// differ in comments, the order of keys, or keys that the file does not have and that are at the values they have by
+/// default.
+std::string first_difference(std::string_view file, std::string_view here);
 
 }  // namespace priornet

@@ -1,61 +1,57 @@
 #pragma once
 
+#include <priornet/learning/settings.h>
 #include <priornet/uncertainty/losses.h>
 
-#include <array>
-#include <string_view>
-#include <utility>
+#include <memory>
+#include <string>
+#include <vector>
 
-// What a network is trained for: the methods the paper compares, and their nearest relatives.
+// What a network is trained for: the methods the paper compares, and their nearest relatives. Each lies in a file of
+// its own (src/learning/training/method_list.h lists them).
 
 namespace priornet {
 
-enum class Method {
-  kDnn,              ///< cross-entropy
-  kDpn,              ///< the paper's: forward KL to a sharp Dirichlet in distribution and to a flat one outside
-  kDpnReverse,       ///< the same with the reverse KL (Malinin & Gales, 2019)
-  kOutlierExposure,  ///< cross-entropy, and to the uniform categorical outside (Hendrycks et al., 2019)
-  kDistil            ///< forward KL to the Dirichlet around a teacher's probabilities, and to a flat one outside
-};
-
-constexpr std::array<std::pair<std::string_view, Method>, 5> kMethodNames = {
-    {{"dnn", Method::kDnn},
-     {"dpn", Method::kDpn},
-     {"dpn-reverse", Method::kDpnReverse},
-     {"outlier-exposure", Method::kOutlierExposure},
-     {"distil", Method::kDistil}}};
-
-/// As configurations call it.
-std::string_view method_name(Method method);
-
-struct MethodOptions {
-  Method method = Method::kDpn;
-  double alpha0 = 1e3;                ///< precision of the target in distribution
-  double epsilon = 1e-2;              ///< target probability of each class that is not the label
-  double divergence_weight = 1.0;     ///< of the divergence in distribution
-  double outside_weight = 1.0;        ///< of the loss outside
-  double cross_entropy_weight = 0.0;  ///< beside the divergence in distribution
-  double uniform_weight = 0.0;  ///< of the cross-entropy to the uniform categorical, beside the divergence outside
-};
-
-/// Whether the method is trained on out-of-distribution inputs as well.
-bool needs_outside(Method method);
-
-/// Whether the network's logits are those of a Dirichlet, alpha = exp(logits), and not only of a softmax.
-bool gives_dirichlet(Method method);
-
-/// What the first rows of a batch are held to: int64 labels [N], or a teacher's probabilities [N, K] for kDistil.
+/// What the first rows of a batch are held to: int64 labels [N], or a teacher's probabilities [N, K].
 struct BatchTargets {
   torch::Tensor labels;
-  torch::Tensor teacher;
+  torch::Tensor teacher;  ///< undefined unless the method needs one
 };
 
-/// The loss of one batch of logits [N + M, K]: the first N rows are in distribution, the other M outside.
-/// Parts that a method does not have are 0.
-PriorNetworkLoss method_loss(const torch::Tensor& logits, const BatchTargets& targets, const MethodOptions& options);
+/// A loss whose settings are chosen.
+class Method {
+ public:
+  virtual ~Method() = default;
 
-/// The same without a graph, with the gradient in the logits, its elements held to [-steepest, steepest].
-LossWithGradient method_gradient(const torch::Tensor& logits, const BatchTargets& targets, const MethodOptions& options,
-                                 double steepest);
+  /// The loss of one batch of logits [N + M, K] with its gradient in them, whose elements are held to
+  /// [-steepest, steepest]. The first N rows are in distribution, the other M outside; there are none of the others
+  /// unless the method needs them. Logits come without a graph; parts of the loss that a method does not have are 0.
+  virtual LossWithGradient loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) const = 0;
+};
+
+/// A row of the table of methods.
+struct MethodInfo {
+  const char* name;     ///< as configurations call it
+  const char* summary;  ///< in one line
+  std::vector<Setting> settings;
+  bool needs_outside = true;    ///< is trained on out-of-distribution inputs as well
+  bool needs_teacher = false;   ///< learns from the probabilities of a run that was trained before
+  bool gives_dirichlet = true;  ///< its logits are those of a Dirichlet, alpha = exp(logits), not only of a softmax
+  std::unique_ptr<Method> (*make)(const SettingValues& settings);  ///< takes a value for each setting
+};
+
+/// All methods.
+const std::vector<MethodInfo>& methods();
+
+/// ArgumentError for an unknown name.
+const MethodInfo& method_info(const std::string& name);
+
+struct MethodOptions {
+  std::string name = "dpn";  ///< of methods()
+  SettingValues settings;    ///< of that method; those of other methods are left alone
+};
+
+/// ArgumentError for an unknown method or setting, or a value out of its range.
+std::unique_ptr<Method> make_method(const MethodOptions& options);
 
 }  // namespace priornet

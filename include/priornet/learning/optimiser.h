@@ -1,10 +1,9 @@
 #pragma once
 
-#include <priornet/learning/toml.h>
+#include <priornet/learning/settings.h>
 #include <priornet/uncertainty/named_tensor.h>
 #include <torch/types.h>
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,10 +31,10 @@ struct FlatParameters {
 // and can be captured in a CUDA graph.
 
 struct OptimiserOptions {
-  std::string name = "nadam";              ///< of optimisers()
-  std::map<std::string, double> settings;  ///< of that rule, by key; one that is not given has the rule's value
-  double weight_decay = 0.0;               ///< as the rule has it
-  double clip = 0.0;                       ///< the largest norm of the whole gradient; 0: any
+  std::string name = "nadam";  ///< of optimisers()
+  SettingValues settings;      ///< of that rule; those of other rules are left alone
+  double weight_decay = 0.0;   ///< as the rule has it
+  double clip = 0.0;           ///< the largest norm of the whole gradient; 0: any
 };
 
 /// What there is to know of an update rule. The rules lie in files of their own, listed in optimiser_rules.h.
@@ -46,7 +45,7 @@ struct OptimiserInfo {
   std::vector<const char*> moments;  ///< what is kept per parameter, by the names it has in a checkpoint
 };
 
-/// All update rules. Two that have a setting of one key have it with the same value and range.
+/// All update rules.
 const std::vector<OptimiserInfo>& optimisers();
 
 class Optimiser {

@@ -4,31 +4,28 @@
 #include <priornet/learning/factor_analysis.h>
 #include <priornet/learning/progress.h>
 #include <priornet/learning/row_order.h>
+#include <priornet/learning/settings.h>
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 // Where the out-of-distribution part of a training batch comes from.
 
 namespace priornet {
 
+// Sources that are asked for by name in this code.
 constexpr const char* kFactorAnalysis = "factor-analysis";
 constexpr const char* kGaussianNoise = "gaussian-noise";
 constexpr const char* kUniformNoise = "uniform-noise";
 constexpr const char* kMixture = "mixture";
 
 struct OutsideOptions {
-  std::string source = kFactorAnalysis;  ///< one of the above, or the name of a set
-  int64_t latent = 50;                   ///< of factor analysis
-  double scale_low = 0.01;               ///< of factor analysis: its variance is inflated by a draw from [low, high]
-  double scale_high = 5.0;
-  std::optional<double> factor_variance;  ///< of factor analysis: times that of the factors, apart from the noise
-  bool scale_each_sample = false;         ///< a draw for each image; else one for a batch, as the authors had it
-  Squash squash = Squash::kTanh;          ///< of factor analysis
-  double sigma = 1.0;                     ///< of Gaussian noise, in [-1, 1] units
-  std::optional<int64_t> added;           ///< of a set: so many images of the mixture join it, drawn once
+  std::string source = kFactorAnalysis;  ///< of outlier_sources(), or the name of a set
+  SettingValues settings;                ///< of that source; those of other sources are left alone
+  std::optional<int64_t> added;          ///< of a set: so many images of the mixture join it, drawn once
 };
 
 /// Rows first, ..., first + count - 1 of the batch of `whole` rows of a step: what one of several processes takes.
@@ -70,13 +67,34 @@ struct OutsideContext {
   std::function<void(torch::Tensor)> share;  ///< gives what was fitted to all processes, where there are several
 };
 
+/// A row of the table of outlier sources, which make inputs from nothing or from the training set. The functions take
+/// a value for each setting.
+struct OutlierSourceInfo {
+  using Make = std::unique_ptr<OutsideSource> (*)(const SettingValues& settings, const OutsideContext& context);
+
+  const char* name;
+  const char* summary;
+  std::vector<Setting> settings;
+  Make images = nullptr;  ///< where the training set holds images; null where the source has none
+  Make rows = nullptr;    ///< where it holds rows of numbers
+  /// What is wrong with settings that do not go together; empty where nothing is.
+  std::string (*refusal)(const SettingValues& settings) = nullptr;
+};
+
+/// All outlier sources, apart from sets.
+const std::vector<OutlierSourceInfo>& outlier_sources();
+
+/// What of the options does not go together; empty where all does.
+std::string refusal_of(const OutsideOptions& options);
+
 /// From images uint8 [N, C, H, W] where they lie, in an order of their own, again and again.
 std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t seed);
 
-/// Whether a source is a set, and not one of those above.
+/// Whether a source is a set, and not one of outlier_sources().
 bool is_set(const std::string& source);
 
-/// DataError where a set is not there, ConfigError for a set where the training set holds rows.
+/// DataError where a set is not there, ConfigError for a source that has no images, or no rows, as the training set
+/// holds; ArgumentError for an unknown setting or a value out of its range.
 std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const OutsideContext& context);
 
 }  // namespace priornet

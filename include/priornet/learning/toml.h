@@ -1,10 +1,11 @@
 #pragma once
 
+#include <priornet/learning/settings.h>
+
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,30 +13,6 @@
 #include <vector>
 
 namespace priornet {
-
-/// From low to high; whether the ends belong to it.
-struct Range {
-  double low = -std::numeric_limits<double>::infinity();
-  double high = std::numeric_limits<double>::infinity();
-  bool with_low = true;
-  bool with_high = true;
-
-  bool holds(double value) const;
-};
-constexpr Range above(double low) { return {low, std::numeric_limits<double>::infinity(), false}; }
-constexpr Range at_least(double low) { return {low}; }
-
-/// "in (0, 1]", "at least 1", "above 0".
-std::string to_text(const Range& range);
-
-/// A number, or a flag (1 or 0), that a row of a table has of its own: an optimiser's beta1.
-struct Setting {
-  const char* key;  ///< in a configuration
-  double value;     ///< where nothing is given
-  Range range;
-  const char* what;  ///< it is; may be empty
-  bool flag = false;
-};
 
 /// The keys of a configuration, handed over one by one: to be read from a file, written to one, listed. A function goes
 /// through the keys once, in the order of the file, and serves all of these.
@@ -82,6 +59,9 @@ class ConfigFields {
  private:
   virtual bool is_given(const char* key) = 0;
 };
+
+/// Goes through the settings of all rows of a table, each key once, with the names of the rows that have it.
+void visit_settings(const std::vector<Choice>& table, SettingValues& values, ConfigFields& fields);
 
 /// Goes through the keys of a configuration with a reader, a writer, ...
 using FieldsVisit = std::function<void(ConfigFields&)>;

@@ -32,7 +32,7 @@ struct TrainedRun {
 TrainedRun load_run(const std::filesystem::path& folder, const torch::Device& device,
                     WhichCheckpoint which = WhichCheckpoint::kLast);
 
-/// Gives the sets of a configuration whose method is distil their teacher: what the networks of its run, on average,
+/// Gives the sets of a configuration whose method needs one their teacher: what the networks of its run, on average,
 /// say of each training input, a class at least 1.2e-7. Other configurations need none and are left alone.
 /// DataError where the run is not there, or knows other classes.
 void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device, Progress& progress);

@@ -30,7 +30,7 @@ struct Validation {
 };
 
 /// `outside` may be undefined.
-Validation validate(Network& network, const Dataset& set, const torch::Tensor& outside, Method method,
+Validation validate(Network& network, const Dataset& set, const torch::Tensor& outside, const MethodInfo& method,
                     const InferenceOptions& options);
 
 /// An epoch that is over.

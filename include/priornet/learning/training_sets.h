@@ -58,7 +58,7 @@ Preparation read_preparation(const std::filesystem::path& run);
 struct TrainingSets {
   Dataset train;
   std::optional<Dataset> validation;
-  torch::Tensor teacher;         ///< probabilities [N, K] of the training inputs, of method distil
+  torch::Tensor teacher;         ///< probabilities [N, K] of the training inputs, where the method needs a teacher
   Preparation preparation = {};  ///< what was done to the set that data.train names
 };
 

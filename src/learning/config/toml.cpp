@@ -4,23 +4,65 @@
 #include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "learning/base/file_io.h"
 #include "learning/base/names.h"
 
 namespace priornet {
 
-bool Range::holds(double value) const {
-  return (value > low || (with_low && value == low)) && (value < high || (with_high && value == high));
+namespace {
+
+// The names of the rows that have a setting of this key.
+std::string rows_with(const std::vector<Choice>& table, std::string_view key) {
+  std::vector<std::string_view> names;
+  for (const auto& row : table)
+    for (const auto& setting : *row.settings)
+      if (setting.key == key) names.emplace_back(row.name);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string to_text(const Range& range) {
-  if (std::isinf(range.low) && std::isinf(range.high)) return "a number";
-  if (std::isinf(range.high)) return fmt::format("{} {:g}", range.with_low ? "at least" : "above", range.low);
-  if (std::isinf(range.low)) return fmt::format("{} {:g}", range.with_high ? "at most" : "below", range.high);
-  return fmt::format("in {}{:g}, {:g}{}", range.with_low ? '[' : '(', range.low, range.high,
-                     range.with_high ? ']' : ')');
+void visit_setting(const Setting& setting, double& value, ConfigFields& fields, const char* what) {
+  switch (setting.kind) {
+    case Setting::Kind::kNumber:
+      return fields.number(setting.key, value, setting.range, what);
+    case Setting::Kind::kWhole: {
+      auto whole = static_cast<int64_t>(value);
+      fields.whole(setting.key, whole, setting.range, what);
+      value = static_cast<double>(whole);
+      return;
+    }
+    case Setting::Kind::kFlag: {
+      bool is_set = value != 0.0;
+      fields.flag(setting.key, is_set, what);
+      value = is_set ? 1.0 : 0.0;
+      return;
+    }
+    case Setting::Kind::kWord: {
+      std::vector<std::string> words;
+      for (const auto* word : setting.words)
+        if (word != nullptr) words.emplace_back(word);
+      auto word = words.at(static_cast<size_t>(value));
+      fields.choice(setting.key, word, words, what);
+      value = static_cast<double>(std::find(words.begin(), words.end(), word) - words.begin());
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void visit_settings(const std::vector<Choice>& table, SettingValues& values, ConfigFields& fields) {
+  std::set<std::string_view> seen;
+  for (const auto& row : table)
+    for (const auto& setting : *row.settings) {
+      if (!seen.insert(setting.key).second) continue;
+      const auto what = rows_with(table, setting.key) + (*setting.what == 0 ? "" : ": ") + setting.what;
+      auto& value = values.try_emplace(setting.key, setting.value).first->second;
+      visit_setting(setting, value, fields, what.c_str());
+    }
 }
 
 }  // namespace priornet

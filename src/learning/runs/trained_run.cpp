@@ -70,7 +70,7 @@ TrainedRun load_one(const std::filesystem::path& folder, const torch::Device& de
 
 torch::Device TrainedRun::device() const { return device_of(*members.at(0)); }
 
-bool TrainedRun::gives_dirichlet() const { return priornet::gives_dirichlet(config.method.method); }
+bool TrainedRun::gives_dirichlet() const { return method_info(config.method.name).gives_dirichlet; }
 
 TrainedRun load_run(const std::filesystem::path& folder, const torch::Device& device, WhichCheckpoint which) {
   check_is_run(folder);
@@ -95,7 +95,7 @@ TrainedRun load_run(const std::filesystem::path& folder, const torch::Device& de
 }
 
 void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device, Progress& progress) {
-  if (config.method.method != Method::kDistil) return;
+  if (!method_info(config.method.name).needs_teacher) return;
   auto run = load_run(config.teacher, device);
   if (run.class_names != sets.train.class_names)
     throw DataError(fmt::format("{}: knows the classes {}, {} has {}", config.teacher, fmt::join(run.class_names, ", "),

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/learning/toml.h>
+#include <priornet/learning/settings.h>
 
 #include <array>
 #include <cmath>

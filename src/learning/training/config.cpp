@@ -1,11 +1,11 @@
 #include <priornet/learning/config.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/learning/toml.h>
 #include <priornet/uncertainty/errors.h>
 
 #include <algorithm>
-#include <set>
 
 namespace priornet {
 namespace {
@@ -60,70 +60,22 @@ void visit_model(ModelOptions& model, ConfigFields& fields) {
 }
 
 void visit_method(TrainConfig& config, ConfigFields& fields) {
-  auto& method = config.method;
+  const auto table = choices_of(methods());
   fields.table("method", "what it is trained for");
-  fields.named("name", method.method, kMethodNames, "loss");
-  fields.number("alpha0", method.alpha0, above(0), "precision of the target in distribution");
-  fields.number("epsilon", method.epsilon, {0, 1, false, false},
-                "target probability of each class that is not the label");
-  fields.number("divergence_weight", method.divergence_weight, at_least(0), "of the divergence in distribution");
-  fields.number("outside_weight", method.outside_weight, at_least(0), "of the loss outside");
-  fields.number("cross_entropy_weight", method.cross_entropy_weight, at_least(0), "beside the divergence");
-  fields.number("uniform_weight", method.uniform_weight, at_least(0),
-                "dpn: of the cross-entropy to equal probabilities, beside the divergence outside");
+  fields.choice("name", config.method.name, names_of(table), "loss");
+  visit_settings(table, config.method.settings, fields);
   fields.text("teacher", config.teacher, "of distil: the folder of the run that teaches");
   fields.whole("members", config.members, at_least(1), "networks, an ensemble if several");
 }
 
 void visit_outside(OutsideOptions& outside, ConfigFields& fields) {
+  const auto table = choices_of(outlier_sources());
   fields.table("outside", "the out-of-distribution half of a batch");
-  fields.text("source", outside.source, "factor-analysis, gaussian-noise, uniform-noise, mixture, or a set");
-  fields.whole("latent", outside.latent, at_least(1), "dimensions of factor analysis");
-  fields.number("scale_low", outside.scale_low, at_least(0),
-                "factor analysis: variance is inflated by a draw from here ...");
-  fields.number("scale_high", outside.scale_high, at_least(0), "... to here");
-  fields.maybe("factor_variance", outside.factor_variance, [&](auto& value) {
-    fields.number("factor_variance", value, above(0), "factor analysis: times the variance of the factors alone");
-  });
-  fields.flag("scale_each_sample", outside.scale_each_sample, "a draw an image, not a batch");
-  fields.named("squash", outside.squash, kSquashNames, "factor analysis: into the range of inputs");
-  fields.number("sigma", outside.sigma, above(0), "of Gaussian noise, in [-1, 1] units");
+  fields.text("source", outside.source, fmt::format("{}, or a set", fmt::join(names_of(table), ", ")).c_str());
+  visit_settings(table, outside.settings, fields);
   fields.maybe("added", outside.added, [&](auto& value) {
     fields.whole("added", value, at_least(0), "a set: images of the mixture that join it");
   });
-}
-
-std::vector<std::string> optimiser_names() {
-  std::vector<std::string> names;
-  for (const auto& rule : optimisers()) names.emplace_back(rule.name);
-  return names;
-}
-
-// The names of the rules that have a setting of this key.
-std::string rules_with(std::string_view key) {
-  std::string names;
-  for (const auto& rule : optimisers())
-    for (const auto& setting : rule.settings)
-      if (setting.key == key) names += (names.empty() ? "" : ", ") + std::string(rule.name);
-  return names;
-}
-
-// Each key once, whichever rules have it.
-void visit_rule_settings(OptimiserOptions& optimiser, ConfigFields& fields) {
-  std::set<std::string_view> seen;
-  for (const auto& rule : optimisers())
-    for (const auto& setting : rule.settings) {
-      if (!seen.insert(setting.key).second) continue;
-      const auto what = rules_with(setting.key) + (*setting.what == 0 ? "" : ": ") + setting.what;
-      auto& value = optimiser.settings.try_emplace(setting.key, setting.value).first->second;
-      if (!setting.flag) {
-        fields.number(setting.key, value, setting.range, what.c_str());
-        continue;
-      }
-      bool is_set = value != 0.0;
-      fields.flag(setting.key, is_set, what.c_str());
-      value = is_set ? 1.0 : 0.0;
-    }
 }
 
 void visit_training(TrainConfig& config, ConfigFields& fields) {
@@ -133,15 +85,12 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
   fields.whole("epochs", config.epochs, at_least(1), "passes over the training set");
   fields.whole("batch", config.batch, at_least(1), "in-distribution inputs a step");
   fields.whole("outside_batch", config.outside_batch, at_least(0), "out-of-distribution inputs a step");
-  fields.choice("optimiser", optimiser.name, optimiser_names(), "update rule");
+  fields.choice("optimiser", optimiser.name, names_of(choices_of(optimisers())), "update rule");
   fields.number("rate", schedule.rate, above(0), "learning rate");
-  fields.named("schedule", schedule.kind, kScheduleNames, "how the rate goes");
+  fields.choice("schedule", schedule.name, names_of(choices_of(schedules())), "how the rate goes");
   fields.flag("each_step", schedule.each_step, "the rate changes within an epoch too");
-  fields.number("decay", schedule.decay, above(0), "exponential: factor an epoch");
-  fields.number("cycle", schedule.cycle, above(0), "one-cycle: epochs up and down");
-  fields.number("warm_up", schedule.warm_up, {0, 1, true, false}, "cosine: share of the run");
-  fields.number("last_rate", schedule.last, at_least(0), "cosine, one-cycle: where it ends");
-  visit_rule_settings(optimiser, fields);
+  visit_settings(choices_of(schedules()), schedule.settings, fields);
+  visit_settings(choices_of(optimisers()), optimiser.settings, fields);
   fields.number("weight_decay", optimiser.weight_decay, at_least(0), "times the weights, added to their gradient");
   fields.number("clip", optimiser.clip, at_least(0), "largest norm of the gradient; 0 for any");
   fields.whole("seed", config.seed, at_least(0), "of everything random");
@@ -155,6 +104,16 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
   });
   fields.whole("checkpoint_every", config.checkpoint_every, at_least(1), "epochs from one checkpoint to the next");
   fields.whole("keep_checkpoints", config.keep_checkpoints, at_least(1), "the last so many, and the best");
+}
+
+// As it would be written today, with a key that was not there yet at the value it has where nothing is given; a file
+// that cannot be read stays as it is.
+std::string as_written_today(std::string_view toml) {
+  try {
+    return to_toml(read_config(TomlText{"", std::string(toml)}));
+  } catch (const Error&) {
+    return std::string(toml);
+  }
 }
 
 // Without its comment.
@@ -181,18 +140,17 @@ TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& ov
   TrainConfig config;
   config.optimiser.clip = 10.0;
   read_toml(toml, overrides, [&](ConfigFields& fields) { visit_config(config, fields); });
-  const auto require = [&](bool holds, const char* what) {
-    if (!holds) throw ConfigError((toml.name.empty() ? std::string() : toml.name + ": ") + what);
+  const auto require = [&](bool holds, const std::string& what) {
+    if (!holds) throw ConfigError((toml.name.empty() ? "" : toml.name + ": ") + what);
   };
+  const auto& method = method_info(config.method.name);
+  const auto refusal = refusal_of(config.outside);
   require(!config.train.empty(), "data.train should name a set, found nothing");
-  require(config.outside.scale_low <= config.outside.scale_high,
-          "outside.scale_low should be at most outside.scale_high");
-  require(config.outside.added.value_or(0) == 0 || is_set(config.outside.source),
-          "outside.added joins images to a set: outside.source should name one");
-  require(config.method.method != Method::kDistil || !config.teacher.empty(),
+  require(refusal.empty(), refusal);
+  require(!method.needs_teacher || !config.teacher.empty(),
           "method.teacher should name the run that teaches, found nothing");
-  require(config.method.method != Method::kDistil || !config.standardise.value_or(false),
-          "method distil learns from rows as they are: data.standardise should be false");
+  require(!method.needs_teacher || !config.standardise.value_or(false),
+          fmt::format("method {} learns from rows as they are: data.standardise should be false", method.name));
   require(config.validation.empty() || config.validation_share.value_or(0.0) == 0.0,
           "data.validation and data.validation_share should not both be given");
   require(config.restarts.value_or(0) == 0 || !config.validation.empty() || config.validation_share.value_or(0.0) > 0.0,
@@ -207,7 +165,9 @@ std::string to_toml(const TrainConfig& config) {
   return to_toml([&](ConfigFields& fields) { visit_config(copy, fields); });
 }
 
-std::string first_difference(std::string_view there, std::string_view here) {
+std::string first_difference(std::string_view file, std::string_view here) {
+  const auto rewritten = as_written_today(file);
+  std::string_view there = rewritten;
   while (!there.empty() || !here.empty()) {
     const auto line_there = there.substr(0, there.find('\n'));
     const auto line_here = here.substr(0, here.find('\n'));

@@ -1,11 +1,7 @@
 #include <priornet/learning/optimiser.h>
 
 #include <ATen/Dispatch.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
-
-#include <algorithm>
 
 #include "learning/training/flat_update.h"
 #include "uncertainty/core/checks.h"
@@ -58,30 +54,14 @@ std::vector<OptimiserInfo> infos_of(const std::tuple<Rules...>*) {
            {Rules::kMoments.begin(), Rules::kMoments.end()}}...};
 }
 
-size_t place_of(const std::string& name) {
-  const auto& all = optimisers();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& info) { return info.name == name; });
-  if (found != all.end()) return static_cast<size_t>(found - all.begin());
-  std::vector<const char*> names;
-  for (const auto& info : all) names.push_back(info.name);
-  throw ArgumentError(fmt::format("optimiser: name should be one of {}, found {}", fmt::join(names, ", "), name));
-}
+constexpr const char* kTable = "optimiser";
 
-// The values of a rule's settings, in its order. What is given may be meant for another rule.
-std::vector<double> values_of(const OptimiserInfo& rule, const std::map<std::string, double>& given) {
-  const auto has = [](const OptimiserInfo& info, const std::string& key) {
-    return std::any_of(info.settings.begin(), info.settings.end(), [&](const auto& own) { return own.key == key; });
-  };
-  for (const auto& item : given)
-    if (std::none_of(optimisers().begin(), optimisers().end(), [&](const auto& info) { return has(info, item.first); }))
-      throw ArgumentError(fmt::format("optimiser: there is no setting {}", item.first));
-  std::vector<double> values;
-  for (const auto& setting : rule.settings) {
-    const auto found = given.find(setting.key);
-    values.push_back(found == given.end() ? setting.value : found->second);
-    check_range(rule.name, setting.key, setting.range.holds(values.back()), to_text(setting.range), values.back());
-  }
-  return values;
+// In the rule's order.
+std::vector<double> values_of(size_t rule, const SettingValues& given) {
+  const auto values = settings_of(choices_of(optimisers()), kTable, rule, given);
+  std::vector<double> ordered;
+  for (const auto& setting : optimisers()[rule].settings) ordered.push_back(values.at(setting.key));
+  return ordered;
 }
 
 struct Coefficients {
@@ -117,13 +97,13 @@ std::unique_ptr<Optimiser> Optimiser::make(FlatParameters& parameters, const Opt
 
 Optimiser::Optimiser(FlatParameters& parameters, const OptimiserOptions& options, const std::vector<double>& rates)
     : parameters_(parameters),
-      rule_(place_of(options.name)),
-      settings_(values_of(optimisers()[rule_], options.settings)),
+      rule_(place_of(choices_of(optimisers()), kTable, options.name)),
+      settings_(values_of(rule_, options.settings)),
       weight_decay_(options.weight_decay),
       clip_(options.clip) {
-  check_range("optimiser", "weight_decay", options.weight_decay >= 0.0, "at least 0", options.weight_decay);
-  check_range("optimiser", "clip", options.clip >= 0.0, "at least 0", options.clip);
-  check_range("optimiser", "the number of steps", !rates.empty(), "at least 1", 0);
+  check_range(kTable, "weight_decay", options.weight_decay >= 0.0, "at least 0", options.weight_decay);
+  check_range(kTable, "clip", options.clip >= 0.0, "at least 0", options.clip);
+  check_range(kTable, "the number of steps", !rates.empty(), "at least 1", 0);
   is_on_cuda("optimiser", parameters.values);
   const auto there = torch::TensorOptions(parameters.values.device());
   std::vector<double> table;

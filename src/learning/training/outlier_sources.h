@@ -1,44 +1,29 @@
 #pragma once
 
-#include <priornet/learning/factor_analysis.h>
 #include <priornet/learning/outliers.h>
 
-#include "learning/synthesis/factor_images.h"
+// The outlier sources: a new one is a source file with a function that returns its row, which is declared and listed
+// here and nowhere else.
 
 namespace priornet {
 
-/// Draws from a factor analysis, of float32 where they are wanted.
-class FactorSource final : public OutsideSource {
- public:
-  FactorSource(const FactorAnalysis& model, const OutsideOptions& options, const ImageShape& shape, uint64_t seed);
+OutlierSourceInfo factor_analysis_source();
+OutlierSourceInfo gaussian_noise_source();
+OutlierSourceInfo uniform_noise_source();
+OutlierSourceInfo mixture_source();
 
-  torch::Tensor batch(const OutsideBatch& batch) override;
-  Stock stock(const OutsideBatch& any) override;
-  void prepare(const OutsideBatch&) override {}
-  void draw(const int64_t* step) override;
+/// In the order in which configurations show them.
+inline std::vector<OutlierSourceInfo> listed_outlier_sources() {
+  return {factor_analysis_source(), gaussian_noise_source(), uniform_noise_source(), mixture_source()};
+}
 
- private:
-  int64_t scale_batch(int64_t whole) const { return options_.scale_each_sample ? 1 : whole; }
+/// For OutlierSourceInfo::images and rows.
+template <class Source>
+std::unique_ptr<OutsideSource> made_outside(const SettingValues& settings, const OutsideContext& context) {
+  return std::make_unique<Source>(settings, context);
+}
 
-  FactorAnalysis model_;
-  OutsideOptions options_;
-  ImageShape shape_;
-  uint64_t seed_;
-  torch::Tensor deviation_;  ///< of the noise
-  torch::Tensor drawn_;      ///< by the kernel
-  FactorImages kernel_{};
-};
-
-/// A quarter of each batch from a factor analysis of the training images (or Gaussian noise where they have too many
-/// pixels for one), a half random shapes in front of their backgrounds, a quarter their tiles in another order:
-/// what a network learns to be outside should be of many kinds. ConfigError where the training set holds no images.
-std::unique_ptr<OutsideSource> outside_mixture(const OutsideOptions& options, const OutsideContext& context);
-
-/// What is outside for rows of numbers, float32 [count, D], around those of the training set and beyond:
-/// factor-analysis has their covariance, inflated by a draw from [scale_low, scale_high], and every other row up to 100
-/// times as far out; gaussian-noise is normal
-/// around their mean, `sigma` times as wide as they are, feature by feature; uniform-noise fills a box three times as
-/// wide as their range. ConfigError for another source.
-std::unique_ptr<OutsideSource> outside_rows(const OutsideOptions& options, const OutsideContext& context);
+/// Of the draws of a step.
+uint64_t seed_of_step(uint64_t seed, int64_t step);
 
 }  // namespace priornet

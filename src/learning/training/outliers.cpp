@@ -6,14 +6,15 @@
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
 
-#include "learning/synthesis/made_up_images.h"
+#include <algorithm>
+
 #include "learning/training/batch_order.h"
 #include "learning/training/outlier_sources.h"
 
 namespace priornet {
 namespace {
 
-uint64_t seed_of_step(uint64_t seed, int64_t step) { return derive_seed(seed, fmt::format("step {}", step)); }
+constexpr const char* kTable = "outside";
 
 // Another set, gone through in an order of its own, again and again.
 class SetSource final : public OutsideSource {
@@ -34,37 +35,23 @@ class SetSource final : public OutsideSource {
   BatchOrder order_;
 };
 
-class NoiseSource final : public OutsideSource {
- public:
-  NoiseSource(const OutsideOptions& options, const OutsideContext& context)
-      : options_(options), shape_(image_shape(context.train)), device_(context.device), seed_(context.seed) {}
-
-  torch::Tensor batch(const OutsideBatch& batch) override {
-    const DrawOptions draw{seed_of_step(seed_, batch.step), batch.first, device_};
-    return options_.source == kUniformNoise ? uniform_noise_images(batch.count, shape_, draw)
-                                            : gaussian_noise_images(batch.count, shape_, draw, options_.sigma);
-  }
-
- private:
-  OutsideOptions options_;
-  ImageShape shape_;
-  torch::Device device_;
-  uint64_t seed_;
-};
-
-FactorAnalysis fitted(const OutsideOptions& options, const OutsideContext& context) {
-  const auto rows = to_unit_range(context.train.inputs.to(context.device)).flatten(1);
-  FactorAnalysisOptions fit;
-  fit.latent = options.latent;
-  auto model = fit_factor_analysis(rows, fit, context.progress);
-  for (auto* part : {&model.mean, &model.loading, &model.noise}) {
-    *part = part->to(torch::kFloat32).contiguous();  // as it is drawn from
-    if (context.share) context.share(*part);
-  }
-  return model;
+std::unique_ptr<OutsideSource> outside_by_name(const std::string& name, const SettingValues& given,
+                                               const OutsideContext& context) {
+  const auto table = choices_of(outlier_sources());
+  const auto place = place_of(table, kTable, name);
+  const auto& source = outlier_sources()[place];
+  const auto settings = settings_of(table, kTable, place, given);
+  const bool has_images = context.train.has_images();
+  const auto make = has_images ? source.images : source.rows;
+  if (make == nullptr)
+    throw ConfigError(fmt::format("outside.source {} is for {}, which {} has none of", name,
+                                  has_images ? "rows of numbers" : "images", context.train.name));
+  return make(settings, context);
 }
 
 }  // namespace
+
+uint64_t seed_of_step(uint64_t seed, int64_t step) { return derive_seed(seed, fmt::format("step {}", step)); }
 
 OutsideSource::Stock OutsideSource::stock(const OutsideBatch& any) {
   made_ = batch(any).clone();
@@ -73,26 +60,40 @@ OutsideSource::Stock OutsideSource::stock(const OutsideBatch& any) {
 
 void OutsideSource::prepare(const OutsideBatch& batch_of_step) { made_.copy_(batch(batch_of_step)); }
 
+const std::vector<OutlierSourceInfo>& outlier_sources() {
+  static const auto all = listed_outlier_sources();
+  return all;
+}
+
 std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t seed) {
   return std::make_unique<SetSource>(std::move(images), seed);
 }
 
 bool is_set(const std::string& source) {
-  return source != kFactorAnalysis && source != kGaussianNoise && source != kUniformNoise && source != kMixture;
+  return std::none_of(outlier_sources().begin(), outlier_sources().end(),
+                      [&](const auto& row) { return row.name == source; });
+}
+
+std::string refusal_of(const OutsideOptions& options) {
+  const bool adds = options.added.value_or(0) > 0;
+  if (adds && !is_set(options.source)) return "outside.added joins images to a set: outside.source should name one";
+  if (!adds && is_set(options.source)) return "";
+  const auto table = choices_of(outlier_sources());
+  const auto place = place_of(table, kTable, adds ? kMixture : options.source);
+  const auto refusal = outlier_sources()[place].refusal;
+  return refusal == nullptr ? "" : refusal(settings_of(table, kTable, place, options.settings));
 }
 
 std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const OutsideContext& context) {
-  if (!context.train.has_images()) return outside_rows(options, context);
-  if (options.source == kFactorAnalysis)
-    return std::make_unique<FactorSource>(fitted(options, context), options, image_shape(context.train), context.seed);
-  if (options.source == kGaussianNoise || options.source == kUniformNoise)
-    return std::make_unique<NoiseSource>(options, context);
-  if (options.source == kMixture) return outside_mixture(options, context);
+  if (!is_set(options.source)) return outside_by_name(options.source, options.settings, context);
+  if (!context.train.has_images())
+    throw ConfigError(
+        fmt::format("outside.source {} is for images, which {} has none of", options.source, context.train.name));
   LoadOptions load;
   load.progress = &context.progress;
   auto images = fit_to(load_set(options.source, load), image_shape(context.train)).inputs.to(context.device);
   if (const auto added = options.added.value_or(0); added > 0)
-    images = torch::cat({images, outside_mixture(options, context)->batch({0, added, 0, added})});
+    images = torch::cat({images, outside_by_name(kMixture, options.settings, context)->batch({0, added, 0, added})});
   return outside_images(std::move(images), context.seed);
 }
 

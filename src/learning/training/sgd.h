@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/learning/toml.h>
+#include <priornet/learning/settings.h>
 
 #include <array>
 #include <vector>
@@ -15,7 +15,7 @@ struct Sgd {
   static constexpr const char* kName = "sgd";
   static constexpr const char* kSummary = "with momentum, by Nesterov's rule where asked";
   static constexpr std::array kSettings = {Setting{"momentum", 0.9, {0, 1, true, false}, ""},
-                                           Setting{"nesterov", 1, {0, 1}, "", true}};
+                                           Setting{"nesterov", 1, {0, 1}, "", Setting::Kind::kFlag}};
   static constexpr std::array kMoments = {"velocity"};
   static constexpr int kCoefficients = 1;
 

@@ -26,17 +26,17 @@ namespace {
 
 using Means = std::vector<std::pair<std::string, double>>;
 
-Means means_of(const torch::Tensor& logits, Method method) {
+Means means_of(const torch::Tensor& logits, const MethodInfo& method) {
   Means means;
-  for (const auto& [name, values] : gives_dirichlet(method) ? measure_columns(dirichlet_measures(logits))
-                                                            : measure_columns(softmax_measures(logits)))
+  for (const auto& [name, values] :
+       method.gives_dirichlet ? measure_columns(dirichlet_measures(logits)) : measure_columns(softmax_measures(logits)))
     if (is_score(name)) means.emplace_back(name, values.to(torch::kFloat64).mean().item<double>());
   return means;
 }
 
 }  // namespace
 
-Validation validate(Network& network, const Dataset& set, const torch::Tensor& outside, Method method,
+Validation validate(Network& network, const Dataset& set, const torch::Tensor& outside, const MethodInfo& method,
                     const InferenceOptions& options) {
   const auto logits = infer(network, set.inputs, options);
   const auto probabilities = expected_categorical(logits);
@@ -137,8 +137,10 @@ class Run {
                                   }})) {
     if (config.weight_average) average_.emplace(*network_, parameters_, *config.weight_average);
     // What the loss would refuse, it should refuse before an older run is removed.
-    if (config.method.method != Method::kDistil)
-      method_loss(torch::zeros({1, network_->classes()}), {torch::zeros({1}, torch::kInt64), {}}, config.method);
+    const auto classes = network_->classes();
+    const BatchTargets example{torch::zeros({1}, torch::kInt64),
+                               torch::full({1, classes}, 1.0 / static_cast<double>(classes))};
+    step_->method().loss(torch::zeros({1, classes}), example, 1.0);
     facts_.config = to_toml(config);
     facts_.class_names = nlohmann::json(sets.train.class_names).dump();
     facts_.best = kNoneYet;
@@ -165,7 +167,7 @@ class Run {
   }
 
   std::unique_ptr<OutsideSource> make_outside_source() const {
-    if (!needs_outside(config_.method.method) || config_.outside_batch == 0) return nullptr;
+    if (!method_info(config_.method.name).needs_outside || config_.outside_batch == 0) return nullptr;
     return make_outside(config_.outside, {sets_.train, options_.device, derive_seed(seed_, "outside"), progress_,
                                           processes_.broadcast()});
   }
@@ -311,7 +313,7 @@ class Run {
     inference.noise = config_.noise;
     inference.seed = derive_seed(seed_, "validation");
     inference.bfloat16 = config_.precision == Precision::kBFloat16;
-    return validate(*network_, *sets_.validation, outside, config_.method.method, inference);
+    return validate(*network_, *sets_.validation, outside, method_info(config_.method.name), inference);
   }
 
   const TrainConfig& config_;

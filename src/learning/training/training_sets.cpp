@@ -201,8 +201,9 @@ void choose_for_images(TrainConfig& config, const Dataset& set) {
   config.model.dense = {{100}};
   config.outside.source = kMixture;
   // Few images, or small ones, determine few factors; EM for more takes its time over nothing.
-  config.outside.latent = std::max<int64_t>(1, std::min({int64_t{50}, dimensions / 4, set.size() / 10}));
-  config.outside.squash = Squash::kClip;
+  const auto factors = std::max<int64_t>(1, std::min({int64_t{50}, dimensions / 4, set.size() / 10}));
+  config.outside.settings["latent"] = static_cast<double>(factors);
+  config.outside.settings["squash"] = static_cast<double>(Squash::kClip);
   config.epochs = std::clamp<int64_t>(400'000 / set.size(), 6, 60);
 }
 
@@ -211,9 +212,9 @@ void choose_for_rows(TrainConfig& config, const Dataset& set) {
   config.model.name = "mlp";
   config.model.dense = {{64, 64}};
   config.outside.source = kFactorAnalysis;
-  config.outside.latent = std::min<int64_t>(20, set.inputs.size(1));
-  config.outside.scale_low = 2.0;
-  config.outside.scale_high = 25.0;
+  config.outside.settings["latent"] = static_cast<double>(std::min<int64_t>(20, set.inputs.size(1)));
+  config.outside.settings["scale_low"] = 2.0;
+  config.outside.settings["scale_high"] = 25.0;
   config.epochs = std::clamp<int64_t>(1'000'000 / set.size(), 10, 200);
 }
 
@@ -233,13 +234,14 @@ TrainConfig config_for(const std::string& name, const Dataset& set) {
   config.train = name;
   config.validation_share = kHeldBack;
   config.calibration_share = calibration_share(set.size());
-  config.method.method = Method::kDpnReverse;
+  config.method.name = "dpn-reverse";
   // Each other class has a concentration of 1, as outside; the label keeps nine tenths of them all, however many.
-  config.method.alpha0 = std::max(100.0, 10.0 * static_cast<double>(set.num_classes() - 1));
-  config.method.epsilon = 1.0 / config.method.alpha0;
+  const auto alpha0 = std::max(100.0, 10.0 * static_cast<double>(set.num_classes() - 1));
+  config.method.settings["alpha0"] = alpha0;
+  config.method.settings["epsilon"] = 1.0 / alpha0;
   // The divergence in distribution is larger by nature, about alpha0 times a gap of logits.
-  config.method.outside_weight = 20;
-  config.outside.scale_each_sample = true;
+  config.method.settings["outside_weight"] = 20;
+  config.outside.settings["scale_each_sample"] = 1;
   if (set.has_images())
     choose_for_images(config, set);
   else
@@ -249,7 +251,7 @@ TrainConfig config_for(const std::string& name, const Dataset& set) {
   config.batch = std::clamp<int64_t>(int64_t{1} << static_cast<int>(std::log2(rows / 8)), 2, 128);
   config.outside_batch = std::max<int64_t>(config.batch / 2, 1);
   config.optimiser.clip = 10.0;
-  config.schedule.kind = ScheduleOptions::Kind::kCosine;
+  config.schedule.name = "cosine";
   config.schedule.rate = 1e-3;
   config.schedule.each_step = true;
   return config;

@@ -30,6 +30,7 @@ TrainingStep::TrainingStep(Network& network, FlatParameters& parameters, Optimis
       parameters_(parameters),
       optimiser_(optimiser),
       options_(std::move(options)),
+      method_(make_method(options_.method)),
       sums_(torch::zeros({kStepSums}, parameters.values.options().dtype(torch::kFloat64))) {}
 
 void TrainingStep::run(const torch::Tensor& inputs, const BatchTargets& targets) { run_plainly(inputs, targets); }
@@ -52,7 +53,7 @@ void TrainingStep::run_plainly(const torch::Tensor& inputs, const BatchTargets& 
     logits = network_.forward(inputs);
   }
   logits = logits.to(torch::kFloat32);
-  const auto [loss, gradient] = method_gradient(logits.detach(), targets, options_.method, kSteepest);
+  const auto [loss, gradient] = method_->loss(logits.detach(), targets, kSteepest);
   logits.backward(gradient);
   if (options_.exchange) options_.exchange();
   optimiser_.step();

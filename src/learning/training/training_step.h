@@ -1,5 +1,6 @@
 #pragma once
 
+#include <priornet/learning/method.h>
 #include <priornet/learning/network.h>
 #include <priornet/learning/optimiser.h>
 
@@ -34,6 +35,8 @@ class TrainingStep {
   /// The batch of a step of a run.
   virtual void run(TrainingBatches& batches, int64_t step);
 
+  const Method& method() const { return *method_; }
+
   /// float64 [kStepSums], as step_sums.h has them, on the device of the network.
   torch::Tensor& sums() { return sums_; }
 
@@ -45,6 +48,7 @@ class TrainingStep {
   FlatParameters& parameters_;
   Optimiser& optimiser_;
   Options options_;
+  std::unique_ptr<Method> method_;
   torch::Tensor sums_;
 };
 

@@ -102,7 +102,7 @@ EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Set
                            Progress& progress) {
   EvaluationReport report;
   report.run = folder;
-  report.method = method_name(run.config.method.method);
+  report.method = run.config.method.name;
   report.members = static_cast<int64_t>(run.members.size());
   report.checkpoint = options.checkpoint;
   report.weights = run.identity;

@@ -101,14 +101,14 @@ std::string config_of(const std::filesystem::path& folder) {
 
 void refuse_other_run(const std::filesystem::path& folder, const TrainConfig& config) {
   const auto found = config_of(folder);
-  if (!found.empty() && found != to_toml(config))
+  if (!found.empty() && !first_difference(found, to_toml(config)).empty())
     throw DataError(
         fmt::format("{}: holds a run of another configuration (profile, --set): choose another --out, or remove it",
                     folder.string()));
 }
 
 bool is_finished_run(const std::filesystem::path& folder, const TrainConfig& config, int64_t rows) {
-  if (config_of(folder) != to_toml(config)) return false;
+  if (!first_difference(config_of(folder), to_toml(config)).empty()) return false;
   const auto steps = RunFolder(folder, RunFolder::Start::kResume).steps();
   return !steps.empty() && steps.back() == config.epochs * (rows / config.batch);
 }
@@ -214,7 +214,7 @@ class SeedRun {
       result.restarts += restarts_of(network);
     }
     result.report.run = folder.lexically_relative(options_.runs.parent_path()).generic_string();
-    result.report.method = method_name(plan.config.method.method);
+    result.report.method = plan.config.method.name;
     result.report.members = plan.config.members;
     result.report.checkpoint = "last";
     result.report.weights = run.identity;

@@ -80,7 +80,7 @@ torch::Tensor input_tensor(const ModelDescription& model, const std::string& inp
 ModelDescription described(const ModelFile& file) {
   ModelDescription model;
   model.name = file.name;
-  model.method = method_name(file.run.config.method.method);
+  model.method = file.run.config.method.name;
   model.shape = file.preprocessing.shape;
   model.class_names = file.run.class_names;
   model.feature_names = file.preprocessing.feature_names;
