@@ -66,7 +66,7 @@ void measure_training(const torch::Device& device, double seconds, const Trainin
     TrainingTimes line{what};
     {
       OurTraining ours(what, device, true);
-      line.operations = ours.operations_an_image() * static_cast<double>(what.images());
+      line.operations = ours.operations_per_image() * static_cast<double>(what.images());
       line.seconds = median_seconds(device, seconds, [&] { ours.step(); });
       line.host_seconds = host_seconds_of(device, [&] { ours.step(); });
     }

@@ -19,7 +19,7 @@ class OurTraining {
   void update() { optimiser_->step(); }
 
   int64_t parameters() const { return parameters_->values.numel(); }
-  double operations_an_image() { return 6.0 * static_cast<double>(multiply_adds(*network_)); }
+  double operations_per_image() { return 6.0 * static_cast<double>(multiply_adds(*network_)); }
 
  private:
   SideStream stream_;

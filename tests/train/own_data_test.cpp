@@ -32,7 +32,7 @@ TEST(OwnData, ChoosesByTheKindOfData) {
   EXPECT_THROWS(DataError, config_for("./t", small_images(10, 1)), "./t: should have at least 20 rows, has 10");
   rows.labels = torch::Tensor();
   EXPECT_THROWS(DataError, config_for("./t", rows),
-                "./t: has no labels to learn from: a folder a class, or a CSV with ,label=COLUMN");
+                "./t: has no labels to learn from: one folder per class, or a CSV with ,label=COLUMN");
 }
 
 TEST(OwnData, KeepsEnoughRowsBackForThresholdsOfFivePercent) {
@@ -58,7 +58,7 @@ TEST(OwnData, LeavesTheLabelMostOfTheTargetHoweverManyTheClasses) {
   const std::vector<std::string> names(30, "class");
   const Dataset measurements{"t", torch::zeros({30, 2}), torch::arange(30, torch::kInt64), names, {}};
   EXPECT_THROWS(DataError, config_for("./t", measurements),
-                "./t: should have at least 2 rows a class, has 30 rows of 30 classes");
+                "./t: should have at least 2 rows per class, has 30 rows of 30 classes");
 }
 
 TEST(OwnData, WatchesASetByTheNamesOfItsColumnsAndClasses) {

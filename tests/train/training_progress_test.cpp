@@ -16,7 +16,7 @@ struct EndedTasks final : Progress {
 
 TEST(TrainingProgress, TellsOfShortEpochsOnceASecondAndOfTheLast) {
   EndedTasks ended;
-  TrainingProgress progress(ended, {.epochs = 100, .steps_an_epoch = 2, .inputs_a_step = 8});
+  TrainingProgress progress(ended, {.epochs = 100, .steps_per_epoch = 2, .inputs_per_step = 8});
   for (int64_t step = 1; step <= 200; ++step) {
     if (step == 100) std::this_thread::sleep_for(std::chrono::milliseconds(1100));
     progress.report(step, 0.1, std::nullopt);

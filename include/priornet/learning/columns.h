@@ -17,7 +17,7 @@ enum class FileFormat { kCsv, kJson, kNpy, kNpz };
 /// is none of them.
 FileFormat format_of(const std::filesystem::path& path, std::initializer_list<FileFormat> supported);
 
-// Columns of numbers with names: the scores of a set of inputs, a measure a column, an input a row.
+// Columns of numbers with names: the scores of a set of inputs, one column per measure, one row per input.
 
 /// The columns of a .csv, the one-dimensional arrays of an .npz, or the one of an .npy; [N] each, on the CPU.
 /// A lone column without a name has the empty name; several without names are called "0", "1", ...

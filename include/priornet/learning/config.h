@@ -40,8 +40,8 @@ struct TrainConfig {
 
   // [training]
   int64_t epochs = 10;
-  int64_t batch = 128;          ///< in-distribution inputs a step
-  int64_t outside_batch = 128;  ///< out-of-distribution inputs a step
+  int64_t batch = 128;          ///< in-distribution inputs per step
+  int64_t outside_batch = 128;  ///< out-of-distribution inputs per step
   OptimiserOptions optimiser;
   ScheduleOptions schedule;
   int64_t seed = 1;

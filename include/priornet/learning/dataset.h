@@ -13,7 +13,7 @@ struct Dataset {
   std::string name;                        ///< as its user knows it: "mnist:test", or a path
   torch::Tensor inputs;                    ///< images, uint8 [N, C, H, W], or rows of numbers, float32 [N, D]
   torch::Tensor labels;                    ///< int64 [N], in [0, number of class_names); undefined if it has none
-  std::vector<std::string> class_names;    ///< one a class, empty without labels
+  std::vector<std::string> class_names;    ///< one per class, empty without labels
   std::vector<std::string> feature_names;  ///< of rows of numbers, one a column or none
 
   int64_t size() const { return inputs.size(0); }

@@ -42,7 +42,7 @@ struct InsideEvaluation {
   int64_t size = 0;
   int64_t errors = 0;
   double error = 0;           ///< share of rows
-  double log_likelihood = 0;  ///< negative, nats a row (NLL)
+  double log_likelihood = 0;  ///< negative, nats per row (NLL)
   double brier = 0;
   double calibration_error = 0;           ///< ECE, 15 bins of equal width
   double adaptive_calibration_error = 0;  ///< 15 bins of equal count
@@ -54,7 +54,7 @@ struct InsideEvaluation {
 struct OutsideEvaluation {
   std::string name;
   int64_t size = 0;
-  std::vector<MeasureDetection> detection;  ///< a row a measure
+  std::vector<MeasureDetection> detection;  ///< one row per measure
   StatisticAuroc trivial;                   ///< what tells the two sets apart best before any network (data compare)
 };
 

@@ -18,7 +18,7 @@ namespace priornet {
 struct FactorAnalysisOptions {
   int64_t latent = 50;  ///< L, from 1 to D
   int64_t max_iterations = 1000;
-  double tolerance = 1e-3;  ///< ends when an iteration gains less, in nats a sample
+  double tolerance = 1e-3;  ///< ends when an iteration gains less, in nats per sample
   /// The least noise variance, as a share of the mean variance of a dimension: a dimension that never changes (the
   /// border of a digit) would have an infinite likelihood.
   double noise_floor = 1e-6;
@@ -30,7 +30,7 @@ struct FactorAnalysis {
   torch::Tensor mean;                  ///< [D]
   torch::Tensor loading;               ///< W, [D, L]
   torch::Tensor noise;                 ///< psi, [D]
-  std::vector<double> log_likelihood;  ///< average nats a sample: before the first iteration, then after each
+  std::vector<double> log_likelihood;  ///< average nats per sample: before the first iteration, then after each
 };
 
 /// The maximum-likelihood model of data [N, D], N >= 2, float32 or float64, by EM on the covariance, which is taken

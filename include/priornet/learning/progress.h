@@ -24,7 +24,7 @@ class NoProgress final : public Progress {
   void report(std::string_view, int64_t, int64_t) override {}
 };
 
-/// Keeps what may come hundreds of times a second to a line a second.
+/// Keeps what may come hundreds of times per second to one line per second.
 class Pace {
  public:
   /// Whether a second has passed since it last said so; yes, the first time.

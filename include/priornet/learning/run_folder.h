@@ -8,8 +8,8 @@
 
 namespace priornet {
 
-/// A run on disk: config.toml as it was resolved, metrics.jsonl with a line an epoch, checkpoints/, of which the last
-/// few and the best are kept.
+/// A run on disk: config.toml as it was resolved, metrics.jsonl with one line per epoch, checkpoints/, of which the
+/// last few and the best are kept.
 class RunFolder {
  public:
   enum class Start {

@@ -36,7 +36,7 @@ const std::vector<ScheduleInfo>& schedules();
 
 struct RunLength {
   int64_t epochs = 0;
-  int64_t steps_an_epoch = 0;
+  int64_t steps_per_epoch = 0;
 };
 
 /// The learning rate of every step. ArgumentError for an unknown schedule or setting, or a value out of its range.

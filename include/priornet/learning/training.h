@@ -22,7 +22,7 @@ namespace priornet {
 /// What is watched while a network trains.
 struct Validation {
   double error = 0.0;              ///< share of rows
-  double log_likelihood_loss = 0;  ///< nats a row
+  double log_likelihood_loss = 0;  ///< nats per row
   double calibration_error = 0.0;
   /// The mean of each measure, by its column name of `priornet measure`, on the set and outside it.
   std::vector<std::pair<std::string, double>> inside;
@@ -43,7 +43,7 @@ struct EpochReport {
   double gradient_norm = 0.0;
   double rate = 0.0;  ///< the learning rate of the last step
   double seconds = 0.0;
-  double images_a_second = 0.0;
+  double images_per_second = 0.0;
   int64_t restart = 0;  ///< how often the run has begun again from another seed
   std::optional<Validation> validation;
 };

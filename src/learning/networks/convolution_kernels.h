@@ -3,8 +3,8 @@
 #include <cstdint>
 
 // What follows a convolution, on a GPU: one pass over memory where LibTorch takes several. Values lie channels-last,
-// [rows, channels] with a row a pixel; `channels` is a multiple of 8, up to kMostChannels. Sums over rows are made in
-// an order that depends on the sizes alone. `stream` is a cudaStream_t; what does not start throws Error.
+// [rows, channels] with one row per pixel; `channels` is a multiple of 8, up to kMostChannels. Sums over rows are made
+// in an order that depends on the sizes alone. `stream` is a cudaStream_t; what does not start throws Error.
 
 namespace priornet::kernels {
 
@@ -53,7 +53,7 @@ struct PoolForward {
   const T* values;
   const float* bias;
   T* output;         ///< a quarter of the rows
-  uint16_t* winner;  ///< [rows / 4, channels / 8]: two bits a channel, which of the four it was
+  uint16_t* winner;  ///< [rows / 4, channels / 8]: two bits per channel: which of the four it was
 };
 
 template <class T>

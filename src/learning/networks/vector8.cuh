@@ -107,7 +107,7 @@ void launch_blocks(Kernel kernel, int64_t blocks, void* stream, const Work& work
   check_launch();
 }
 
-/// Launches a kernel that finishes sums, a thread column a channel.
+/// Launches a kernel that finishes sums, one column of threads per channel.
 template <class Kernel, class Work, class... Arguments>
 void launch_finish(Kernel kernel, int64_t channels, void* stream, const Work& work, Arguments... arguments) {
   const auto blocks = static_cast<unsigned>((channels + kFinishChannels - 1) / kFinishChannels);

@@ -147,7 +147,7 @@ Dataset odin_outside(const TrainedRun& run, const Dataset& train, const std::vec
   if (is_set(options.source) && is_tested(options.source, tested)) options.source = kUniformNoise;
   const auto fitted = at_most(train, kFitted, seed);
   const auto source = make_outside(options, {fitted, run.device(), seed, progress, {}});
-  // Several batches, as training has them: factor analysis has a variance a batch.
+  // Several batches, as training has them: factor analysis has one variance per batch.
   constexpr int64_t kBatch = 100;
   std::vector<torch::Tensor> batches;
   for (int64_t step = 0; step * kBatch < count; ++step)

@@ -188,7 +188,7 @@ Facts facts_of(const TrainedRun& run, const Dataset& set, const ScoringOptions& 
           {"odin", odin}};
 }
 
-// One file a set and way of scoring: what later weights say replaces what earlier ones said.
+// One file per set and way of scoring: what later weights say replaces what earlier ones said.
 std::filesystem::path file_of(const std::filesystem::path& cache, Facts facts) {
   const auto name = facts["set"];
   facts.erase("weights");

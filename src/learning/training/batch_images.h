@@ -22,7 +22,7 @@ PRIORNET_DEVICE inline int64_t row_at(const PassRing& order, int64_t place) {
 struct ImagePart {
   const uint8_t* images;  ///< [N, channels, height, width]
   PassRing order;
-  int64_t whole;  ///< images a step of all processes together
+  int64_t whole;  ///< images per step of all processes together
   int64_t first;  ///< of them, of this process
   int64_t count;  ///< of this process
   uint64_t augmentation_seed;

@@ -83,8 +83,8 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
   auto& schedule = config.schedule;
   fields.table("training", "how it is trained");
   fields.whole("epochs", config.epochs, at_least(1), "passes over the training set");
-  fields.whole("batch", config.batch, at_least(1), "in-distribution inputs a step");
-  fields.whole("outside_batch", config.outside_batch, at_least(0), "out-of-distribution inputs a step");
+  fields.whole("batch", config.batch, at_least(1), "in-distribution inputs per step");
+  fields.whole("outside_batch", config.outside_batch, at_least(0), "out-of-distribution inputs per step");
   fields.choice("optimiser", optimiser.name, names_of(choices_of(optimisers())), "update rule");
   fields.number("rate", schedule.rate, above(0), "learning rate");
   fields.choice("schedule", schedule.name, names_of(choices_of(schedules())), "how the rate goes");

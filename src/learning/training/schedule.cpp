@@ -77,11 +77,11 @@ std::vector<double> learning_rates(const ScheduleOptions& options, const RunLeng
   const auto settings = settings_of(table, kTable, place, options.settings);
   check_range("learning_rates", "rate", options.rate > 0.0, "above 0", options.rate);
   std::vector<double> rates;
-  rates.reserve(static_cast<size_t>(length.epochs * length.steps_an_epoch));
+  rates.reserve(static_cast<size_t>(length.epochs * length.steps_per_epoch));
   for (int64_t epoch = 0; epoch < length.epochs; ++epoch)
-    for (int64_t step = 0; step < length.steps_an_epoch; ++step) {
+    for (int64_t step = 0; step < length.steps_per_epoch; ++step) {
       // A step stands for its middle: the first rate is not 0, the last not yet the end.
-      const double within = (static_cast<double>(step) + 0.5) / static_cast<double>(length.steps_an_epoch);
+      const double within = (static_cast<double>(step) + 0.5) / static_cast<double>(length.steps_per_epoch);
       const double now = static_cast<double>(epoch) + (options.each_step ? within : 0.5);
       rates.push_back(schedules()[place].rate_at({options.rate, now, static_cast<double>(length.epochs)}, settings));
     }

@@ -11,7 +11,7 @@ namespace priornet {
 /// gradient is not finite, sums are not finite and no step counts.
 enum StepSum { kLoss, kInside, kOutside, kCrossEntropy, kGradientNorm, kCount, kStepSums };
 
-/// What core/rows.h runs once a step.
+/// What core/rows.h runs once per step.
 struct StepSumsWork {
   const float* losses[4];  ///< kLoss, ..., kCrossEntropy
   const double* gradient_norm;

@@ -71,7 +71,7 @@ std::string to_json(const EpochReport& report) {
                                  {"gradient_norm", report.gradient_norm},
                                  {"rate", report.rate},
                                  {"seconds", report.seconds},
-                                 {"images_a_second", report.images_a_second}};
+                                 {"images_a_second", report.images_per_second}};
   if (report.restart > 0) json["restart"] = report.restart;
   if (const auto& validation = report.validation) {
     auto& part = json["validation"];
@@ -128,7 +128,7 @@ class Run {
         parameters_(network_->parameters()),
         outside_(make_outside_source()),
         batches_(sets.train, sets.teacher, outside_.get(), options.device, batch_options()),
-        rates_(learning_rates(config.schedule, {config.epochs, batches_.steps_an_epoch()})),
+        rates_(learning_rates(config.schedule, {config.epochs, batches_.steps_per_epoch()})),
         optimiser_(Optimiser::make(parameters_, config.optimiser, rates_)),
         step_(TrainingStep::make(*network_, parameters_, *optimiser_,
                                  {config.method, config.precision == Precision::kBFloat16,
@@ -149,9 +149,9 @@ class Run {
 
   std::shared_ptr<Network> train() {
     begin();
-    const auto steps = batches_.steps_an_epoch();
-    TrainingProgress shown(
-        progress_, {config_.epochs, steps, inputs_a_step(), facts_.step, sets_.train.has_images() ? "images" : "rows"});
+    const auto steps = batches_.steps_per_epoch();
+    TrainingProgress shown(progress_, {config_.epochs, steps, inputs_per_step(), facts_.step,
+                                       sets_.train.has_images() ? "images" : "rows"});
     for (auto epoch = facts_.step / steps; epoch < config_.epochs; ++epoch) train_epoch(epoch, shown);
     if (average_) average_->exchange();
     processes_.finish(*network_);
@@ -183,7 +183,7 @@ class Run {
             config_.precision == Precision::kBFloat16};
   }
 
-  int64_t inputs_a_step() const { return config_.batch + (outside_ ? config_.outside_batch : 0); }
+  int64_t inputs_per_step() const { return config_.batch + (outside_ ? config_.outside_batch : 0); }
 
   void begin() {
     const auto done = folder_.steps();
@@ -193,12 +193,12 @@ class Run {
                      parameters_);
     if (!processes_.is_first()) return;
     if (options_.on_begin) options_.on_begin();
-    folder_.cut_metrics(facts_.step / batches_.steps_an_epoch() + 1);
+    folder_.cut_metrics(facts_.step / batches_.steps_per_epoch() + 1);
     folder_.write_config(facts_.config);
   }
 
   void train_epoch(int64_t epoch, TrainingProgress& shown) {
-    const auto steps = batches_.steps_an_epoch();
+    const auto steps = batches_.steps_per_epoch();
     const auto first = facts_.step;
     const auto started = Clock::now();
     bool stopping = false;
@@ -242,7 +242,7 @@ class Run {
 
   // Every step of the epoch counts, or the first that does not went wrong.
   void check_finite() {
-    const auto steps = batches_.steps_an_epoch();
+    const auto steps = batches_.steps_per_epoch();
     const auto first = (facts_.step - 1) / steps * steps;
     const auto good = first + step_->sums()[kCount].to(torch::kCPU).item<int64_t>();
     if (good == facts_.step) return;
@@ -278,7 +278,7 @@ class Run {
     report.epoch = epoch + 1;
     report.rate = rates_[static_cast<size_t>(facts_.step - 1)];
     report.seconds = seconds;
-    report.images_a_second = static_cast<double>(steps * inputs_a_step()) / seconds;
+    report.images_per_second = static_cast<double>(steps * inputs_per_step()) / seconds;
     report.restart = facts_.restart;
     report.validation = validation();
     step_->sums().zero_();

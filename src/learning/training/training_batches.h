@@ -18,8 +18,8 @@ struct BatchShare {
 };
 
 struct TrainingBatchesOptions {
-  int64_t batch = 128;          ///< in-distribution inputs a step, of all processes together
-  int64_t outside_batch = 128;  ///< out-of-distribution inputs a step, likewise; 0 without a source
+  int64_t batch = 128;          ///< in-distribution inputs per step, of all processes together
+  int64_t outside_batch = 128;  ///< out-of-distribution inputs per step, likewise; 0 without a source
   AugmentationOptions augmentation;
   double noise = 0.0;  ///< standard deviation, in [-1, 1] units
   uint64_t seed = 0;
@@ -79,7 +79,7 @@ class TrainingBatches {
   /// The rows of the training set that make the in-distribution part of a step, int64 on the device.
   torch::Tensor rows(int64_t step);
 
-  int64_t steps_an_epoch() const { return sources_.inputs.size(0) / sources_.options.batch; }
+  int64_t steps_per_epoch() const { return sources_.inputs.size(0) / sources_.options.batch; }
 
  private:
   torch::Tensor prepared(const torch::Tensor& images, const char* draws, int64_t step, int64_t whole) const;

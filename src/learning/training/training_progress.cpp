@@ -27,22 +27,22 @@ std::string TrainingProgress::describe(int64_t steps, double rate, const std::op
   const std::chrono::duration<double> taken = Clock::now() - started_;
   const auto here = steps - plan_.first_step;
   if (here == 0 || taken.count() <= 0) return text;
-  const auto a_second = static_cast<double>(here) / taken.count();
-  const auto rest = static_cast<double>(plan_.epochs * plan_.steps_an_epoch - steps);
-  return text + fmt::format(", {:.0f} {}/s, {}", a_second * static_cast<double>(plan_.inputs_a_step), plan_.unit,
-                            time_left(rest / a_second));
+  const auto steps_per_second = static_cast<double>(here) / taken.count();
+  const auto rest = static_cast<double>(plan_.epochs * plan_.steps_per_epoch - steps);
+  return text + fmt::format(", {:.0f} {}/s, {}", steps_per_second * static_cast<double>(plan_.inputs_per_step),
+                            plan_.unit, time_left(rest / steps_per_second));
 }
 
 void TrainingProgress::report(int64_t steps, double rate, const std::optional<EpochReport>& losses) {
   constexpr auto kPause = std::chrono::milliseconds(50);
-  const bool finished = steps > plan_.first_step && steps % plan_.steps_an_epoch == 0;
+  const bool finished = steps > plan_.first_step && steps % plan_.steps_per_epoch == 0;
   const auto now = Clock::now();
-  if (finished ? !pace_.due() && steps < plan_.epochs * plan_.steps_an_epoch : now - told_ < kPause) return;
+  if (finished ? !pace_.due() && steps < plan_.epochs * plan_.steps_per_epoch : now - told_ < kPause) return;
   told_ = now;
-  const auto epoch = (finished ? steps - 1 : steps) / plan_.steps_an_epoch;
+  const auto epoch = (finished ? steps - 1 : steps) / plan_.steps_per_epoch;
   progress_.detail(describe(steps, rate, losses));
-  progress_.report(fmt::format("epoch {} of {}", epoch + 1, plan_.epochs), steps - epoch * plan_.steps_an_epoch,
-                   plan_.steps_an_epoch);
+  progress_.report(fmt::format("epoch {} of {}", epoch + 1, plan_.epochs), steps - epoch * plan_.steps_per_epoch,
+                   plan_.steps_per_epoch);
 }
 
 }  // namespace priornet

@@ -9,13 +9,13 @@
 
 namespace priornet {
 
-/// Tells a Progress how training goes: epoch, losses, learning rate, inputs a second, how long it will take.
+/// Tells a Progress how training goes: epoch, losses, learning rate, inputs per second, how long it will take.
 class TrainingProgress {
  public:
   struct Plan {
     int64_t epochs = 0;
-    int64_t steps_an_epoch = 0;
-    int64_t inputs_a_step = 0;
+    int64_t steps_per_epoch = 0;
+    int64_t inputs_per_step = 0;
     int64_t first_step = 0;       ///< other than 0 for a run that goes on
     const char* unit = "images";  ///< what an input is
   };

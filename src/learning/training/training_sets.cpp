@@ -100,7 +100,7 @@ Preparation read_preparation(const std::filesystem::path& run) {
       mean.defined() == deviation.defined() &&
       (!mean.defined() || (mean.scalar_type() == torch::kFloat32 && mean.dim() == 1 &&
                            deviation.scalar_type() == torch::kFloat32 && deviation.sizes() == mean.sizes()));
-  if (!sound) throw DataError(path.string() + ": its mean and deviation should be a number a feature");
+  if (!sound) throw DataError(path.string() + ": its mean and deviation should be one number per feature");
   if (mean.defined() && !names.empty() && names.size() != static_cast<size_t>(mean.size(0)))
     throw DataError(path.string() + ": its features should be as many as their means");
   for (const auto& rows : {validation, calibration})
@@ -223,13 +223,13 @@ void choose_for_rows(TrainConfig& config, const Dataset& set) {
 TrainConfig config_for(const std::string& name, const Dataset& set) {
   if (!set.has_labels())
     throw DataError(
-        fmt::format("{}: has no labels to learn from: a folder a class, or a CSV with ,label=COLUMN", name));
+        fmt::format("{}: has no labels to learn from: one folder per class, or a CSV with ,label=COLUMN", name));
   if (set.num_classes() < 2) throw DataError(fmt::format("{}: should have at least 2 classes, has 1", name));
   if (set.size() < kLeastRows)
     throw DataError(fmt::format("{}: should have at least {} rows, has {}", name, kLeastRows, set.size()));
   if (set.size() < 2 * set.num_classes())
-    throw DataError(fmt::format("{}: should have at least 2 rows a class, has {} rows of {} classes", name, set.size(),
-                                set.num_classes()));
+    throw DataError(fmt::format("{}: should have at least 2 rows per class, has {} rows of {} classes", name,
+                                set.size(), set.num_classes()));
   TrainConfig config;
   config.train = name;
   config.validation_share = kHeldBack;
@@ -246,7 +246,7 @@ TrainConfig config_for(const std::string& name, const Dataset& set) {
     choose_for_images(config, set);
   else
     choose_for_rows(config, set);
-  // At least eight steps an epoch, of what is left to learn from.
+  // At least eight steps per epoch, of what is left to learn from.
   const auto rows = static_cast<double>(set.size()) * (1 - kHeldBack - *config.calibration_share);
   config.batch = std::clamp<int64_t>(int64_t{1} << static_cast<int>(std::log2(rows / 8)), 2, 128);
   config.outside_batch = std::max<int64_t>(config.batch / 2, 1);
