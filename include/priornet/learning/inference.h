@@ -3,6 +3,9 @@
 #include <priornet/learning/network.h>
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
 
 namespace priornet {
 
@@ -33,6 +36,31 @@ torch::Device device_of(const Network& network);
 /// float32, images in [-1, 1], with noise, which is the same however a set is cut into batches.
 torch::Tensor network_inputs(const torch::Tensor& inputs, int64_t first, const torch::Device& device,
                              const InferenceOptions& options);
+
+/// Calls `ask` with each batch of a set's inputs as networks take them, and with the number of its first row, in their
+/// order; nobody else cuts a set into batches for a network. ArgumentError for batch < 1.
+void for_each_batch(const torch::Tensor& inputs, const torch::Device& device, const InferenceOptions& options,
+                    const std::function<void(const torch::Tensor& batch, int64_t first)>& ask);
+
+/// How networks are asked with their dropout at work: S times each.
+struct DropoutBatch {
+  torch::Tensor fixed;  ///< what comes to the first dropout (Network::before_dropout), [n, ...]
+  size_t member;        ///< which of the networks is asked, from 0
+  int64_t first;        ///< which row of the inputs the batch begins with
+};
+struct AskOptions {
+  /// Gives [S, n, K] of a batch; empty: one pass without dropout.
+  std::function<torch::Tensor(Network& network, const DropoutBatch& batch)> dropout;
+  std::function<void(int64_t rows)> on_batch;  ///< hears before each batch how many rows are done
+};
+
+/// Logits of networks that lie on one device, at least one, of at least one row: [M S, N, K], member by member, S = 1
+/// without dropout; float32 on that device. The networks are set to evaluate, and back.
+torch::Tensor logits_of_networks(const std::vector<std::shared_ptr<Network>>& networks, const torch::Tensor& inputs,
+                                 const InferenceOptions& options, const AskOptions& ask = {});
+
+/// A batch that suits a device: on a CPU what a layer gives should stay in the caches; a GPU wants work.
+inline int64_t batch_suiting(const torch::Device& device) { return device.is_cpu() ? 250 : 2000; }
 
 /// Logits [N, K], float32 on the CPU, of a set's inputs, batch by batch on the network's device. The network is set to
 /// evaluate, and back. ArgumentError for batch < 1, or inputs of another shape.

@@ -84,51 +84,34 @@ std::mutex& dropout_generator() {
   return mutex;
 }
 
-// [S, N, K]. An input meets masks of its own, drawn from its bytes `as_given`: the same whichever others are asked with
-// it. Were they those of all inputs, calibration would not see how much masks matter, and an export, which draws them
-// anew, would reject too many.
-torch::Tensor dropout_logits(Network& network, const torch::Tensor& inputs, int64_t samples,
-                             const torch::Tensor& as_given, uint64_t member) {
-  const Evaluating evaluating(network, true);
-  const auto fixed = network.before_dropout(inputs);
+// [S, N, K] of inputs of which `as_given` is what was given, on the CPU, contiguous. An input meets masks of its own,
+// drawn from its bytes: the same whichever others are asked with it. Were they those of all inputs, calibration would
+// not see how much masks matter, and an export, which draws them anew, would reject too many.
+torch::Tensor dropout_logits(Network& network, const DropoutBatch& batch, int64_t samples,
+                             const torch::Tensor& as_given) {
   const auto size = as_given.nbytes() / static_cast<size_t>(as_given.size(0));
   const auto* bytes = static_cast<const char*>(as_given.data_ptr());
   const std::lock_guard lock(dropout_generator());
   std::vector<torch::Tensor> logits;
-  for (int64_t i = 0; i < fixed.size(0); ++i) {
-    auto shape = fixed.sizes().vec();
+  for (int64_t i = 0; i < batch.fixed.size(0); ++i) {
+    auto shape = batch.fixed.sizes().vec();
     shape[0] = samples;
-    torch::manual_seed(derive_seed(member, {bytes + static_cast<size_t>(i) * size, size}));
-    logits.push_back(network.from_dropout(fixed.narrow(0, i, 1).expand(shape).contiguous()));
+    torch::manual_seed(derive_seed(batch.member, {bytes + static_cast<size_t>(batch.first + i) * size, size}));
+    logits.push_back(network.from_dropout(batch.fixed.narrow(0, i, 1).expand(shape).contiguous()));
   }
   return torch::stack(logits, 1);
 }
 
-torch::Tensor plain_logits(Network& network, const torch::Tensor& inputs) {
-  const Evaluating evaluating(network);
-  return network.forward(inputs).unsqueeze(0);
-}
-
 // [M, N, K], or [N, K] of one network asked once. `as_given` on the CPU, contiguous: `inputs` before all else.
 torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs, const torch::Tensor& as_given) {
-  const auto device = model.run.device();
-  const auto batch = batch_on(device, {});
-  std::vector<torch::Tensor> parts;
-  for (int64_t first = 0; first < inputs.size(0); first += batch) {
-    InferenceOptions options;
-    options.batch = batch;
-    const auto prepared = network_inputs(inputs, first, device, options);
-    const auto given = as_given.narrow(0, first, prepared.size(0));
-    std::vector<torch::Tensor> members;
-    for (const auto& member : model.run.members) {
-      const auto logits = model.dropout_samples == 0
-                              ? plain_logits(*member, prepared)
-                              : dropout_logits(*member, prepared, model.dropout_samples, given, members.size());
-      members.push_back(logits.to(torch::kFloat32));
-    }
-    parts.push_back(torch::cat(members));
-  }
-  const auto logits = torch::cat(parts, 1);
+  InferenceOptions options;
+  options.batch = batch_suiting(model.run.device());
+  AskOptions ask;
+  if (model.dropout_samples > 0)
+    ask.dropout = [&](Network& network, const DropoutBatch& batch) {
+      return dropout_logits(network, batch, model.dropout_samples, as_given);
+    };
+  const auto logits = logits_of_networks(model.run.members, inputs, options, ask);
   return logits.size(0) == 1 && model.dropout_samples == 0 ? logits[0] : logits;
 }
 

@@ -55,12 +55,13 @@ std::vector<std::unique_ptr<Evaluating>> evaluating(const Members& members) {
 std::array<torch::Tensor, kSteps.size()> scores_by_step(const Members& members, const torch::Tensor& inputs,
                                                         double temperature, int64_t batch) {
   std::array<std::vector<torch::Tensor>, kSteps.size()> parts;
-  for (int64_t first = 0; first < inputs.size(0); first += batch) {
-    const auto part = inputs.narrow(0, first, std::min(batch, inputs.size(0) - first));
+  InferenceOptions inference;
+  inference.batch = batch;
+  for_each_batch(inputs, inputs.device(), inference, [&](const torch::Tensor& part, int64_t) {
     const auto towards = direction(members, part, temperature);
     for (size_t s = 0; s < kSteps.size(); ++s)
       parts[s].push_back(log_confidence(members, part + kSteps[s] * towards, temperature).to(torch::kCPU));
-  }
+  });
   std::array<torch::Tensor, kSteps.size()> scores;
   for (size_t s = 0; s < kSteps.size(); ++s) scores[s] = torch::cat(parts[s]).contiguous();
   return scores;

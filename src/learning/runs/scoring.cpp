@@ -15,7 +15,6 @@
 #include <cctype>
 #include <optional>
 
-#include "learning/base/gpu_modes.h"
 #include "learning/data/file_content.h"
 
 namespace priornet {
@@ -30,20 +29,6 @@ std::vector<NamedTensor> measured(const torch::Tensor& logits, bool dirichlet, c
 
 torch::Tensor mean_over_members(const torch::Tensor& values, const torch::Tensor& logits) {
   return logits.dim() == 3 ? values.mean(0) : values;
-}
-
-torch::Tensor odin_column(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
-  const auto size = batch_on(run.device(), options);
-  const InferenceOptions inference{size, false, options.noise, derive_seed(options.seed, set.name + ": noise")};
-  const auto task = "ODIN of " + set.name;
-  std::vector<torch::Tensor> parts;
-  const auto inputs = run.preparation.standardised(set.inputs);
-  for (int64_t first = 0; first < set.size(); first += size) {
-    progress.report(task, first, set.size());
-    parts.push_back(odin_score(run.members, network_inputs(inputs, first, run.device(), inference), *options.odin));
-  }
-  progress.report(task, set.size(), set.size());
-  return torch::cat(parts);
 }
 
 }  // namespace
@@ -64,14 +49,6 @@ SetScores scores_of_logits(const torch::Tensor& logits, bool dirichlet, int64_t 
   return scores;
 }
 
-SetScores score(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
-  const auto fitted = fit_to_run(set, run);
-  auto scores = scores_of_logits(run_logits(run, fitted, options, progress), run.gives_dirichlet(),
-                                 options.mu_theta_samples, derive_seed(options.seed, set.name + ": mu theta"));
-  if (options.odin) scores.columns.push_back({"odin", odin_column(run, fitted, options, progress)});
-  return scores;
-}
-
 namespace {
 
 void check(const TrainedRun& run, const Dataset& set, const ScoringOptions& options) {
@@ -85,18 +62,17 @@ void check(const TrainedRun& run, const Dataset& set, const ScoringOptions& opti
   if (set.size() == 0) throw DataError(fmt::format("{}: is empty: there is nothing to score", set.name));
 }
 
-// One network on one batch: [S, n, K], or [1, n, K] without dropout.
-torch::Tensor passes(Network& network, const torch::Tensor& inputs, const ScoringOptions& options, uint64_t seed) {
-  const Evaluating evaluating(network, options.dropout_samples > 0);
-  const Autocast autocast(options.bfloat16);
-  const auto fixed = network.before_dropout(inputs);
-  if (options.dropout_samples == 0) return network.from_dropout(fixed).to(torch::kFloat32).unsqueeze(0);
+torch::Tensor dropout_passes(Network& network, const torch::Tensor& fixed, int64_t samples, uint64_t seed) {
   // Dropout draws from LibTorch's own generator.
   torch::manual_seed(seed);
-  std::vector<torch::Tensor> samples;
-  for (int64_t s = 0; s < options.dropout_samples; ++s)
-    samples.push_back(network.from_dropout(fixed).to(torch::kFloat32));
-  return torch::stack(samples);
+  std::vector<torch::Tensor> passes;
+  for (int64_t s = 0; s < samples; ++s) passes.push_back(network.from_dropout(fixed).to(torch::kFloat32));
+  return torch::stack(passes);
+}
+
+InferenceOptions inference_of(const TrainedRun& run, const Dataset& set, const ScoringOptions& options) {
+  return {batch_on(run.device(), options), options.bfloat16, options.noise,
+          derive_seed(options.seed, set.name + ": noise")};
 }
 
 void check_finite(const torch::Tensor& logits, const Dataset& set) {
@@ -109,9 +85,7 @@ void check_finite(const torch::Tensor& logits, const Dataset& set) {
 }  // namespace
 
 int64_t batch_on(const torch::Device& device, const ScoringOptions& options) {
-  if (options.batch != 0) return options.batch;
-  // On a CPU what a layer gives should stay in the caches; a GPU wants work.
-  return device.is_cpu() ? 250 : 2000;
+  return options.batch != 0 ? options.batch : batch_suiting(device);
 }
 
 Dataset fit_to_run(const Dataset& set, const TrainedRun& run) {
@@ -125,28 +99,44 @@ Dataset fit_to_run(const Dataset& set, const TrainedRun& run) {
 
 torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
   check(run, set, options);
-  const torch::NoGradGuard no_gradient;
   const auto inputs = run.preparation.standardised(fit_to_run(set, run).inputs);
-  const auto device = run.device();
-  const auto size = batch_on(device, options);
-  const InferenceOptions inference{size, options.bfloat16, options.noise,
-                                   derive_seed(options.seed, set.name + ": noise")};
   const auto task = "scores of " + set.name;
-  std::vector<torch::Tensor> batches;
-  for (int64_t first = 0; first < inputs.size(0); first += size) {
-    progress.report(task, first, inputs.size(0));
-    const auto batch = network_inputs(inputs, first, device, inference);
-    std::vector<torch::Tensor> members;
-    for (size_t m = 0; m < run.members.size(); ++m)
-      members.push_back(
-          passes(*run.members[m], batch, options,
-                 derive_seed(options.seed, fmt::format("{}: dropout of member {} from row {}", set.name, m, first))));
-    batches.push_back(torch::cat(members));
-  }
-  const auto logits = torch::cat(batches, 1);
+  AskOptions ask;
+  ask.on_batch = [&](int64_t rows) { progress.report(task, rows, inputs.size(0)); };
+  if (options.dropout_samples > 0)
+    ask.dropout = [&](Network& network, const DropoutBatch& batch) {
+      const auto seed = derive_seed(
+          options.seed, fmt::format("{}: dropout of member {} from row {}", set.name, batch.member, batch.first));
+      return dropout_passes(network, batch.fixed, options.dropout_samples, seed);
+    };
+  const auto logits = logits_of_networks(run.members, inputs, inference_of(run, set, options), ask);
   check_finite(logits, set);
   progress.report(task, inputs.size(0), inputs.size(0));
   return run.members.size() == 1 && options.dropout_samples == 0 ? logits[0] : logits;
+}
+
+namespace {
+
+torch::Tensor odin_column(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
+  const auto task = "ODIN of " + set.name;
+  std::vector<torch::Tensor> parts;
+  const auto inputs = run.preparation.standardised(set.inputs);
+  for_each_batch(inputs, run.device(), inference_of(run, set, options), [&](const torch::Tensor& batch, int64_t first) {
+    progress.report(task, first, set.size());
+    parts.push_back(odin_score(run.members, batch, *options.odin));
+  });
+  progress.report(task, set.size(), set.size());
+  return torch::cat(parts);
+}
+
+}  // namespace
+
+SetScores score(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
+  const auto fitted = fit_to_run(set, run);
+  auto scores = scores_of_logits(run_logits(run, fitted, options, progress), run.gives_dirichlet(),
+                                 options.mu_theta_samples, derive_seed(options.seed, set.name + ": mu theta"));
+  if (options.odin) scores.columns.push_back({"odin", odin_column(run, fitted, options, progress)});
+  return scores;
 }
 
 namespace {

@@ -26,19 +26,38 @@ torch::Tensor network_inputs(const torch::Tensor& inputs, int64_t first, const t
   return options.noise > 0.0 ? add_gaussian_noise(batch, {options.noise, options.seed, first}) : batch;
 }
 
-torch::Tensor infer(Network& network, const torch::Tensor& inputs, const InferenceOptions& options) {
+void for_each_batch(const torch::Tensor& inputs, const torch::Device& device, const InferenceOptions& options,
+                    const std::function<void(const torch::Tensor& batch, int64_t first)>& ask) {
   check_range("infer", "batch", options.batch >= 1, "at least 1", static_cast<double>(options.batch));
+  for (int64_t first = 0; first < inputs.size(0); first += options.batch)
+    ask(network_inputs(inputs, first, device, options), first);
+}
+
+torch::Tensor logits_of_networks(const std::vector<std::shared_ptr<Network>>& networks, const torch::Tensor& inputs,
+                                 const InferenceOptions& options, const AskOptions& ask) {
   const torch::NoGradGuard no_gradient;
-  const Evaluating evaluating(network);
-  const auto device = device_of(network);
   std::vector<torch::Tensor> parts;
-  for (int64_t first = 0; first < inputs.size(0); first += options.batch) {
-    const auto batch = network_inputs(inputs, first, device, options);
-    const Autocast autocast(options.bfloat16);
-    parts.push_back(network.forward(batch).to(torch::kFloat32));
-  }
-  if (parts.empty()) return torch::empty({0, network.classes()});
-  return torch::cat(parts).to(torch::kCPU);
+  for_each_batch(inputs, device_of(*networks.at(0)), options, [&](const torch::Tensor& batch, int64_t first) {
+    if (ask.on_batch) ask.on_batch(first);
+    std::vector<torch::Tensor> members;
+    for (size_t m = 0; m < networks.size(); ++m) {
+      auto& network = *networks[m];
+      const Evaluating evaluating(network, ask.dropout != nullptr);
+      const Autocast autocast(options.bfloat16);
+      const auto logits = ask.dropout ? ask.dropout(network, {network.before_dropout(batch), m, first})
+                                      : network.forward(batch).unsqueeze(0);
+      members.push_back(logits.to(torch::kFloat32));
+    }
+    parts.push_back(torch::cat(members));
+  });
+  return torch::cat(parts, 1);
+}
+
+torch::Tensor infer(Network& network, const torch::Tensor& inputs, const InferenceOptions& options) {
+  if (inputs.size(0) == 0) return torch::empty({0, network.classes()});
+  // Borrowed for the call.
+  const std::shared_ptr<Network> borrowed(std::shared_ptr<Network>(), &network);
+  return logits_of_networks({borrowed}, inputs, options)[0].to(torch::kCPU);
 }
 
 }  // namespace priornet
