@@ -34,9 +34,11 @@ TEST_F(Teacher, SaysWhatItsMembersSayOnAverage) {
   EXPECT_TRUE(near(sets_.teacher, logits.softmax(2).mean(0), 1e-6));
 }
 
+// Training asks the teacher by itself.
 TEST_F(Teacher, TeachesAPriorNetwork) {
-  add_teacher(sets_, pupil_, torch::kCPU, progress_);
   train_run(pupil_, sets_, folder_ / "pupil", {}, progress_);
+  EXPECT_FALSE(sets_.teacher.defined()) << "the sets are the caller's";
+  add_teacher(sets_, pupil_, torch::kCPU, progress_);
   auto run = load_run(folder_ / "pupil", torch::kCPU);
   EXPECT_TRUE(run.gives_dirichlet());
   const auto found = score(run, sets_.train, {}, progress_).probabilities;

@@ -28,10 +28,6 @@ struct ScoringOptions {
 /// The batch that the options ask for on a device.
 int64_t batch_on(const torch::Device& device, const ScoringOptions& options);
 
-/// The set as the run's network takes it: images are fitted to its shape (fit_to), columns that have names are those
-/// that the run learnt from, in their order. DataError, opened by the set's name, where that cannot be.
-Dataset fit_to_run(const Dataset& set, const TrainedRun& run);
-
 /// Logits, float32 on the run's device: [N, K] of one network; [M, N, K] of several members, of dropout samples, or of
 /// both (member by member). With dropout samples only dropout is at work: batch norm stays as in evaluation. The same
 /// seed, batch size and device give the same logits. Sets `torch::manual_seed` where there is dropout.

@@ -32,8 +32,17 @@ struct TrainedRun {
 TrainedRun load_run(const std::filesystem::path& folder, const torch::Device& device,
                     WhichCheckpoint which = WhichCheckpoint::kLast);
 
-/// Gives the sets of a configuration whose method needs one their teacher: what the networks of its run, on average,
-/// say of each training input, a class at least 1.2e-7. Other configurations need none and are left alone.
+/// The set as the run's network takes it: images are fitted to its shape (fit_to), columns that have names are those
+/// that the run learnt from, in their order. DataError, opened by the set's name, where that cannot be.
+Dataset fit_to_run(const Dataset& set, const TrainedRun& run);
+
+/// DataError, opened by the set's name, that says which row of logits [M, N, K] is the first with one that is no
+/// number.
+void check_finite(const torch::Tensor& logits, const std::string& set);
+
+/// Gives the sets of a configuration whose method needs one their teacher, unless they have one: what the networks of
+/// its run, on average, say of each training input, a class at least 1.2e-7. Other configurations need none. train()
+/// calls it.
 /// DataError where the run is not there, or knows other classes.
 void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device, Progress& progress);
 

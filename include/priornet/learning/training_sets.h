@@ -63,7 +63,7 @@ struct TrainingSets {
 };
 
 /// The sets that a configuration names, the second brought to the size of the first, with the rows kept back and the
-/// features standardised as it says; no teacher.
+/// features standardised as it says; no teacher (train() asks it).
 /// DataError where one is not there, has no labels, or has classes that the training set does not have.
 TrainingSets load_training_sets(const TrainConfig& config, Progress& progress);
 

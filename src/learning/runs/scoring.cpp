@@ -75,26 +75,10 @@ InferenceOptions inference_of(const TrainedRun& run, const Dataset& set, const S
           derive_seed(options.seed, set.name + ": noise")};
 }
 
-void check_finite(const torch::Tensor& logits, const Dataset& set) {
-  const auto finite = logits.isfinite().all(2).all(0);
-  if (finite.all().item<bool>()) return;
-  throw DataError(fmt::format("{}: the network's logits of row {} (from 0) are not finite", set.name,
-                              finite.logical_not().nonzero()[0].item<int64_t>()));
-}
-
 }  // namespace
 
 int64_t batch_on(const torch::Device& device, const ScoringOptions& options) {
   return options.batch != 0 ? options.batch : batch_suiting(device);
-}
-
-Dataset fit_to_run(const Dataset& set, const TrainedRun& run) {
-  const auto& shape = run.members.at(0)->input_shape();
-  if (shape.size() == 3) return fit_to(set, {shape[0], shape[1], shape[2]});
-  auto rows = with_features(set, run.preparation.feature_names);
-  if (rows.inputs.sizes().slice(1) == torch::IntArrayRef(shape)) return rows;
-  throw DataError(fmt::format("{}: the network takes rows of {} numbers, found inputs of shape [{}]", set.name,
-                              shape[0], fmt::join(set.inputs.sizes().slice(1), ", ")));
 }
 
 torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
@@ -110,7 +94,7 @@ torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptio
       return dropout_passes(network, batch.fixed, options.dropout_samples, seed);
     };
   const auto logits = logits_of_networks(run.members, inputs, inference_of(run, set, options), ask);
-  check_finite(logits, set);
+  check_finite(logits, set.name);
   progress.report(task, inputs.size(0), inputs.size(0));
   return run.members.size() == 1 && options.dropout_samples == 0 ? logits[0] : logits;
 }

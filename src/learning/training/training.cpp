@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/learning/outliers.h>
+#include <priornet/learning/trained_run.h>
 #include <priornet/uncertainty/calibration.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measure_table.h>
@@ -343,8 +344,9 @@ int64_t restarts_so_far(const RunFolder& folder, const TrainerOptions& options) 
   return checkpoint_facts(read_tensor_file(folder.checkpoint(done.back()))).restart;
 }
 
-std::shared_ptr<Network> trained(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
+std::shared_ptr<Network> trained(const TrainConfig& config, TrainingSets sets, const RunFolder& folder,
                                  const TrainerOptions& options, Progress& progress) {
+  add_teacher(sets, config, options.device, progress);
   std::optional<RunLock> lock;
   if (options.processes == nullptr || options.processes->is_first()) lock.emplace(folder);
   if (!options.replace) folder.check_config(to_toml(config));
@@ -398,8 +400,10 @@ TrainConfig member_config(const TrainConfig& config, int64_t member) {
   return alone;
 }
 
-void train_run(const TrainConfig& config, const TrainingSets& sets, const std::filesystem::path& folder,
+void train_run(const TrainConfig& config, const TrainingSets& given, const std::filesystem::path& folder,
                const EnsembleOptions& options, Progress& progress) {
+  auto sets = given;
+  add_teacher(sets, config, options.trainer.device, progress);  // once for all members
   auto* const processes = options.trainer.processes;
   const bool writes = processes == nullptr || processes->is_first();
   const auto start = start_without_removal(options.start);

@@ -5,7 +5,6 @@
 #include <priornet/learning/local_launch.h>
 #include <priornet/learning/progress.h>
 #include <priornet/learning/toml.h>
-#include <priornet/learning/trained_run.h>
 #include <priornet/learning/training.h>
 #include <priornet/learning/training_sets.h>
 #include <priornet/uncertainty/errors.h>
@@ -171,7 +170,6 @@ void run(const TrainOptions& options) {
       throw DataError(fmt::format("{}: its rows are no longer those that {} was begun with; --force begins anew",
                                   config.train, folder.string()));
     ensemble.trainer.on_begin = [&] { write_preparation(folder, sets.preparation); };
-    add_teacher(sets, config, ensemble.trainer.device, progress);
     train_run(config, sets, folder, ensemble, progress);
   } catch (const TrainingStopped& stopped) {
     if (speaks) fmt::print(stderr, "priornet: {}\n", stopped.what());

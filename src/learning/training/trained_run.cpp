@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/learning/inference.h>
-#include <priornet/learning/scoring.h>
+#include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
 
@@ -94,18 +94,41 @@ TrainedRun load_run(const std::filesystem::path& folder, const torch::Device& de
   return ensemble;
 }
 
+Dataset fit_to_run(const Dataset& set, const TrainedRun& run) {
+  const auto& shape = run.members.at(0)->input_shape();
+  if (shape.size() == 3) return fit_to(set, {shape[0], shape[1], shape[2]});
+  auto rows = with_features(set, run.preparation.feature_names);
+  if (rows.inputs.sizes().slice(1) == torch::IntArrayRef(shape)) return rows;
+  throw DataError(fmt::format("{}: the network takes rows of {} numbers, found inputs of shape [{}]", set.name,
+                              shape[0], fmt::join(set.inputs.sizes().slice(1), ", ")));
+}
+
+void check_finite(const torch::Tensor& logits, const std::string& set) {
+  const auto finite = logits.isfinite().all(2).all(0);
+  if (finite.all().item<bool>()) return;
+  throw DataError(fmt::format("{}: the network's logits of row {} (from 0) are not finite", set,
+                              finite.logical_not().nonzero()[0].item<int64_t>()));
+}
+
 void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device, Progress& progress) {
-  if (!method_info(config.method.name).needs_teacher) return;
-  auto run = load_run(config.teacher, device);
-  if (run.class_names != sets.train.class_names)
+  if (!method_info(config.method.name).needs_teacher || sets.teacher.defined()) return;
+  const auto run = load_run(config.teacher, device);
+  const auto& train = sets.train;
+  if (run.class_names != train.class_names)
     throw DataError(fmt::format("{}: knows the classes {}, {} has {}", config.teacher, fmt::join(run.class_names, ", "),
-                                sets.train.name, fmt::join(sets.train.class_names, ", ")));
-  ScoringOptions options;
-  options.noise = config.noise;
-  options.mu_theta_samples = 0;
+                                train.name, fmt::join(train.class_names, ", ")));
+  const auto inputs = run.preparation.standardised(fit_to_run(train, run).inputs);
+  const auto task = "what the teacher says of " + train.name;
+  AskOptions ask;
+  ask.on_batch = [&](int64_t rows) { progress.report(task, rows, train.size()); };
+  const auto logits = logits_of_networks(
+      run.members, inputs, {batch_suiting(device), false, config.noise, derive_seed(0, train.name + ": noise")}, ask);
+  check_finite(logits, train.name);
+  progress.report(task, train.size(), train.size());
   // A sure teacher rounds to 0, of which no Dirichlet is made; and next to it the loss is beyond a float32.
   constexpr double kLeast = std::numeric_limits<float>::epsilon();
-  sets.teacher = score(run, sets.train, options, progress).probabilities.to(torch::kFloat32).clamp_min(kLeast);
+  sets.teacher = torch::softmax(logits.to(torch::kFloat64), -1).mean(0).to(torch::kCPU, torch::kFloat32);
+  sets.teacher.clamp_min_(kLeast);
 }
 
 }  // namespace priornet
