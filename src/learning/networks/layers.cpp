@@ -49,6 +49,12 @@ void check_image(const char* network, const std::vector<int64_t>& input) {
         fmt::format("{}: input should be [channels, height, width], found {} sizes", network, input.size()));
 }
 
+void check_groups(const char* network, const std::vector<int64_t>& channels) {
+  check_range(network, "channels", !channels.empty(), "at least one group", 0);
+  for (const auto count : channels)
+    check_range(network, "channels", count >= 1, "at least 1", static_cast<double>(count));
+}
+
 void check_keep(const char* network, const char* option, double keep) {
   check_range(network, option, keep > 0.0 && keep <= 1.0, "in (0, 1]", keep);
 }
@@ -127,6 +133,12 @@ std::shared_ptr<Layer> logits_layer(const NetworkPlan& plan) {
   options.gain = kLastGain;
   options.name = "logits";
   return std::make_shared<DenseLayer>(options);
+}
+
+void add_pooled_logits(NetworkPlan& plan, double keep) {
+  plan.add("", std::make_shared<ImageMeanLayer>());
+  if (keep < 1.0) plan.add("dropout", std::make_shared<DropoutLayer>(keep));
+  plan.add("logits", logits_layer(plan));
 }
 
 std::string ConvolutionLayer::label() const {

@@ -30,6 +30,9 @@ int64_t size_product(int64_t a, int64_t b);
 /// Throws ArgumentError, in the name of `network`, unless `input` is [channels, height, width].
 void check_image(const char* network, const std::vector<int64_t>& input);
 
+/// Throws ArgumentError, in the name of `network`, unless there is a group of blocks, each of at least 1 channel.
+void check_groups(const char* network, const std::vector<int64_t>& channels);
+
 /// Throws ArgumentError, in the name of `network`, unless each is in (0, 1].
 void check_keep(const char* network, const char* option, double keep);
 
@@ -124,6 +127,9 @@ class DenseLayer : public Layer {
 
 /// The last layer of a plan, from a row of features to logits.
 std::shared_ptr<Layer> logits_layer(const NetworkPlan& plan);
+
+/// How residual networks end: the mean of each channel over the image, dropout unless `keep` is 1, logits.
+void add_pooled_logits(NetworkPlan& plan, double keep);
 
 /// max(x, slope x) of a convolution and, if `norm`, its batch norm; `pooled`: of each 2x2 square the largest. It is
 /// padded by half its side. Weights start normal; without batch norm biases at 0.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <priornet/learning/networks.h>
-#include <torch/nn/pimpl.h>
 
 namespace priornet {
 

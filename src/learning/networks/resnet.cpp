@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "learning/networks/layers.h"
-#include "uncertainty/core/checks.h"
 
 namespace priornet {
 namespace {
@@ -54,9 +53,7 @@ NetworkPlan resnet_plan(ResNetOptions defaults, const ModelOptions& given) {
   options.keep_dense = given.keep_dense.value_or(options.keep_dense);
   NetworkPlan plan(given.input, given.classes);
   check_image("ResNet", given.input);
-  check_range("ResNet", "channels", !options.channels.empty(), "at least one group", 0);
-  for (const auto channels : options.channels)
-    check_range("ResNet", "channels", channels >= 1, "at least 1", static_cast<double>(channels));
+  check_groups("ResNet", options.channels);
   check_keep("ResNet", "keep_dense", options.keep_dense);
   const bool large = std::max(given.input[1], given.input[2]) > kLargestSmallImage;
   plan.add("conv", std::make_shared<ConvolutionLayer>(
@@ -67,9 +64,7 @@ NetworkPlan resnet_plan(ResNetOptions defaults, const ModelOptions& given) {
       plan.add(
           fmt::format("block{}_{}", group + 1, i + 1),
           residual_block(plan.shape()[0], options.channels[group], group > 0 && i == 0 ? 2 : 1, options.bottleneck));
-  plan.add("", std::make_shared<ImageMeanLayer>());
-  if (options.keep_dense < 1.0) plan.add("dropout", std::make_shared<DropoutLayer>(options.keep_dense));
-  plan.add("logits", logits_layer(plan));
+  add_pooled_logits(plan, options.keep_dense);
   return plan;
 }
 

@@ -4,7 +4,6 @@
 
 #include "learning/networks/convolution.h"
 #include "learning/networks/layers.h"
-#include "uncertainty/core/checks.h"
 
 namespace priornet {
 namespace {
@@ -112,9 +111,7 @@ NetworkPlan wide_resnet_plan(WideResNetOptions defaults, const ModelOptions& giv
   options.keep_dense = given.keep_dense.value_or(options.keep_dense);
   NetworkPlan plan(given.input, given.classes);
   check_image("WideResNet", given.input);
-  check_range("WideResNet", "channels", !options.channels.empty(), "at least one group", 0);
-  for (const auto channels : options.channels)
-    check_range("WideResNet", "channels", channels >= 1, "at least 1", static_cast<double>(channels));
+  check_groups("WideResNet", options.channels);
   check_keep("WideResNet", "keep_convolution", options.keep_convolution);
   check_keep("WideResNet", "keep_dense", options.keep_dense);
   plan.add("conv", std::make_shared<ConvolutionLayer>(plain_convolution(given.input[0], kFirstChannels, 3, 1)));
@@ -124,9 +121,7 @@ NetworkPlan wide_resnet_plan(WideResNetOptions defaults, const ModelOptions& giv
                std::make_shared<WideBlock>(plan.shape()[0], options.channels[group], group > 0 && i == 0 ? 2 : 1,
                                            options.keep_convolution));
   plan.add("norm", std::make_shared<NormLayer>(plan.shape()[0]));
-  plan.add("", std::make_shared<ImageMeanLayer>());
-  if (options.keep_dense < 1.0) plan.add("dropout", std::make_shared<DropoutLayer>(options.keep_dense));
-  plan.add("logits", logits_layer(plan));
+  add_pooled_logits(plan, options.keep_dense);
   return plan;
 }
 
