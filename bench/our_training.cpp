@@ -2,7 +2,6 @@
 
 #include <priornet/uncertainty/random.h>
 #include <torch/utils.h>
-#include "learning/training/kernel_batches.h"
 
 namespace priornet::bench {
 namespace {
@@ -45,12 +44,8 @@ void OurTraining::step() {
 }
 
 void OurTraining::batch() {
-  if (auto* const kernel = batches_->by_kernel()) {
-    kernel->prepare(steps_++);
-    kernel->make();
-  } else {
-    batches_->at(steps_++);
-  }
+  batches_->prepare(steps_++);
+  batches_->make();
 }
 
 }  // namespace priornet::bench

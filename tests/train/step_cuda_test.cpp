@@ -3,7 +3,6 @@
 #include <testing/tensors.h>
 #include "learning/base/gpu_modes.h"
 #include "learning/training/captured_step.h"
-#include "learning/training/kernel_batches.h"
 
 // What a GPU does in a training step by kernels of our own: the batch, the update, both within the graph.
 
@@ -82,12 +81,11 @@ TEST(CudaBatches, AreThoseOfTheCpu) {
         const auto options = batches_with({true, 3, degrees, resampling, reflect, 5});
         TrainingBatches here(set, {}, here_outside.get(), torch::kCPU, options);
         TrainingBatches there(set, {}, there_outside.get(), kGpu, options);
-        ASSERT_NE(there.by_kernel(), nullptr);
         for (const int64_t step : {0, 1, 2, 3, 4, 5, 6, 7, 20, 21}) {
           const auto wanted = here.at(step);
-          there.by_kernel()->prepare(step);
-          there.by_kernel()->make();
-          const auto& found = there.by_kernel()->batch();
+          there.prepare(step);
+          there.make();
+          const auto& found = there.batch();
           EXPECT_TRUE(found.inputs.cpu().equal(wanted.inputs)) << step << ", " << degrees;
           EXPECT_TRUE(found.targets.labels.cpu().equal(wanted.targets.labels)) << step;
         }
@@ -101,10 +99,10 @@ TEST(CudaBatches, CarryNoiseAndDrawnOutliers) {
   options.noise = 0.5;
   TrainingBatches there(set, {}, outside.get(), kGpu, options);
   for (const int64_t step : {0, 3, 4}) {
-    there.by_kernel()->prepare(step);
-    there.by_kernel()->make();
+    there.prepare(step);
+    there.make();
     const auto wanted = there.at(step).inputs.cpu();
-    const auto found = there.by_kernel()->batch().inputs.cpu();
+    const auto found = there.batch().inputs.cpu();
     EXPECT_TRUE(near(found.narrow(0, 0, 16), wanted.narrow(0, 0, 16), 1e-5)) << step;
     // A sum in another order can round to the next grey level.
     EXPECT_LT((found - wanted).abs().mean().item<double>(), 1e-3) << step;
@@ -133,7 +131,7 @@ TEST(CudaStep, MakesItsBatchesWithinTheGraph) {
     std::vector<torch::Tensor> seen;
     for (int64_t i = 0; i < 20; ++i) {
       step->run(batches, i);
-      seen.push_back(batches.by_kernel()->batch().inputs.cpu());
+      seen.push_back(batches.batch().inputs.cpu());
       EXPECT_TRUE(seen.back().equal(batches.at(i).inputs.cpu()) || near(seen.back(), batches.at(i).inputs.cpu(), 1e-6))
           << i;
     }

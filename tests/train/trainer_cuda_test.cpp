@@ -54,24 +54,29 @@ TEST(CudaTrainer, LearnsWithEveryMethodAndPrecision) {
     }
 }
 
+// Of rows of numbers the batch is copied to where the graph finds it.
 TEST(CudaTrainer, ReplaysWhatItRecorded) {
   const SideStream stream(kCuda);
-  const auto sets = small_sets();
-  const auto config = small_config("dnn");
+  auto train = small_images(320, 1);
+  train.inputs = train.inputs.flatten(1).to(torch::kFloat32).div(128).sub(1);
+  auto config = small_config("dnn");
+  config.model = {};
+  config.model.name = "mlp";
+  config.model.keep_dense = 1.0;
+  TrainingBatchesOptions options;
+  options.batch = 16;
   const auto run = [&](bool captured) {
-    auto model = model_for(config, sets.train);
-    model.keep_dense = 1.0;
-    auto network = make_model(model, make_generator(3));
+    TrainingBatches batches(train, {}, nullptr, kCuda, options);
+    auto network = make_model(model_for(config, train), make_generator(3));
     network->to(kCuda);
     FlatParameters parameters(network->parameters());
     const auto optimiser = Optimiser::make(parameters, config.optimiser, std::vector<double>(20, 1e-3));
-    const TrainingStep::Options options{config.method, false, {}};
-    const auto step = captured ? captured_step(*network, parameters, *optimiser, options)
-                               : std::make_unique<TrainingStep>(*network, parameters, *optimiser, options);
+    const TrainingStep::Options how{config.method, false, {}};
+    const auto step = captured ? captured_step(*network, parameters, *optimiser, how)
+                               : std::make_unique<TrainingStep>(*network, parameters, *optimiser, how);
     for (int64_t i = 0; i < 20; ++i) {
-      const auto rows = torch::arange(16 * i, 16 * i + 16);
-      step->run(sets.train.inputs.index_select(0, rows).to(kCuda, torch::kFloat32).div(128).sub(1),
-                {sets.train.labels.index_select(0, rows).to(kCuda), {}});
+      step->run(batches, i);
+      EXPECT_TRUE(batches.batch().inputs.equal(batches.at(i).inputs)) << i;
     }
     return std::pair(parameters.values.cpu(), step->sums().cpu());
   };

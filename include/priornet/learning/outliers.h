@@ -3,7 +3,6 @@
 #include <priornet/learning/dataset.h>
 #include <priornet/learning/factor_analysis.h>
 #include <priornet/learning/progress.h>
-#include <priornet/learning/row_order.h>
 #include <priornet/learning/settings.h>
 
 #include <functional>
@@ -42,21 +41,6 @@ class OutsideSource {
  public:
   virtual ~OutsideSource() = default;
   virtual torch::Tensor batch(const OutsideBatch& batch) = 0;
-
-  /// The same for a kernel that gathers: where it finds the images of every step, in memory that stays where it is.
-  /// `any`: the batch of some step.
-  struct Stock {
-    torch::Tensor images;  ///< uint8 [..., C, H, W]
-    PassRing order;
-  };
-  virtual Stock stock(const OutsideBatch& any);
-  /// What the host has to do so that the stock holds this batch.
-  virtual void prepare(const OutsideBatch& batch);
-  /// What the device has to do thereafter, always the same: the counter `step` there says which it is.
-  virtual void draw(const int64_t* step) { static_cast<void>(step); }
-
- private:
-  torch::Tensor made_;  ///< the batch of the last step prepared
 };
 
 struct OutsideContext {

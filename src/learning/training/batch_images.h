@@ -1,7 +1,5 @@
 #pragma once
 
-#include <priornet/learning/row_order.h>
-
 #include <cstdint>
 #include <cstring>
 
@@ -13,6 +11,14 @@ namespace priornet {
 // A training batch of images in one kernel: looked up in the set, augmented, brought to [-1, 1] and noised, as the step
 // says that a counter on the device holds. The values are those of TrainingBatches::at(), bit for bit where there is no
 // noise.
+
+/// The orders of the passes that are in use, in memory that stays where it is: pass k in slot k % slots. So a kernel
+/// finds the row of any place by itself; place p lies in pass p / size.
+struct PassRing {
+  const int64_t* rows = nullptr;  ///< [slots, size]; null: there is no order, place n of a step is row n
+  int64_t size = 0;
+  int64_t slots = 0;
+};
 
 PRIORNET_DEVICE inline int64_t row_at(const PassRing& order, int64_t place) {
   return order.rows[place / order.size % order.slots * order.size + place % order.size];

@@ -4,8 +4,6 @@
 #include <ATen/cuda/CUDAGraph.h>
 #include <cuda_runtime_api.h>
 
-#include "learning/training/kernel_batches.h"
-
 namespace priornet {
 namespace {
 
@@ -19,43 +17,16 @@ class CapturedStep final : public TrainingStep {
     at::globalContext().setBenchmarkCuDNN(true);  // shapes never change
   }
 
-  // The batch is copied to where the graph finds it.
-  void run(const torch::Tensor& inputs, const BatchTargets& targets) override {
-    if (is_plain()) return run_plainly(inputs, targets);
-    if (!graph_) hold(inputs, targets);
-    const bool recorded = record([this] { run_plainly(inputs_, targets_); });
-    if (!recorded) return run_plainly(inputs, targets);
-    inputs_.copy_(inputs);
-    if (targets.labels.defined()) targets_.labels.copy_(targets.labels);
-    if (targets.teacher.defined()) targets_.teacher.copy_(targets.teacher);
-    graph_->replay();
-  }
-
-  // The batch is made within the graph.
-  void run(TrainingBatches& batches, int64_t step) override {
-    auto* const kernel = batches.by_kernel();
-    if (kernel == nullptr) return TrainingStep::run(batches, step);
-    const auto whole = [&] {
-      kernel->make();
-      run_plainly(kernel->batch().inputs, kernel->batch().targets);
-    };
-    kernel->prepare(step);
-    if (is_plain() || !record(whole)) return whole();
-    graph_->replay();
-  }
-
  private:
+  void execute(const std::function<void()>& work) override {
+    if (is_plain() || !record(work)) return work();
+    graph_->replay();
+  }
+
   bool is_plain() { return failed_ || plain_steps_++ < kPlainSteps; }
 
-  void hold(const torch::Tensor& inputs, const BatchTargets& targets) {
-    inputs_ = inputs.clone();
-    if (targets.labels.defined()) targets_.labels = targets.labels.clone();
-    if (targets.teacher.defined()) targets_.teacher = targets.teacher.clone();
-  }
-
   // Whether there is a graph to replay now.
-  template <class Work>
-  bool record(const Work& work) {
+  bool record(const std::function<void()>& work) {
     if (graph_) return true;
     auto graph = std::make_unique<at::cuda::CUDAGraph>();
     graph->capture_begin();
@@ -82,8 +53,6 @@ class CapturedStep final : public TrainingStep {
 
   int plain_steps_ = 0;
   bool failed_ = false;
-  torch::Tensor inputs_;
-  BatchTargets targets_;
   std::unique_ptr<at::cuda::CUDAGraph> graph_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "learning/synthesis/factor_images.h"
 #include "learning/training/outlier_sources.h"
+#include "learning/training/outside_stock.h"
 #include "uncertainty/core/rows.h"
 
 // Draws from a factor analysis of the training set, their variance inflated.
@@ -71,7 +72,7 @@ void draw_on_cpu(const FactorImages& images, int64_t step) {
   });
 }
 
-class FactorSource final : public OutsideSource {
+class FactorSource final : public OutsideSource, public OutsideStock {
  public:
   FactorSource(const SettingValues& settings, const OutsideContext& context)
       : settings_(settings),
@@ -86,7 +87,7 @@ class FactorSource final : public OutsideSource {
     return sample_images(model_, batch.whole, shape_, options).narrow(0, batch.first, batch.count);
   }
 
-  Stock stock(const OutsideBatch& any) override {
+  Images images(const OutsideBatch& any) override {
     const auto there = model_.mean.options().dtype(torch::kUInt8);
     drawn_ = torch::zeros({any.count, shape_.channels, shape_.height, shape_.width}, there);
     kernel_ = {model_.mean.data_ptr<float>(),
@@ -104,8 +105,6 @@ class FactorSource final : public OutsideSource {
                drawn_.data_ptr<uint8_t>()};
     return {drawn_, {}};
   }
-
-  void prepare(const OutsideBatch&) override {}
 
   void draw(const int64_t* step) override {
 #if defined(PRIORNET_CUDA)

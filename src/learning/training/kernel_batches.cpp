@@ -32,6 +32,22 @@ OutsideBatch outside_batch(const BatchSources& sources, int64_t step) {
   return {step, whole, part.first, part.count};
 }
 
+// The batch of the last step prepared.
+class CopiedStock final : public OutsideStock {
+ public:
+  explicit CopiedStock(OutsideSource& source) : source_(source) {}
+
+  Images images(const OutsideBatch& any) override {
+    copy_ = source_.batch(any).clone();
+    return {copy_, {}};
+  }
+  void prepare(const OutsideBatch& batch) override { copy_.copy_(source_.batch(batch)); }
+
+ private:
+  OutsideSource& source_;
+  torch::Tensor copy_;
+};
+
 }  // namespace
 
 KernelBatches::KernelBatches(BatchSources& sources) : sources_(sources) {
@@ -69,7 +85,12 @@ ImagePart KernelBatches::inside_part() {
 ImagePart KernelBatches::outside_part() {
   auto part = part_with(sources_, sources_.options.outside_batch, kOutsideDraws);
   if (part.count == 0) return part;
-  const auto stock = sources_.outside->stock(outside_batch(sources_, 0));
+  outside_ = dynamic_cast<OutsideStock*>(sources_.outside);
+  if (outside_ == nullptr) {
+    copies_ = std::make_unique<CopiedStock>(*sources_.outside);
+    outside_ = copies_.get();
+  }
+  const auto stock = outside_->images(outside_batch(sources_, 0));
   part.images = stock.images.data_ptr<uint8_t>();
   part.order = stock.order;
   return part;
@@ -78,13 +99,13 @@ ImagePart KernelBatches::outside_part() {
 void KernelBatches::prepare(int64_t step) {
   const auto& inside = images_.parts[0];
   sources_.order.hold(inside.place(step, 0), inside.count);
-  if (images_.parts[1].count > 0) sources_.outside->prepare(outside_batch(sources_, step));
+  if (outside_ != nullptr) outside_->prepare(outside_batch(sources_, step));
   if (step != next_) step_.fill_(step);
   next_ = step + 1;
 }
 
 void KernelBatches::make() {
-  if (images_.parts[1].count > 0) sources_.outside->draw(step_.data_ptr<int64_t>());
+  if (outside_ != nullptr) outside_->draw(step_.data_ptr<int64_t>());
 #if defined(PRIORNET_CUDA)
   if (step_.is_cuda())
     launch_batch(images_, labels_, current_cuda_stream());

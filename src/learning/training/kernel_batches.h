@@ -1,6 +1,7 @@
 #pragma once
 
 #include "learning/training/batch_images.h"
+#include "learning/training/outside_stock.h"
 #include "learning/training/training_batches.h"
 
 namespace priornet {
@@ -26,9 +27,11 @@ class KernelBatches {
   ImagePart outside_part();
 
   BatchSources& sources_;
-  int64_t next_ = -1;   ///< the step that the counter holds, for all the host knows
-  torch::Tensor step_;  ///< int64 [1]
-  torch::Tensor rows_;  ///< of the batch in the training set
+  std::unique_ptr<OutsideStock> copies_;  ///< of a source that is no stock
+  OutsideStock* outside_ = nullptr;       ///< null without one
+  int64_t next_ = -1;                     ///< the step that the counter holds, for all the host knows
+  torch::Tensor step_;                    ///< int64 [1]
+  torch::Tensor rows_;                    ///< of the batch in the training set
   TrainingBatch batch_;
   ImageBatch images_{};
   BatchRows labels_{};

@@ -10,6 +10,7 @@
 
 #include "learning/training/batch_order.h"
 #include "learning/training/outlier_sources.h"
+#include "learning/training/outside_stock.h"
 
 namespace priornet {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 constexpr const char* kTable = "outside";
 
 // Another set, gone through in an order of its own, again and again.
-class SetSource final : public OutsideSource {
+class SetSource final : public OutsideSource, public OutsideStock {
  public:
   SetSource(torch::Tensor images, uint64_t seed)
       : images_(images.contiguous()), order_(images_.size(0), seed, images_.device()) {}
@@ -26,7 +27,7 @@ class SetSource final : public OutsideSource {
     return images_.index_select(0, order_.rows(batch.step * batch.whole + batch.first, batch.count));
   }
 
-  Stock stock(const OutsideBatch& any) override { return {images_, order_.ring(any.count)}; }
+  Images images(const OutsideBatch& any) override { return {images_, order_.ring(any.count)}; }
 
   void prepare(const OutsideBatch& batch) override { order_.hold(batch.step * batch.whole + batch.first, batch.count); }
 
@@ -52,13 +53,6 @@ std::unique_ptr<OutsideSource> outside_by_name(const std::string& name, const Se
 }  // namespace
 
 uint64_t seed_of_step(uint64_t seed, int64_t step) { return derive_seed(seed, fmt::format("step {}", step)); }
-
-OutsideSource::Stock OutsideSource::stock(const OutsideBatch& any) {
-  made_ = batch(any).clone();
-  return {made_, {}};
-}
-
-void OutsideSource::prepare(const OutsideBatch& batch_of_step) { made_.copy_(batch(batch_of_step)); }
 
 const std::vector<OutlierSourceInfo>& outlier_sources() {
   static const auto all = listed_outlier_sources();

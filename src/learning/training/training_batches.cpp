@@ -71,6 +71,36 @@ torch::Tensor TrainingBatches::prepared(const torch::Tensor& images, const char*
   return add_gaussian_noise(inputs, {options.noise, seed, step * whole + part.first});
 }
 
+namespace {
+
+// Into the memory of `held`, where there is any yet.
+void hold(torch::Tensor& held, const torch::Tensor& values) {
+  if (held.defined())
+    held.copy_(values);
+  else if (values.defined())
+    held = values.clone();
+}
+
+}  // namespace
+
+void TrainingBatches::prepare(int64_t step) {
+  if (by_kernel_) return by_kernel_->prepare(step);
+  auto made = at(step);
+  if (!made.inputs.is_cuda()) {
+    batch_ = std::move(made);
+    return;
+  }
+  hold(batch_.inputs, made.inputs);
+  hold(batch_.targets.labels, made.targets.labels);
+  hold(batch_.targets.teacher, made.targets.teacher);
+}
+
+void TrainingBatches::make() {
+  if (by_kernel_) by_kernel_->make();
+}
+
+const TrainingBatch& TrainingBatches::batch() const { return by_kernel_ ? by_kernel_->batch() : batch_; }
+
 TrainingBatch TrainingBatches::at(int64_t step) {
   const auto& options = sources_.options;
   const auto indices = rows(step);

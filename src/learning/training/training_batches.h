@@ -70,11 +70,17 @@ class TrainingBatches {
                   const TrainingBatchesOptions& options);
   ~TrainingBatches();
 
-  /// By tensor operations: inputs float32.
-  TrainingBatch at(int64_t step);
+  /// What the host has to do for a step; then make(), or a replay of it, fills batch().
+  void prepare(int64_t step);
 
-  /// The same by a kernel: for images on a GPU, else null.
-  KernelBatches* by_kernel() { return by_kernel_.get(); }
+  /// What the device has to do: always the same kernels, so that it can be part of a CUDA graph.
+  void make();
+
+  /// On a GPU always in the same memory.
+  const TrainingBatch& batch() const;
+
+  /// The same by tensor operations alone, inputs float32.
+  TrainingBatch at(int64_t step);
 
   /// The rows of the training set that make the in-distribution part of a step, int64 on the device.
   torch::Tensor rows(int64_t step);
@@ -85,7 +91,10 @@ class TrainingBatches {
   torch::Tensor prepared(const torch::Tensor& images, const char* draws, int64_t step, int64_t whole) const;
 
   BatchSources sources_;
+  // For images on a GPU, else null: there one kernel saves several launches and passes over memory, and a graph that
+  // holds the batch too leaves the host nothing to launch. kernel_batches_test.cpp holds both to the same batches.
   std::unique_ptr<KernelBatches> by_kernel_;
+  TrainingBatch batch_;  ///< of the last step prepared, without a kernel
 };
 
 }  // namespace priornet

@@ -1,7 +1,6 @@
 #include "learning/training/training_step.h"
 
 #include "learning/base/gpu_modes.h"
-#include "learning/training/kernel_batches.h"
 #include "uncertainty/core/rows.h"
 #if defined(PRIORNET_CUDA)
 #include "learning/training/captured_step.h"
@@ -33,27 +32,23 @@ TrainingStep::TrainingStep(Network& network, FlatParameters& parameters, Optimis
       method_(make_method(options_.method)),
       sums_(torch::zeros({kStepSums}, parameters.values.options().dtype(torch::kFloat64))) {}
 
-void TrainingStep::run(const torch::Tensor& inputs, const BatchTargets& targets) { run_plainly(inputs, targets); }
-
 void TrainingStep::run(TrainingBatches& batches, int64_t step) {
-  if (auto* const kernel = batches.by_kernel()) {
-    kernel->prepare(step);
-    kernel->make();
-    return run_plainly(kernel->batch().inputs, kernel->batch().targets);
-  }
-  const auto batch = batches.at(step);
-  run(batch.inputs, batch.targets);
+  batches.prepare(step);
+  execute([&] {
+    batches.make();
+    learn_from(batches.batch());
+  });
 }
 
-void TrainingStep::run_plainly(const torch::Tensor& inputs, const BatchTargets& targets) {
+void TrainingStep::learn_from(const TrainingBatch& batch) {
   parameters_.clear_gradients();
   torch::Tensor logits;
   {
     const Autocast autocast(options_.bfloat16);
-    logits = network_.forward(inputs);
+    logits = network_.forward(batch.inputs);
   }
   logits = logits.to(torch::kFloat32);
-  const auto [loss, gradient] = method_->loss(logits.detach(), targets, kSteepest);
+  const auto [loss, gradient] = method_->loss(logits.detach(), batch.targets, kSteepest);
   logits.backward(gradient);
   if (options_.exchange) options_.exchange();
   optimiser_.step();

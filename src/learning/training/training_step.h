@@ -12,7 +12,8 @@
 
 namespace priornet {
 
-/// Forward, loss, backward and update of one batch. The sums stay on the device: nobody waits for a step.
+/// Forward, loss, backward and update of one batch. The sums stay on the device: nobody waits for a step. A subclass
+/// may run the work of a step in another way (captured_step.h).
 class TrainingStep {
  public:
   struct Options {
@@ -29,21 +30,20 @@ class TrainingStep {
   TrainingStep(Network& network, FlatParameters& parameters, Optimiser& optimiser, Options options);
   virtual ~TrainingStep() = default;
 
-  /// inputs: float32 [N + M, ...], the first N as `targets` has them, the others outside.
-  virtual void run(const torch::Tensor& inputs, const BatchTargets& targets);
-
   /// The batch of a step of a run.
-  virtual void run(TrainingBatches& batches, int64_t step);
+  void run(TrainingBatches& batches, int64_t step);
 
   const Method& method() const { return *method_; }
 
   /// float64 [kStepSums], as step_sums.h has them, on the device of the network.
   torch::Tensor& sums() { return sums_; }
 
- protected:
-  void run_plainly(const torch::Tensor& inputs, const BatchTargets& targets);
-
  private:
+  /// Does the work of a step, which the device does alike each time.
+  virtual void execute(const std::function<void()>& work) { work(); }
+
+  void learn_from(const TrainingBatch& batch);
+
   Network& network_;
   FlatParameters& parameters_;
   Optimiser& optimiser_;
