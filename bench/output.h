@@ -3,7 +3,7 @@
 #include <bench/ceilings.h>
 #include <bench/gpu_training.h>
 #include <bench/reading.h>
-#include <bench/scoring.h>
+#include <bench/scoring_speed.h>
 #include <bench/serving.h>
 #include <bench/timing.h>
 

@@ -2,8 +2,8 @@
 
 // Models that are used: the model file, prediction, export.
 
-#include <priornet/deploy/calibrate.h>
-#include <priornet/deploy/export.h>
 #include <priornet/deploy/inputs.h>
+#include <priornet/deploy/model_export.h>
 #include <priornet/deploy/model_file.h>
 #include <priornet/deploy/predictor.h>
+#include <priornet/deploy/thresholds.h>

@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <testing/http_server.h>
+#include <testing/file_server.h>
 #include <testing/made_up_bytes.h>
 #include <testing/temporary_folder.h>
 #include "tool/downloads/download.h"
@@ -56,10 +56,10 @@ class DownloadProcess : public testing::Test {
   const TemporaryFolder folder;
   const std::string bytes = random_bytes(1'000'000);
   std::atomic<int> pace{2000};  ///< bytes a millisecond
-  HttpServer server{[this](const auto&) {
-    HttpTestReply reply;
+  FileServer server{[this](const auto&) {
+    FileReply reply;
     reply.body = bytes;
-    reply.bytes_a_millisecond = pace;
+    reply.bytes_per_millisecond = pace;
     return reply;
   }};
   KnownFile file{"file", 1'000'000, sha256_of_bytes(bytes), "", {server.url("/file")}};

@@ -3,8 +3,8 @@
 #include <priornet/learning/images.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/archive_bytes.h>
+#include <testing/file_server.h>
 #include <testing/gzip_bytes.h>
-#include <testing/http_server.h>
 #include <testing/made_up_bytes.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
@@ -121,8 +121,8 @@ TEST_F(Get, TakesThePackageWhereTheWebHasNothing) {
 
 TEST_F(Get, TakesTheWebWhereItCan) {
   client("npm", "exit 1");
-  HttpServer server([](const HttpTestRequest& request) {
-    HttpTestReply reply;
+  FileServer server([](const FileRequest& request) {
+    FileReply reply;
     for (const auto& [file, bytes] : kMnist)
       if (request.path == "/" + file + ".gz") reply.body = gzip_bytes(bytes);
     return reply;

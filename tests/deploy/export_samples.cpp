@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <priornet/deploy/export.h>
+#include <priornet/deploy/model_export.h>
 #include <priornet/learning/load_set.h>
 #include <priornet/learning/scoring.h>
 #include <testing/export_cases.h>

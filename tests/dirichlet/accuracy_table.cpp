@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <priornet/uncertainty/dirichlet.h>
 #include <priornet/uncertainty/measure_table.h>
-#include <testing/logits.h>
+#include <testing/accuracy.h>
 #include <testing/single_rows.h>
 
 #include <map>

@@ -3,7 +3,7 @@
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measures.h>
 #include <priornet/uncertainty/random.h>
-#include <testing/logits.h>
+#include <testing/accuracy.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
 

@@ -1,5 +1,5 @@
 #include <priornet/uncertainty/measure_table.h>
-#include <testing/logits.h>
+#include <testing/accuracy.h>
 #include "uncertainty/dirichlet/measure_kernels.h"
 
 #include <functional>

@@ -1,6 +1,6 @@
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measure_table.h>
-#include <testing/logits.h>
+#include <testing/accuracy.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
 #include "uncertainty/dirichlet/measure_kernels.h"

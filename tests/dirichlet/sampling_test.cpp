@@ -1,6 +1,6 @@
 #include <priornet/uncertainty/dirichlet.h>
 #include <priornet/uncertainty/errors.h>
-#include <testing/logits.h>
+#include <testing/accuracy.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
 

@@ -2,7 +2,7 @@
 #include <priornet/uncertainty/ensembles.h>
 #include <priornet/uncertainty/losses.h>
 #include <priornet/uncertainty/measures.h>
-#include <testing/logits.h>
+#include <testing/accuracy.h>
 #include <testing/tensors.h>
 
 #include <torch/csrc/autograd/autograd.h>

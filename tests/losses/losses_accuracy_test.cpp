@@ -1,5 +1,5 @@
 #include <priornet/uncertainty/losses.h>
-#include <testing/logits.h>
+#include <testing/accuracy.h>
 
 #include <torch/csrc/autograd/autograd.h>
 

@@ -2,7 +2,7 @@
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/losses.h>
 #include <priornet/uncertainty/measures.h>
-#include <testing/logits.h>
+#include <testing/accuracy.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
 #include "uncertainty/losses/loss_kernels.h"

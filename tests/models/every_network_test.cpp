@@ -1,4 +1,4 @@
-#include <priornet/deploy/export.h>
+#include <priornet/deploy/model_export.h>
 #include <priornet/deploy/predictor.h>
 #include <priornet/learning/networks.h>
 #include <priornet/uncertainty/losses.h>

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A source file that a comment or a document names is there, at the path that it gives.
+# A source file that a comment or a document names is there, at the path that it gives. And two files share a name only as a
+# header and its sources do: a header in include/, or beside them.
 set -euo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
 status=0
@@ -17,6 +18,27 @@ for file in "${files[@]}"; do  # tests/deploy/a.h is also named deploy/a.h or a.
   done
 done
 ((${#files[@]} > 400)) || complain "only ${#files[@]} files were found"
+
+# Where a header and its sources belong together: a component of the library, a module of the tool, else a folder.
+place_of() {
+  case $1 in
+    include/priornet/*/* | src/*/*) cut -d/ -f"$2" <<<"$1" ;;
+    *) dirname "$1" ;;
+  esac
+}
+declare -A place_with file_with
+for file in "${files[@]}"; do
+  name=${file##*/}
+  stem=${name%.*}
+  case $file in
+    *.md | tests/consumer/* | */main.cpp | */precompiled.cpp) continue ;;
+    include/*) place=$(place_of "$file" 3) ;;
+    src/tool/*) place=$(place_of "$file" 2,3) ;;
+    *) place=$(place_of "$file" 2) ;;
+  esac
+  [[ ${place_with[$stem]:=$place} == "$place" ]] || complain "$file has the name of a file of ${place_with[$stem]}"
+  [[ ${file_with[$name]:=$file} == "$file" ]] || complain "$file has the name of ${file_with[$name]}"
+done
 
 mentions=0
 while IFS=: read -r file line name; do

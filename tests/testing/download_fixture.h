@@ -1,7 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <testing/http_server.h>
+#include <testing/file_server.h>
 #include <testing/made_up_bytes.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
@@ -22,7 +22,7 @@ inline DownloadOptions quick() {
 /// A file of made-up bytes, a server that has it, and an empty data root.
 class DownloadTest : public testing::Test {
  protected:
-  void serve(HttpServer::Script script) {
+  void serve(FileServer::Script script) {
     server.emplace(std::move(script));
     file.urls = {server->url("/source/file.bin")};
   }
@@ -66,23 +66,23 @@ class DownloadTest : public testing::Test {
   NoProgress progress;
   const std::string bytes = random_bytes(300'000);
   KnownFile file{"set/file.bin", 300'000, sha256_of_bytes(bytes), "", {}};
-  std::optional<HttpServer> server;
+  std::optional<FileServer> server;
 };
 
-inline HttpTestReply whole(const std::string& bytes) {
-  HttpTestReply reply;
+inline FileReply whole(const std::string& bytes) {
+  FileReply reply;
   reply.body = bytes;
   return reply;
 }
 
-inline HttpTestReply broken(const std::string& bytes, int64_t after) {
+inline FileReply broken(const std::string& bytes, int64_t after) {
   auto reply = whole(bytes);
   reply.break_after = after;
   return reply;
 }
 
-inline HttpTestReply status(int code) {
-  HttpTestReply reply;
+inline FileReply status(int code) {
+  FileReply reply;
   reply.status = code;
   reply.body = "<html>an error page</html>";
   return reply;

@@ -24,7 +24,7 @@ inline serving::ServedModel made_up_model(const std::string& name = "made-up") {
   model.description.watches = {{Verdict::kAmbiguous, "entropy", 0.5},
                                {Verdict::kUnfamiliar, "mutual_information", 0.25}};
   model.answer = [](const std::string& inputs, int64_t rows) {
-    Answers answers;
+    PlainPredictions answers;
     answers.scores.resize(2);
     for (int64_t row = 0; row < rows; ++row) {
       const auto byte = [&](int64_t at) {

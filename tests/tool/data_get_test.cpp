@@ -1,6 +1,6 @@
 #include <priornet/learning/catalogue.h>
 #include <signal.h>
-#include <testing/http_server.h>
+#include <testing/file_server.h>
 #include <testing/made_up_bytes.h>
 #include <testing/real_data.h>
 #include <testing/tool.h>
@@ -53,11 +53,11 @@ class DataGet : public testing::Test {
 
   std::string bytes;
   std::atomic<int> pace{-1};
-  HttpServer server{[this](const HttpTestRequest& request) {
-    HttpTestReply reply;
+  FileServer server{[this](const FileRequest& request) {
+    FileReply reply;
     reply.body = bytes;
     reply.status = request.path == "/mirror/semeion/semeion.data" ? 200 : 404;
-    reply.bytes_a_millisecond = pace;
+    reply.bytes_per_millisecond = pace;
     return reply;
   }};
   const TemporaryFolder folder;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/deploy/export.h>
+#include <priornet/deploy/model_export.h>
 #include <priornet/deploy/model_file.h>
 #include <priornet/learning/network.h>
 #include <priornet/uncertainty/decision.h>

@@ -34,7 +34,7 @@ std::vector<Value> listed(const torch::Tensor& values) {
 
 }  // namespace
 
-void Answers::append(const Answers& from, int64_t begin, int64_t count) {
+void PlainPredictions::append(const PlainPredictions& from, int64_t begin, int64_t count) {
   rows += count;
   classes = from.classes;
   append_rows(prediction, from.prediction, begin, count, 1);
@@ -46,14 +46,14 @@ void Answers::append(const Answers& from, int64_t begin, int64_t count) {
   for (size_t i = 0; i < scores.size(); ++i) append_rows(scores[i], from.scores[i], begin, count, 1);
 }
 
-std::vector<double> Answers::alphas() const {
+std::vector<double> PlainPredictions::alphas() const {
   auto values = log_alpha;
   for (auto& value : values) value = std::min(std::exp(value), std::numeric_limits<double>::max());
   return values;
 }
 
-Answers answers_of(const Predictions& said) {
-  Answers answers;
+PlainPredictions plain_predictions(const Predictions& said) {
+  PlainPredictions answers;
   answers.rows = said.size();
   answers.classes = said.probabilities.size(1);
   answers.prediction = listed<int64_t>(said.prediction);
@@ -65,14 +65,14 @@ Answers answers_of(const Predictions& said) {
   return answers;
 }
 
-nlohmann::ordered_json answer_json(const AnswerNames& names, const Answers& answers, int64_t row) {
+nlohmann::ordered_json prediction_json(const PredictionNames& names, const PlainPredictions& said, int64_t row) {
   const auto at = static_cast<size_t>(row);
-  nlohmann::ordered_json json = {{"prediction", names.classes.at(static_cast<size_t>(answers.prediction.at(at)))},
-                                 {"probability", answers.probability.at(at)}};
-  for (size_t m = 0; m < names.measures.size(); ++m) json[names.measures[m]] = answers.scores.at(m).at(at);
-  if (answers.decisions.empty()) return json;
-  json["p_value"] = answers.decisions.at(at).p_value;
-  json["verdict"] = verdict_name(answers.decisions[at].verdict);
+  nlohmann::ordered_json json = {{"prediction", names.classes.at(static_cast<size_t>(said.prediction.at(at)))},
+                                 {"probability", said.probability.at(at)}};
+  for (size_t m = 0; m < names.measures.size(); ++m) json[names.measures[m]] = said.scores.at(m).at(at);
+  if (said.decisions.empty()) return json;
+  json["p_value"] = said.decisions.at(at).p_value;
+  json["verdict"] = verdict_name(said.decisions[at].verdict);
   return json;
 }
 

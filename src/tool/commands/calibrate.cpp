@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <priornet/deploy/calibrate.h>
 #include <priornet/deploy/model_file.h>
+#include <priornet/deploy/thresholds.h>
 #include <priornet/learning/evaluation.h>
 #include <priornet/learning/load_set.h>
 #include <priornet/uncertainty/calibration.h>

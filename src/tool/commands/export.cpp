@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <priornet/deploy/export.h>
+#include <priornet/deploy/model_export.h>
 #include <priornet/deploy/model_file.h>
 #include <priornet/uncertainty/errors.h>
 

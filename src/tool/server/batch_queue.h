@@ -16,7 +16,7 @@ namespace priornet::serving {
 using Clock = std::chrono::steady_clock;
 
 /// Asks a model: `inputs` holds `rows` inputs one after the other, in the bytes of the model's input type.
-using Answerer = std::function<Answers(const std::string& inputs, int64_t rows)>;
+using Answerer = std::function<PlainPredictions(const std::string& inputs, int64_t rows)>;
 
 struct BatchOptions {
   int64_t batch = 32;                                               ///< inputs a pass at most
@@ -26,8 +26,8 @@ struct BatchOptions {
 
 /// What became of the inputs of one request.
 struct Outcome {
-  int status = 200;  ///< as HTTP counts: 200, 500 (the model failed), 503 (no room), 504 (too late)
-  Answers answers;   ///< where it is 200
+  int status = 200;          ///< as HTTP counts: 200, 500 (the model failed), 503 (no room), 504 (too late)
+  PlainPredictions answers;  ///< where it is 200
   std::string error;
 };
 using Done = std::function<void(Outcome)>;
@@ -60,7 +60,7 @@ class BatchQueue {
     int64_t taken = 0;  ///< rows that went into batches
     Clock::time_point arrived, deadline;
     Done done;
-    Answers answers;
+    PlainPredictions answers;
   };
   struct Share {  ///< of a batch
     std::shared_ptr<Job> job;
@@ -70,8 +70,8 @@ class BatchQueue {
   void work();
   std::vector<Share> take();
   void run(const std::vector<Share>& shares);
-  Answers asked(const std::vector<Share>& shares) const;
-  void deliver(const Share& share, const Answers& answers, int64_t at);
+  PlainPredictions asked(const std::vector<Share>& shares) const;
+  void deliver(const Share& share, const PlainPredictions& answers, int64_t at);
   void fail(const std::shared_ptr<Job>& job, int status, const std::string& reason);
 
   const Answerer answer_;

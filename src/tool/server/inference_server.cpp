@@ -194,7 +194,7 @@ InferenceServer::Model& InferenceServer::model_named(std::string_view name) {
 }
 
 void InferenceServer::ask(Model& model, std::string inputs, int64_t rows, const Responder& respond,
-                          std::function<Response(const Answers&)> answer) {
+                          std::function<Response(const PlainPredictions&)> answer) {
   const auto done = [this, &model, respond, answer = std::move(answer)](const Outcome& outcome) {
     if (outcome.status != 200) return respond(error_response(outcome.status, outcome.error));
     for (const auto& decision : outcome.answers.decisions)
@@ -209,8 +209,9 @@ void InferenceServer::infer(Model& model, const Request& request, const Responde
   auto tensors = std::make_shared<TensorRequest>(read_tensor_request(
       description, request.body, request.header("inference-header-content-length"), options_.batch.queue));
   auto inputs = std::move(tensors->inputs);
-  ask(model, std::move(inputs), tensors->rows, respond,
-      [&description, tensors](const Answers& answers) { return tensor_response(description, *tensors, answers); });
+  ask(model, std::move(inputs), tensors->rows, respond, [&description, tensors](const PlainPredictions& answers) {
+    return tensor_response(description, *tensors, answers);
+  });
 }
 
 void InferenceServer::predict(const Request& request, const Responder& respond) {
@@ -226,7 +227,7 @@ void InferenceServer::predict(const Request& request, const Responder& respond) 
     input = model.served.input_of_image(type.starts_with("multipart/form-data") ? file_of_form(type, request.body)
                                                                                 : std::string_view(request.body));
   ask(model, std::move(input), 1, respond,
-      [&description](const Answers& answers) { return json_response(plain_answer(description, answers, 0)); });
+      [&description](const PlainPredictions& answers) { return json_response(plain_answer(description, answers, 0)); });
 }
 
 std::string InferenceServer::metrics_text() const {

@@ -58,7 +58,7 @@ class InferenceServer {
   void infer(Model& model, const Request& request, const Responder& respond);
   void predict(const Request& request, const Responder& respond);
   void ask(Model& model, std::string inputs, int64_t rows, const Responder& respond,
-           std::function<Response(const Answers&)> answer);
+           std::function<Response(const PlainPredictions&)> answer);
   std::string metrics_text() const;
 
   const InferenceOptions options_;

@@ -123,7 +123,7 @@ ServedModel served_model(std::shared_ptr<Predictor> predictor) {
   served.answer = [predictor, model = served.description, work = multiply_adds_per_row(predictor->model()),
                    threads = at::get_num_threads()](const std::string& inputs, int64_t rows) {
     use_threads_for(work * rows, threads);
-    return answers_of(predictor->predict(input_tensor(model, inputs, rows)));
+    return plain_predictions(predictor->predict(input_tensor(model, inputs, rows)));
   };
   served.input_of_image = [predictor](std::string_view file) {
     const auto image = predictor->decoded(file, "the image").contiguous();
@@ -158,7 +158,7 @@ std::string label_in_sentence(const std::string& name) {
 }
 
 // "Its mutual information is 0.93, above 0.021": of the measure that watches for the cause.
-std::string reason_of(const ModelDescription& model, const Answers& answers, Verdict cause, size_t row) {
+std::string reason_of(const ModelDescription& model, const PlainPredictions& answers, Verdict cause, size_t row) {
   for (const auto& watch : model.watches) {
     const auto at = std::find(model.measures.begin(), model.measures.end(), watch.measure);
     if (watch.cause != cause || at == model.measures.end()) continue;
@@ -176,7 +176,7 @@ std::string reason_of(const ModelDescription& model, const Answers& answers, Ver
 
 }  // namespace
 
-std::string verdict_in_words(const ModelDescription& model, const Answers& answers, int64_t row) {
+std::string verdict_in_words(const ModelDescription& model, const PlainPredictions& answers, int64_t row) {
   if (answers.decisions.empty()) return "The model was not calibrated: it gives no verdict (see priornet calibrate).";
   const auto at = static_cast<size_t>(row);
   const auto& [verdict, p_value] = answers.decisions[at];
@@ -196,8 +196,8 @@ std::string verdict_in_words(const ModelDescription& model, const Answers& answe
   return "";
 }
 
-std::string plain_answer(const ModelDescription& model, const Answers& answers, int64_t row) {
-  auto answer = answer_json({model.class_names, model.measures}, answers, row);
+std::string plain_answer(const ModelDescription& model, const PlainPredictions& answers, int64_t row) {
+  auto answer = prediction_json({model.class_names, model.measures}, answers, row);
   answer["words"] = verdict_in_words(model, answers, row);
   answer["model"] = model.name;
   answer["class_names"] = model.class_names;

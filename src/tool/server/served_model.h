@@ -31,7 +31,7 @@ struct ModelDescription {
   std::vector<std::string> feature_names;  ///< of rows of numbers, where they are known
   std::vector<double> feature_means;       ///< and of what the model was trained on, where they are known
   std::vector<double> feature_deviations;
-  std::vector<std::string> measures;  ///< names of Answers::scores
+  std::vector<std::string> measures;  ///< names of PlainPredictions::scores
   bool gives_dirichlet = false;
   bool calibrated = false;
   double false_alarm = 0.0;
@@ -69,11 +69,11 @@ struct ServedModel {
 /// passes are made by one thread, whatever LibTorch is set to.
 ServedModel served_model(std::shared_ptr<Predictor> predictor);
 
-/// Row `row` of the answers for a person, as JSON: answer_json() with the verdict in words, the model's name, and every
-/// class's name, probability and concentration (`alphas`, of Dirichlets).
-std::string plain_answer(const ModelDescription& model, const Answers& answers, int64_t row);
+/// Row `row` of the answers for a person, as JSON: prediction_json() with the verdict in words, the model's name, and
+/// every class's name, probability and concentration (`alphas`, of Dirichlets).
+std::string plain_answer(const ModelDescription& model, const PlainPredictions& answers, int64_t row);
 
 /// The verdict in one or two sentences, with the measure that speaks against the prediction.
-std::string verdict_in_words(const ModelDescription& model, const Answers& answers, int64_t row);
+std::string verdict_in_words(const ModelDescription& model, const PlainPredictions& answers, int64_t row);
 
 }  // namespace priornet::serving

@@ -333,7 +333,7 @@ namespace {
 
 using OutputValues = std::variant<std::vector<int64_t>, std::vector<double>, std::vector<std::string_view>>;
 
-OutputValues values_of(const std::string& name, const ModelDescription& model, const Answers& answers) {
+OutputValues values_of(const std::string& name, const ModelDescription& model, const PlainPredictions& answers) {
   if (name == "prediction") return answers.prediction;
   if (name == "probability") return answers.probability;
   if (name == "probabilities") return answers.probabilities;
@@ -374,7 +374,7 @@ void write_bytes(std::string& bytes, std::string_view value) {
 
 }  // namespace
 
-Response tensor_response(const ModelDescription& model, const TensorRequest& request, const Answers& answers) {
+Response tensor_response(const ModelDescription& model, const TensorRequest& request, const PlainPredictions& answers) {
   const auto quoted = [](const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   };

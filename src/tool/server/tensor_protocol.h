@@ -50,6 +50,6 @@ std::string read_feature_row(const ModelDescription& model, std::string_view bod
 /// The answer of the Open Inference Protocol: the outputs asked for, in JSON, or behind it as little-endian bytes
 /// (texts with their length in 4 bytes before them), announced by Inference-Header-Content-Length. A number that is not
 /// finite is null in JSON.
-Response tensor_response(const ModelDescription& model, const TensorRequest& request, const Answers& answers);
+Response tensor_response(const ModelDescription& model, const TensorRequest& request, const PlainPredictions& answers);
 
 }  // namespace priornet::serving

@@ -1,7 +1,7 @@
+#include "tool/experiments/image_plans.h"
 #include <priornet/learning/catalogue.h>
 #include <priornet/learning/load_set.h>
 #include <priornet/learning/training.h>
-#include "tool/experiments/image_plans.h"
 
 #include <gtest/gtest.h>
 

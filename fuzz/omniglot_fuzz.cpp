@@ -1,6 +1,6 @@
-#include "learning/sets/omniglot.h"
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
+#include "learning/sets/omniglot.h"
 
 // max_len: 4096
 

@@ -1,6 +1,6 @@
-#include "learning/sets/tiny_imagenet.h"
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
+#include "learning/sets/tiny_imagenet.h"
 
 // max_len: 4096
 

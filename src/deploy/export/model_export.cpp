@@ -1,4 +1,4 @@
-#include <priornet/deploy/export.h>
+#include <priornet/deploy/model_export.h>
 
 #include "deploy/export/model_graph.h"
 #include "deploy/export/onnx_file.h"

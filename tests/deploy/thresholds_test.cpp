@@ -1,4 +1,4 @@
-#include <priornet/deploy/calibrate.h>
+#include <priornet/deploy/thresholds.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
 #include <testing/small_models.h>

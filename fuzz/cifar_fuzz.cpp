@@ -1,6 +1,6 @@
-#include "learning/sets/cifar.h"
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
+#include "learning/sets/cifar.h"
 
 using namespace priornet;
 

@@ -1,4 +1,4 @@
-#include <priornet/deploy/calibrate.h>
+#include <priornet/deploy/thresholds.h>
 
 #include <fmt/format.h>
 #include <priornet/uncertainty/calibration.h>

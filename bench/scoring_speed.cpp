@@ -1,4 +1,4 @@
-#include "scoring.h"
+#include "scoring_speed.h"
 
 #include <priornet/learning/networks.h>
 #include <priornet/learning/scoring.h>

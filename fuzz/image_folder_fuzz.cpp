@@ -1,6 +1,6 @@
-#include "learning/sets/image_folder.h"
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
+#include "learning/sets/image_folder.h"
 
 // max_len: 4096
 

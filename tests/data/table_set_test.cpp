@@ -1,9 +1,9 @@
+#include "learning/sets/table_set.h"
 #include <priornet/uncertainty/errors.h>
 #include <testing/gzip_bytes.h>
 #include <testing/temporary_folder.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
-#include "learning/sets/table_set.h"
 
 namespace priornet {
 namespace {

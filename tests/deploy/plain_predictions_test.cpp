@@ -17,10 +17,10 @@ std::vector<std::string> measures_of(const Predictions& said) {
   return names;
 }
 
-TEST(Answers, HoldWhatThePredictorSaid) {
+TEST(PlainPredictions, HoldWhatThePredictorSaid) {
   Predictor predictor(small_model());
   const auto said = predictor.predict(small_images(7, 3).inputs);
-  const auto answers = answers_of(said);
+  const auto answers = plain_predictions(said);
   EXPECT_EQ(answers.rows, 7);
   EXPECT_EQ(answers.classes, 3);
   EXPECT_EQ(answers.prediction[5], said.prediction[5].item<int64_t>());
@@ -30,13 +30,13 @@ TEST(Answers, HoldWhatThePredictorSaid) {
   EXPECT_EQ(answers.decisions[5].p_value, said.decisions[5].p_value);
 }
 
-TEST(Answers, AreJsonWithTheNamesThatColumnsHave) {
+TEST(PlainPredictions, AreJsonWithTheNamesThatColumnsHave) {
   auto model = small_model();
   const auto classes = model.run.class_names;
   const auto inputs = small_images(4, 3).inputs;
   const auto said = Predictor(model).predict(inputs);
   const auto measures = measures_of(said);
-  const auto json = answer_json({classes, measures}, answers_of(said), 2);
+  const auto json = prediction_json({classes, measures}, plain_predictions(said), 2);
   std::vector<std::string> keys = {"prediction", "probability"};
   keys.insert(keys.end(), measures.begin(), measures.end());
   const auto without_verdict = keys;
@@ -51,12 +51,12 @@ TEST(Answers, AreJsonWithTheNamesThatColumnsHave) {
   EXPECT_EQ(json["entropy"], said.score("entropy")->index({2}).item<double>());
   EXPECT_EQ(json["verdict"], verdict_name(said.decisions[2].verdict));
   model.points.reset();
-  EXPECT_EQ(keys_of(answer_json({classes, measures}, answers_of(Predictor(model).predict(inputs)), 2)),
+  EXPECT_EQ(keys_of(prediction_json({classes, measures}, plain_predictions(Predictor(model).predict(inputs)), 2)),
             without_verdict);
 }
 
 // A colour image of another size, for a model that takes small grey ones.
-TEST(Answers, AreTheSameOfAServerAndOfThePredictor) {
+TEST(PlainPredictions, AreTheSameOfAServerAndOfThePredictor) {
   const auto predictor = std::make_shared<Predictor>(small_model());
   const auto colours = torch::arange(3 * 20 * 13).mul(7).remainder(256).to(torch::kUInt8).view({3, 20, 13});
   const auto file = encode_png(colours);
@@ -66,7 +66,7 @@ TEST(Answers, AreTheSameOfAServerAndOfThePredictor) {
   ASSERT_EQ(bytes.size(), static_cast<size_t>(image.numel()));
   EXPECT_EQ(std::memcmp(bytes.data(), image.contiguous().data_ptr(), bytes.size()), 0);
   const auto answers = served.answer(bytes, 1);
-  EXPECT_EQ(answers.probabilities, answers_of(predictor->predict(image.unsqueeze(0))).probabilities);
+  EXPECT_EQ(answers.probabilities, plain_predictions(predictor->predict(image.unsqueeze(0))).probabilities);
 }
 
 }  // namespace

@@ -17,32 +17,32 @@
 
 namespace priornet {
 
-struct HttpTestRequest {
+struct FileRequest {
   std::string path;   ///< "/a/b"
   int64_t from = -1;  ///< of a range; -1 without one
 };
 
 /// How the server answers one request.
-struct HttpTestReply {
-  std::string body;              ///< the whole file
-  int status = 200;              ///< 206 if ranges are served and one was asked for
-  bool serves_ranges = true;     ///< else the whole file is sent, with status 200
-  int64_t range_off_by = 0;      ///< serves ranges that begin so many bytes later
-  int64_t break_after = -1;      ///< closes the connection after that many bytes of the answer
-  bool stalls = false;           ///< there, keeps the connection open instead, and sends no more
-  int64_t claimed_length = -1;   ///< in place of the true Content-Length
-  bool says_length = true;       ///< else there is no Content-Length and the end is where the connection closes
-  std::string location;          ///< of a redirect
-  int bytes_a_millisecond = -1;  ///< how fast it sends at most
+struct FileReply {
+  std::string body;                ///< the whole file
+  int status = 200;                ///< 206 if ranges are served and one was asked for
+  bool serves_ranges = true;       ///< else the whole file is sent, with status 200
+  int64_t range_off_by = 0;        ///< serves ranges that begin so many bytes later
+  int64_t break_after = -1;        ///< closes the connection after that many bytes of the answer
+  bool stalls = false;             ///< there, keeps the connection open instead, and sends no more
+  int64_t claimed_length = -1;     ///< in place of the true Content-Length
+  bool says_length = true;         ///< else there is no Content-Length and the end is where the connection closes
+  std::string location;            ///< of a redirect
+  int bytes_per_millisecond = -1;  ///< how fast it sends at most
 };
 
 /// An HTTP/1.1 server on the loopback device, a thread a connection, that answers as the test says and keeps what
 /// it was asked for. One request a connection.
-class HttpServer {
+class FileServer {
  public:
-  using Script = std::function<HttpTestReply(const HttpTestRequest&)>;
+  using Script = std::function<FileReply(const FileRequest&)>;
 
-  explicit HttpServer(Script script) : script_(std::move(script)) {
+  explicit FileServer(Script script) : script_(std::move(script)) {
     ::setenv("no_proxy", "127.0.0.1", 1);
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -57,19 +57,19 @@ class HttpServer {
     acceptor_ = std::thread([this] { accept_all(); });
   }
 
-  ~HttpServer() {
+  ~FileServer() {
     stopping_ = true;
     acceptor_.join();
     for (auto& thread : threads_) thread.join();
     ::close(listener_);
   }
 
-  HttpServer(const HttpServer&) = delete;
-  HttpServer& operator=(const HttpServer&) = delete;
+  FileServer(const FileServer&) = delete;
+  FileServer& operator=(const FileServer&) = delete;
 
   std::string url(const std::string& path = "/") const { return "http://127.0.0.1:" + std::to_string(port_) + path; }
 
-  std::vector<HttpTestRequest> requests() const {
+  std::vector<FileRequest> requests() const {
     const std::lock_guard lock(mutex_);
     return requests_;
   }
@@ -96,8 +96,8 @@ class HttpServer {
     ::close(connection);
   }
 
-  static HttpTestRequest parsed(const std::string& head) {
-    HttpTestRequest request;
+  static FileRequest parsed(const std::string& head) {
+    FileRequest request;
     const auto begin = head.find(' ') + 1;
     request.path = head.substr(begin, head.find(' ', begin) - begin);
     const std::string range = "Range: bytes=";
@@ -106,7 +106,7 @@ class HttpServer {
     return request;
   }
 
-  void answer(int connection, const HttpTestRequest& request) {
+  void answer(int connection, const FileRequest& request) {
     {
       const std::lock_guard lock(mutex_);
       requests_.push_back(request);
@@ -129,7 +129,7 @@ class HttpServer {
     if (!reply.location.empty()) headers += "Location: " + reply.location + "\r\n";
     send(connection, "HTTP/1.1 " + std::to_string(status) + " As told\r\nConnection: close\r\n" + headers + "\r\n");
     if (reply.break_after >= 0) body.resize(std::min(body.size(), static_cast<size_t>(reply.break_after)));
-    send(connection, body, reply.bytes_a_millisecond);
+    send(connection, body, reply.bytes_per_millisecond);
     if (reply.stalls) wait_for_close(connection);
   }
 
@@ -155,7 +155,7 @@ class HttpServer {
   std::thread acceptor_;
   std::vector<std::thread> threads_;  ///< of the acceptor's thread until it has ended
   mutable std::mutex mutex_;
-  std::vector<HttpTestRequest> requests_;
+  std::vector<FileRequest> requests_;
 };
 
 }  // namespace priornet

@@ -1,6 +1,6 @@
-#include "learning/sets/lsun.h"
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
+#include "learning/sets/lsun.h"
 
 // max_len: 32768
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
-#include <priornet/deploy/calibrate.h>
-#include <priornet/deploy/export.h>
+#include <priornet/deploy/model_export.h>
+#include <priornet/deploy/thresholds.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/export_cases.h>
 #include <testing/temporary_folder.h>

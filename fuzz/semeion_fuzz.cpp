@@ -1,11 +1,11 @@
-#include "learning/data/npy.h"
 #include <fuzz/rejection.h>
+#include "learning/sets/semeion.h"
 
 using namespace priornet;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return taken_or_refused([&] {
-    MemoryStream stream("npy", text_of(data, size));
-    read_npy(stream);
+    MemoryStream stream("semeion", text_of(data, size));
+    check_dataset(read_semeion(stream));
   });
 }

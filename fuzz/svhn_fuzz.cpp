@@ -1,6 +1,6 @@
-#include "learning/sets/svhn.h"
 #include <fuzz/rejection.h>
 #include "learning/data/matlab_file.h"
+#include "learning/sets/svhn.h"
 
 using namespace priornet;
 

@@ -1,6 +1,6 @@
-#include "learning/data/archive.h"
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
+#include "learning/data/archive.h"
 
 #include <array>
 
