@@ -16,7 +16,6 @@ constexpr int kThreads = 128;
 constexpr int kLongestShortRow = 32;
 constexpr int kLongestMediumRow = 256;
 constexpr int64_t kLeft = -1;
-constexpr int64_t kWarpsOfDevice = 132 * 32;  // worth of work before a warp takes a second row
 
 unsigned blocks_for(int64_t threads) { return static_cast<unsigned>((threads + kThreads - 1) / kThreads); }
 
@@ -62,14 +61,14 @@ __global__ void __launch_bounds__(kThreads) short_rows(MeasureRows<float> work, 
 
 /// Each group of lanes takes some rows in turn, at most as many as it has lanes, and then a lane finishes each of them.
 template <int kLanes, bool kQuads>
-__global__ void __launch_bounds__(kThreads) long_rows(MeasureRows<float> work, int rows_a_group) {
+__global__ void __launch_bounds__(kThreads) long_rows(MeasureRows<float> work, int rows_per_group) {
   const int64_t thread = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const int64_t first = thread / kLanes * rows_a_group;
+  const int64_t first = thread / kLanes * rows_per_group;
   SingleSums<double> kept;
   float kept_top = 0;
   int kept_index = 0;
-  for (int r = 0; r < rows_a_group; ++r) {
+  for (int r = 0; r < rows_per_group; ++r) {
     // All lanes of a warp stay together: a group without rows repeats the last.
     const int64_t row = min(first + r, work.rows - 1);
     const LaneShare<kLanes, kQuads> share{work.logits + row * work.classes, static_cast<int>(work.classes), lane};
@@ -84,7 +83,7 @@ __global__ void __launch_bounds__(kThreads) long_rows(MeasureRows<float> work, i
       kept_index = top_index;
     }
   }
-  if (lane < rows_a_group && first + lane < work.rows) finish_row(work, first + lane, kept, kept_top, kept_index);
+  if (lane < rows_per_group && first + lane < work.rows) finish_row(work, first + lane, kept, kept_top, kept_index);
 }
 
 /// Rows that are marked as left, by a thread each.
@@ -102,12 +101,12 @@ __device__ inline RowMeasures<double> measure_by_warp(const Load& load, int64_t 
 
 /// In float64, by a warp a row: all rows, or those that are marked as left.
 template <class T>
-__global__ void __launch_bounds__(kThreads) rows_by_warp(MeasureRows<T> work, int rows_a_warp, bool only_left) {
+__global__ void __launch_bounds__(kThreads) rows_by_warp(MeasureRows<T> work, int rows_per_warp, bool only_left) {
   using Digits = typename DigitsOf<T>::Type;
   const int64_t thread = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int64_t first = thread / 32 * rows_a_warp;
-  const bool has_row = lane < rows_a_warp && first + lane < work.rows;
+  const int64_t first = thread / 32 * rows_per_warp;
+  const bool has_row = lane < rows_per_warp && first + lane < work.rows;
   unsigned wanted = __ballot_sync(kWholeWarp, has_row && (!only_left || work.prediction[first + lane] == kLeft));
   for (; wanted != 0; wanted &= wanted - 1) {
     const int64_t row = first + __ffs(static_cast<int>(wanted)) - 1;
@@ -119,16 +118,24 @@ __global__ void __launch_bounds__(kThreads) rows_by_warp(MeasureRows<T> work, in
   }
 }
 
+/// As many threads as make this GPU busy: 32 warps on each of its multiprocessors.
+int64_t threads_of_device() {
+  int device = 0, processors = 0;
+  const bool known = cudaGetDevice(&device) == cudaSuccess &&
+                     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) == cudaSuccess;
+  return int64_t{32} * 32 * (known ? processors : 1);
+}
+
 /// How many rows a group of lanes takes: as many as it can finish at once, fewer if the device would not be full.
 /// Rounded up: a few groups that start when the others have ended would take as long again.
-int rows_a_group(int64_t rows, int lanes) {
-  const int64_t threads = 32 * kWarpsOfDevice;
+int rows_per_group(int64_t rows, int lanes) {
+  const int64_t threads = threads_of_device();
   return static_cast<int>(std::clamp<int64_t>((rows * lanes + threads - 1) / threads, 1, lanes));
 }
 
 template <int kLanes>
 void launch_long_rows(const MeasureRows<float>& work, cudaStream_t stream) {
-  const int each = rows_a_group(work.rows, kLanes);
+  const int each = rows_per_group(work.rows, kLanes);
   const unsigned blocks = blocks_for((work.rows + each - 1) / each * kLanes);
   const bool aligned = work.classes % 4 == 0 && reinterpret_cast<std::uintptr_t>(work.logits) % 16 == 0;
   if (aligned)
@@ -140,7 +147,7 @@ void launch_long_rows(const MeasureRows<float>& work, cudaStream_t stream) {
 
 template <class T>
 void launch_rows_by_warp(const MeasureRows<T>& work, bool only_left, cudaStream_t stream) {
-  const int each = only_left ? 32 : rows_a_group(work.rows, 32);
+  const int each = only_left ? 32 : rows_per_group(work.rows, 32);
   rows_by_warp<T><<<blocks_for((work.rows + each - 1) / each * 32), kThreads, 0, stream>>>(work, each, only_left);
   check_launch();
 }
