@@ -25,6 +25,15 @@ TEST(TrainShared, EndsWhereOneProcessDoes) {
   EXPECT_TRUE(std::filesystem::exists(files / "shared" / "checkpoints" / "step-00000030.safetensors"));
 }
 
+TEST(TrainShared, ReplacesARunOfAnotherConfiguration) {
+  const TrainFiles files;
+  last_epoch(files, "run", {});
+  const auto shared = last_epoch(files, "run", {"--processes", "2", "--force", "--set", "training.epochs=1"});
+  EXPECT_EQ(shared["epoch"], 1);
+  EXPECT_TRUE(std::filesystem::exists(files / "run" / "checkpoints" / "step-00000010.safetensors"));
+  EXPECT_FALSE(std::filesystem::exists(files / "run" / "checkpoints" / "step-00000030.safetensors"));
+}
+
 TEST(TrainShared, RefusesBatchesThatCannotBeShared) {
   const TrainFiles files;
   const auto outcome = run_tool({"train", files.config(), "--out", (files / "run").string(), "--processes", "3"});

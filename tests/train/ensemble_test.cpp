@@ -58,7 +58,7 @@ TEST(Ensemble, IsRemovedWholeByForceButNothingElseIs) {
   train_run(of_members(2), small_sets(), folder / "run", {}, progress);
   std::ofstream(folder / "run" / "notes.txt") << "mine";
   fs::create_directory(folder / "run" / "evaluation");
-  static_cast<void>(RunFolder(folder / "run", RunFolder::Start::kForce));
+  RunFolder(folder / "run", RunFolder::Start::kForce).begin();
   EXPECT_FALSE(fs::exists(folder / "run" / "member-1"));
   EXPECT_FALSE(fs::exists(folder / "run" / "config.toml"));
   EXPECT_FALSE(fs::exists(folder / "run" / "evaluation"));

@@ -120,7 +120,10 @@ TEST(Trainer, RefusesAFolderThatHoldsARun) {
   EXPECT_THROWS(
       DataError, RunFolder(folder / "run", Start::kNew),
       ((folder / "run").string() + ": already holds a run: --resume goes on with it, --force removes it").c_str());
-  EXPECT_TRUE(RunFolder(folder / "run", Start::kForce).steps().empty());
+  const RunFolder replacement(folder / "run", Start::kForce);
+  EXPECT_FALSE(replacement.steps().empty()) << "nothing is removed before it begins";
+  replacement.begin();
+  EXPECT_TRUE(replacement.steps().empty());
 }
 
 TEST(Trainer, RefusesAFolderInWhichAnotherTrains) {

@@ -15,10 +15,10 @@ class RunFolder {
   enum class Start {
     kNew,     ///< refused where there is a run already
     kResume,  ///< goes on with the run that is there, or begins it
-    kForce    ///< removes the run that is there, with its members, scores and evaluation
+    kForce    ///< replaces the run that is there, with its members, scores and evaluation: begin() removes it
   };
 
-  /// DataError where a run is already there, or where the folder cannot be made.
+  /// DataError where a run is already there, or where the folder cannot be made. Removes nothing.
   RunFolder(std::filesystem::path path, Start start);
 
   const std::filesystem::path& path() const { return path_; }
@@ -27,10 +27,16 @@ class RunFolder {
   std::filesystem::path best() const { return path_ / "checkpoints" / "best.safetensors"; }
   std::filesystem::path checkpoint(int64_t step) const;
 
+  /// Called once all is ready, before anything is written: removes the run that this one replaces, and nothing else
+  /// that lies in the folder. A run that cannot begin so leaves an older one as it is. DataError where it cannot be
+  /// removed.
+  void begin() const;
+
   /// Whole or not at all.
   void write_config(const std::string& toml) const;
 
-  /// DataError that shows the difference where the folder holds a run of another configuration.
+  /// DataError that shows the difference where the folder holds a run of another configuration,
+  /// unless this one replaces it.
   void check_config(const std::string& toml) const;
 
   /// Of the checkpoints that are kept, oldest first.
@@ -49,7 +55,10 @@ class RunFolder {
   void add_metrics(const std::string& json) const;
 
  private:
+  void make_folders() const;
+
   std::filesystem::path path_;
+  bool replaces_;
 };
 
 /// Held while a run's folder is written: two that train in one folder would mix what they leave. DataError where
@@ -64,9 +73,6 @@ class RunLock {
  private:
   int descriptor_;
 };
-
-/// What opens a folder as `start` does, but removes nothing yet.
-RunFolder::Start start_without_removal(RunFolder::Start start);
 
 enum class WhichCheckpoint {
   kLast,  ///< where training ended

@@ -76,7 +76,6 @@ struct TrainerOptions {
   std::function<void(const Restart&)> on_restart;    ///< hears that the run begins again (training.restarts)
   /// Called by the process that writes, once all is ready and before anything is written.
   std::function<void()> on_begin;
-  bool replace = false;  ///< the folder may hold a run of another configuration, which on_begin removes
 };
 
 /// Stopped as asked, with a checkpoint to go on from.

@@ -48,14 +48,26 @@ std::vector<std::filesystem::path> parts_of_run(const std::filesystem::path& fol
 
 }  // namespace
 
-RunFolder::RunFolder(std::filesystem::path path, Start start) : path_(std::move(path)) {
+RunFolder::RunFolder(std::filesystem::path path, Start start)
+    : path_(std::move(path)), replaces_(start == Start::kForce) {
   if (std::filesystem::exists(config()) && start == Start::kNew)
     throw DataError(
         fmt::format("{}: already holds a run: --resume goes on with it, --force removes it", path_.string()));
+  make_folders();
+}
+
+void RunFolder::begin() const {
   try {
-    if (start == Start::kForce) {
+    if (replaces_)
       for (const auto& file : parts_of_run(path_)) std::filesystem::remove_all(file);
-    }
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw DataError(fmt::format("{}: cannot be removed: {}", error.path1().string(), error.code().message()));
+  }
+  make_folders();
+}
+
+void RunFolder::make_folders() const {
+  try {
     std::filesystem::create_directories(path_ / "checkpoints");
   } catch (const std::filesystem::filesystem_error& error) {
     throw DataError(fmt::format("{}: cannot be written: {}", error.path1().string(), error.code().message()));
@@ -73,7 +85,7 @@ void RunFolder::write_config(const std::string& toml) const {
 }
 
 void RunFolder::check_config(const std::string& toml) const {
-  if (!std::filesystem::exists(config())) return;
+  if (replaces_ || !std::filesystem::exists(config())) return;
   if (const auto difference = first_difference(InputFile(config()).read_rest(), toml); !difference.empty())
     throw DataError(fmt::format("{}: is of another configuration: {}", config().string(), difference));
 }
@@ -126,10 +138,6 @@ RunLock::RunLock(const RunFolder& folder)
 
 RunLock::~RunLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-RunFolder::Start start_without_removal(RunFolder::Start start) {
-  return start == RunFolder::Start::kForce ? RunFolder::Start::kResume : start;
 }
 
 std::filesystem::path weights_of_run(const std::filesystem::path& run, WhichCheckpoint which) {

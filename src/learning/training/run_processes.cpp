@@ -56,7 +56,7 @@ RunFolder open_run_folder(const std::filesystem::path& path, RunFolder::Start st
   if (processes == nullptr) return RunFolder(path, start);
   if (!processes->is_first()) {
     processes->barrier();
-    return RunFolder(path, RunFolder::Start::kResume);
+    return RunFolder(path, start == RunFolder::Start::kNew ? RunFolder::Start::kResume : start);
   }
   try {
     RunFolder folder(path, start);

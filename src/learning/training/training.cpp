@@ -194,6 +194,7 @@ class Run {
                      parameters_);
     if (!processes_.is_first()) return;
     if (options_.on_begin) options_.on_begin();
+    folder_.begin();
     folder_.cut_metrics(facts_.step / batches_.steps_per_epoch() + 1);
     folder_.write_config(facts_.config);
   }
@@ -349,7 +350,7 @@ std::shared_ptr<Network> trained(const TrainConfig& config, TrainingSets sets, c
   add_teacher(sets, config, options.device, progress);
   std::optional<RunLock> lock;
   if (options.processes == nullptr || options.processes->is_first()) lock.emplace(folder);
-  if (!options.replace) folder.check_config(to_toml(config));
+  folder.check_config(to_toml(config));
   auto attempt = options;
   auto restart = restarts_so_far(folder, options);
   try {
@@ -406,32 +407,28 @@ void train_run(const TrainConfig& config, const TrainingSets& given, const std::
   add_teacher(sets, config, options.trainer.device, progress);  // once for all members
   auto* const processes = options.trainer.processes;
   const bool writes = processes == nullptr || processes->is_first();
-  const auto start = start_without_removal(options.start);
-  const auto whole = open_run_folder(folder, start, processes);
-  auto trainer = options.trainer;
-  if (options.start == RunFolder::Start::kForce) {
-    trainer.replace = true;
-    trainer.on_begin = [&] {
-      static_cast<void>(RunFolder(folder, RunFolder::Start::kForce));
-      if (config.members > 1) {
-        whole.write_config(to_toml(config));
-        static_cast<void>(RunFolder(member_folder(folder, 1), RunFolder::Start::kNew));
-      }
-      if (options.trainer.on_begin) options.trainer.on_begin();
-    };
-  }
+  const auto whole = open_run_folder(folder, options.start, processes);
   if (config.members == 1) {
-    train(config, sets, whole, trainer, progress);
+    train(config, sets, whole, options.trainer, progress);
     return;
   }
   std::optional<RunLock> lock;
   if (writes) lock.emplace(whole);
   // One that is there is held to member by member, and changed only once all agree.
-  if (writes && !std::filesystem::exists(whole.config())) whole.write_config(to_toml(config));
+  const auto write_config_once = [&] {
+    if (!std::filesystem::exists(whole.config())) whole.write_config(to_toml(config));
+  };
+  if (writes) write_config_once();
+  auto first = options.trainer;
+  first.on_begin = [&] {
+    whole.begin();
+    write_config_once();
+    if (options.trainer.on_begin) options.trainer.on_begin();
+  };
   for (int64_t member = 1; member <= config.members; ++member) {
     if (options.on_member) options.on_member(member);
-    const auto own = open_run_folder(member_folder(folder, member), start, processes);
-    train(member_config(config, member), sets, own, member == 1 ? trainer : options.trainer, progress);
+    const auto own = open_run_folder(member_folder(folder, member), options.start, processes);
+    train(member_config(config, member), sets, own, member == 1 ? first : options.trainer, progress);
   }
   if (writes) whole.write_config(to_toml(config));
 }

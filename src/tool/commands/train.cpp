@@ -148,8 +148,8 @@ void run(const TrainOptions& options) {
   ensemble.trainer.processes = processes.get();
   const bool speaks = !processes || processes->is_first();
   const auto folder = run_folder(options);
-  // A run that is there already should not cost the wait for the data, nor be removed before all is ready.
-  static_cast<void>(open_run_folder(folder, start_without_removal(ensemble.start), processes.get()));
+  // A run that is there already should not cost the wait for the data.
+  static_cast<void>(open_run_folder(folder, ensemble.start, processes.get()));
 
   StoppableProgress progress(speaks);
   Pace pace;
