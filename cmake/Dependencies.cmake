@@ -1,6 +1,9 @@
 if(NOT PROJECT_IS_TOP_LEVEL)  # who adds this project as a folder of theirs links what it links
   set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL TRUE)
 endif()
+if(PRIORNET_CUDA)
+  include(CudaArchitectures)  # LibTorch enables CUDA
+endif()
 find_package(Torch REQUIRED)
 if(NOT PRIORNET_FUZZ)  # one thread finds more: its findings can be had again
   find_package(OpenMP REQUIRED)

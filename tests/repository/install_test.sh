@@ -26,7 +26,12 @@ diff <(headers "$folder/part/include" priornet) \
 consumer "$source/uncertainty" "$folder/part" "$folder/part-build"
 "$folder/part-build/measures"
 if command -v pkg-config >/dev/null; then
-  PKG_CONFIG_PATH=$(dirname "$(find "$folder/part" -name 'priornet-uncertainty.pc')") pkg-config --exists priornet-uncertainty
+  # This prefix is not the one that CMake was given: folders should be found from where the .pc file lies.
+  PKG_CONFIG_PATH=$(dirname "$(find "$folder/part" -name 'priornet-uncertainty.pc')")
+  export PKG_CONFIG_PATH
+  read -ra flags < <(pkg-config --cflags priornet-uncertainty)
+  c++ -std=c++20 -fsyntax-only "${flags[@]}" -x c++ - <<<'#include <priornet/version.h>'
+  [[ -e $(pkg-config --variable=libdir priornet-uncertainty)/libpriornet_uncertainty.a ]]
 fi
 
 cmake --install "$build" --prefix "$folder/installed" >/dev/null

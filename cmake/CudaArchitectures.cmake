@@ -1,0 +1,21 @@
+# The GPUs that kernels are compiled for, unless CMAKE_CUDA_ARCHITECTURES or the environment's CUDAARCHS says so: those of
+# this machine, or where there is none, all since 2020 (later ones compile the last form when they first run it).
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  find_program(PRIORNET_NVIDIA_SMI nvidia-smi)
+  mark_as_advanced(PRIORNET_NVIDIA_SMI)
+  set(architectures "")
+  if(PRIORNET_NVIDIA_SMI)
+    execute_process(COMMAND ${PRIORNET_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
+                    OUTPUT_VARIABLE capabilities ERROR_QUIET)
+    string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${capabilities}")
+    foreach(capability IN LISTS capabilities)
+      string(REPLACE "." "" architecture ${capability})
+      list(APPEND architectures ${architecture})
+    endforeach()
+    list(REMOVE_DUPLICATES architectures)
+  endif()
+  if(NOT architectures)
+    set(architectures 80-real 86-real 89-real 90)
+  endif()
+  set(CMAKE_CUDA_ARCHITECTURES "${architectures}" CACHE STRING "GPUs to compile kernels for")
+endif()
