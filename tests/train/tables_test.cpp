@@ -23,7 +23,7 @@ std::vector<NamedTable> all_tables() {
           {"training.optimiser", choices_of(optimisers())}};
 }
 
-TrainConfig config_with(const std::vector<std::string>& overrides) {
+TrainConfig config_given(const std::vector<std::string>& overrides) {
   return read_config(TomlText{"", "[data]\ntrain = 'mnist'\n[method]\nteacher = 'run'"}, overrides);
 }
 
@@ -47,7 +47,7 @@ TEST(Tables, AgreeOnSettingsOfOneKey) {
 TEST(Tables, AreChosenFromInConfigurations) {
   for (const auto& table : all_tables())
     for (const auto& row : table.rows) {
-      const auto text = to_toml(config_with({fmt::format("{}={}", table.key, row.name)}));
+      const auto text = to_toml(config_given({fmt::format("{}={}", table.key, row.name)}));
       EXPECT_NE(text.find(fmt::format(" = \"{}\"", row.name)), std::string::npos) << row.name;
       EXPECT_EQ(to_toml(read_config(TomlText{"", text})), text) << row.name;
       for (const auto& setting : *row.settings)
@@ -64,7 +64,7 @@ TEST(Tables, StandInTheManual) {
 
 // A run of before a key was there goes on with what the key does by default.
 TEST(Tables, MayGrowWhileRunsAreUnderWay) {
-  const auto today = to_toml(config_with({}));
+  const auto today = to_toml(config_given({}));
   const auto without = [&](const std::string& key) {
     return std::regex_replace(today, std::regex("\n" + key + " = [^\n]*"), "");
   };
@@ -74,7 +74,7 @@ TEST(Tables, MayGrowWhileRunsAreUnderWay) {
         ASSERT_NE(without(setting.key), today) << setting.key;
         EXPECT_EQ(first_difference(without(setting.key), today), "") << setting.key;
       }
-  EXPECT_EQ(first_difference(without("alpha0"), to_toml(config_with({"method.alpha0=7"}))),
+  EXPECT_EQ(first_difference(without("alpha0"), to_toml(config_given({"method.alpha0=7"}))),
             "\"alpha0 = 1000.0\" there, \"alpha0 = 7.0\" here");
 }
 
