@@ -92,23 +92,22 @@ TEST(OwnData, KeepsRowsBackAndStandardisesByTheRest) {
   const auto sets = load_training_sets(config, progress);
   EXPECT_EQ(sets.train.size(), 35);
   EXPECT_EQ(sets.validation->size(), 5);
-  EXPECT_EQ(sets.preparation.calibration_rows.size(0), 10);
-  EXPECT_EQ(sets.preparation.feature_names, (std::vector<std::string>{"height", "weight"}));
+  EXPECT_EQ(sets.split.calibration_rows.size(0), 10);
+  EXPECT_EQ(sets.split.feature_names, (std::vector<std::string>{"height", "weight"}));
   EXPECT_TRUE(torch::allclose(sets.train.inputs.mean(0), torch::zeros({2}), 0, 1e-5));
   EXPECT_TRUE(torch::allclose(sets.train.inputs.std(0, false), torch::ones({2}), 1e-4));
   // Weights are the row numbers: no row is in two parts.
-  const auto weight = sets.train.inputs.select(1, 1) * sets.preparation.deviation[1] + sets.preparation.mean[1];
+  const auto weight = sets.train.inputs.select(1, 1) * sets.split.deviation[1] + sets.split.mean[1];
   const auto learnt = weight.round().to(torch::kInt64);
-  for (const auto& kept : {sets.preparation.calibration_rows, sets.preparation.validation_rows})
+  for (const auto& kept : {sets.split.calibration_rows, sets.split.validation_rows})
     for (int64_t i = 0; i < kept.size(0); ++i) EXPECT_FALSE((learnt == kept[i]).any().item<bool>());
-  EXPECT_TRUE(
-      load_training_sets(config, progress).preparation.calibration_rows.equal(sets.preparation.calibration_rows));
+  EXPECT_TRUE(load_training_sets(config, progress).split.calibration_rows.equal(sets.split.calibration_rows));
 
-  write_preparation(folder / "", sets.preparation);
-  const auto read = read_preparation(folder / "");
-  EXPECT_TRUE(read.mean.equal(sets.preparation.mean));
-  EXPECT_TRUE(read.calibration_rows.equal(sets.preparation.calibration_rows));
-  EXPECT_EQ(read.feature_names, sets.preparation.feature_names);
+  write_training_split(folder / "", sets.split);
+  const auto read = read_training_split(folder / "");
+  EXPECT_TRUE(read.mean.equal(sets.split.mean));
+  EXPECT_TRUE(read.calibration_rows.equal(sets.split.calibration_rows));
+  EXPECT_EQ(read.feature_names, sets.split.feature_names);
 }
 
 TEST(OwnData, DrawsRowsAroundTheDataAndBeyond) {

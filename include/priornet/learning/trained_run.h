@@ -17,8 +17,8 @@ struct TrainedRun {
   TrainConfig config;
   std::vector<std::shared_ptr<Network>> members;  ///< at least one; of one architecture, on one device
   std::vector<std::string> class_names;
-  Preparation preparation;  ///< of the rows it learnt from: those it is asked about are standardised alike
-  std::string identity;     ///< which weights these are, for the cache of scores; empty if nobody knows
+  TrainingSplit split;   ///< of the rows it learnt from: those it is asked about are standardised alike
+  std::string identity;  ///< which weights these are, for the cache of scores; empty if nobody knows
 
   torch::Device device() const;
   /// Whether the logits are those of Dirichlets, and not only of a softmax.

@@ -24,7 +24,7 @@ torch::Tensor standardised_rows(const torch::Tensor& rows, const torch::Tensor& 
 
 struct Dataset;
 
-struct Preparation {
+struct TrainingSplit {
   torch::Tensor mean;                      ///< of rows of numbers, float32 [D]: subtracted ...
   torch::Tensor deviation;                 ///< ... and divided by; undefined where rows are taken as they are
   torch::Tensor validation_rows;           ///< int64, ascending, of the set that data.train names; undefined if none
@@ -42,24 +42,24 @@ struct Preparation {
 };
 
 /// Mean and deviation of rows [N, D]; of a feature that never changes, 1.
-void measure_scale(Preparation& preparation, const torch::Tensor& rows);
+void measure_scale(TrainingSplit& split, const torch::Tensor& rows);
 
 /// A few letters that differ where a set has other rows of numbers, or its rows other labels, or another order of
 /// these: kept rows are known by where they lie. Not the pixels of images, which depend on who decoded them.
 std::string training_content(const Dataset& set);
 
 /// Whole or not at all; nothing where there is nothing to say.
-void write_preparation(const std::filesystem::path& run, const Preparation& preparation);
+void write_training_split(const std::filesystem::path& run, const TrainingSplit& split);
 
 /// An empty one where the run has none. DataError that names the file if it is damaged.
-Preparation read_preparation(const std::filesystem::path& run);
+TrainingSplit read_training_split(const std::filesystem::path& run);
 
 /// What a run learns from.
 struct TrainingSets {
   Dataset train;
   std::optional<Dataset> validation;
-  torch::Tensor teacher;         ///< probabilities [N, K] of the training inputs, where the method needs a teacher
-  Preparation preparation = {};  ///< what was done to the set that data.train names
+  torch::Tensor teacher;     ///< probabilities [N, K] of the training inputs, where the method needs a teacher
+  TrainingSplit split = {};  ///< what was done to the set that data.train names
 };
 
 /// The sets that a configuration names, the second brought to the size of the first, with the rows kept back and the

@@ -267,9 +267,9 @@ ModelFile model_of_run(const std::filesystem::path& folder, const torch::Device&
   const auto whole = std::filesystem::weakly_canonical(folder);
   model.name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
   model.preprocessing.shape = model.run.members.at(0)->input_shape();
-  model.preprocessing.mean = model.run.preparation.mean;
-  model.preprocessing.deviation = model.run.preparation.deviation;
-  model.preprocessing.feature_names = model.run.preparation.feature_names;
+  model.preprocessing.mean = model.run.split.mean;
+  model.preprocessing.deviation = model.run.split.deviation;
+  model.preprocessing.feature_names = model.run.split.feature_names;
   const auto record = describe_run();
   model.provenance = {{"priornet", record.priornet},          {"commit", record.commit},
                       {"libtorch", record.libtorch},          {"made", record.finished},

@@ -83,7 +83,7 @@ int64_t batch_on(const torch::Device& device, const ScoringOptions& options) {
 
 torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
   check(run, set, options);
-  const auto inputs = run.preparation.standardised(fit_to_run(set, run).inputs);
+  const auto inputs = run.split.standardised(fit_to_run(set, run).inputs);
   const auto task = "scores of " + set.name;
   AskOptions ask;
   ask.on_batch = [&](int64_t rows) { progress.report(task, rows, inputs.size(0)); };
@@ -104,7 +104,7 @@ namespace {
 torch::Tensor odin_column(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
   const auto task = "ODIN of " + set.name;
   std::vector<torch::Tensor> parts;
-  const auto inputs = run.preparation.standardised(set.inputs);
+  const auto inputs = run.split.standardised(set.inputs);
   for_each_batch(inputs, run.device(), inference_of(run, set, options), [&](const torch::Tensor& batch, int64_t first) {
     progress.report(task, first, set.size());
     parts.push_back(odin_score(run.members, batch, *options.odin));

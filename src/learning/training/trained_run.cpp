@@ -62,7 +62,7 @@ TrainedRun load_one(const std::filesystem::path& folder, const torch::Device& de
   if (model.input.size() == 3) to_channels_last(*network);  // as it was trained, and faster
   network->eval();
   run.members = {network};
-  run.preparation = read_preparation(folder);
+  run.split = read_training_split(folder);
   return run;
 }
 
@@ -78,7 +78,7 @@ TrainedRun load_run(const std::filesystem::path& folder, const torch::Device& de
   if (config.members == 1) return load_one(folder, device, which);
   TrainedRun ensemble;
   ensemble.config = config;
-  ensemble.preparation = read_preparation(folder);
+  ensemble.split = read_training_split(folder);
   std::vector<std::string> identities;
   for (int64_t m = 1; m <= config.members; ++m) {
     const auto path = folder / fmt::format("member-{}", m);
@@ -97,7 +97,7 @@ TrainedRun load_run(const std::filesystem::path& folder, const torch::Device& de
 Dataset fit_to_run(const Dataset& set, const TrainedRun& run) {
   const auto& shape = run.members.at(0)->input_shape();
   if (shape.size() == 3) return fit_to(set, {shape[0], shape[1], shape[2]});
-  auto rows = with_features(set, run.preparation.feature_names);
+  auto rows = with_features(set, run.split.feature_names);
   if (rows.inputs.sizes().slice(1) == torch::IntArrayRef(shape)) return rows;
   throw DataError(fmt::format("{}: the network takes rows of {} numbers, found inputs of shape [{}]", set.name,
                               shape[0], fmt::join(set.inputs.sizes().slice(1), ", ")));
@@ -117,7 +117,7 @@ void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Dev
   if (run.class_names != train.class_names)
     throw DataError(fmt::format("{}: knows the classes {}, {} has {}", config.teacher, fmt::join(run.class_names, ", "),
                                 train.name, fmt::join(train.class_names, ", ")));
-  const auto inputs = run.preparation.standardised(fit_to_run(train, run).inputs);
+  const auto inputs = run.split.standardised(fit_to_run(train, run).inputs);
   const auto task = "what the teacher says of " + train.name;
   AskOptions ask;
   ask.on_batch = [&](int64_t rows) { progress.report(task, rows, train.size()); };

@@ -23,35 +23,34 @@ torch::Tensor standardised_rows(const torch::Tensor& rows, const torch::Tensor& 
 
 namespace {
 
-constexpr const char* kPreparationFile = "preparation.safetensors";
+constexpr const char* kSplitFile = "preparation.safetensors";
 
-template <class P>  // of a Preparation, to be written or read
-auto parts_of(P& preparation) {
-  return std::array{std::pair{"mean", &preparation.mean}, std::pair{"deviation", &preparation.deviation},
-                    std::pair{"validation_rows", &preparation.validation_rows},
-                    std::pair{"calibration_rows", &preparation.calibration_rows}};
+template <class P>  // of a TrainingSplit, to be written or read
+auto parts_of(P& split) {
+  return std::array{std::pair{"mean", &split.mean}, std::pair{"deviation", &split.deviation},
+                    std::pair{"validation_rows", &split.validation_rows},
+                    std::pair{"calibration_rows", &split.calibration_rows}};
 }
 
 }  // namespace
 
-bool Preparation::empty() const {
+bool TrainingSplit::empty() const {
   return !mean.defined() && !validation_rows.defined() && !calibration_rows.defined() && feature_names.empty();
 }
 
-torch::Tensor Preparation::standardised(const torch::Tensor& inputs) const {
+torch::Tensor TrainingSplit::standardised(const torch::Tensor& inputs) const {
   if (!mean.defined() || inputs.dim() != 2) return inputs;
   return standardised_rows(inputs, mean.to(inputs.device()), deviation.to(inputs.device()));
 }
 
-void measure_scale(Preparation& preparation, const torch::Tensor& rows) {
+void measure_scale(TrainingSplit& split, const torch::Tensor& rows) {
   const auto exact = rows.to(torch::kFloat64);
   const auto mean = exact.mean(0);
   const auto deviation = exact.sub(mean).square().mean(0).sqrt();
   // What rounding leaves of a constant feature is no scale.
   const auto varies = deviation > mean.abs() * 1e-6;
-  preparation.mean = mean.to(torch::kFloat32).to(torch::kCPU);
-  preparation.deviation =
-      torch::where(varies, deviation, torch::ones_like(deviation)).to(torch::kFloat32).to(torch::kCPU);
+  split.mean = mean.to(torch::kFloat32).to(torch::kCPU);
+  split.deviation = torch::where(varies, deviation, torch::ones_like(deviation)).to(torch::kFloat32).to(torch::kCPU);
 }
 
 std::string training_content(const Dataset& set) {
@@ -63,39 +62,38 @@ std::string training_content(const Dataset& set) {
                      set.has_images() ? 0 : hash(set.inputs));
 }
 
-void write_preparation(const std::filesystem::path& run, const Preparation& preparation) {
-  const auto path = run / kPreparationFile;
-  if (preparation.empty()) {
+void write_training_split(const std::filesystem::path& run, const TrainingSplit& split) {
+  const auto path = run / kSplitFile;
+  if (split.empty()) {
     std::error_code ignored;
     std::filesystem::remove(path, ignored);
     return;
   }
   std::vector<NamedTensor> tensors;
-  for (const auto& [name, values] : parts_of(preparation))
+  for (const auto& [name, values] : parts_of(split))
     if (values->defined()) tensors.push_back({name, *values});
   write_tensor_file(
       path, tensors,
-      {{"features",
-        nlohmann::json(preparation.feature_names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)},
-       {"content", preparation.content}});
+      {{"features", nlohmann::json(split.feature_names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)},
+       {"content", split.content}});
 }
 
-Preparation read_preparation(const std::filesystem::path& run) {
-  const auto path = run / kPreparationFile;
-  Preparation preparation;
-  if (!std::filesystem::exists(path)) return preparation;
+TrainingSplit read_training_split(const std::filesystem::path& run) {
+  const auto path = run / kSplitFile;
+  TrainingSplit split;
+  if (!std::filesystem::exists(path)) return split;
   const auto file = read_tensor_file(path);
-  for (const auto& [name, values] : parts_of(preparation))
+  for (const auto& [name, values] : parts_of(split))
     for (const auto& tensor : file.tensors)
       if (tensor.name == name) *values = tensor.values.clone();
   try {
-    preparation.feature_names = nlohmann::json::parse(file.metadata.at("features")).get<std::vector<std::string>>();
+    split.feature_names = nlohmann::json::parse(file.metadata.at("features")).get<std::vector<std::string>>();
   } catch (const std::exception&) {
     throw DataError(path.string() + ": its features should be a list of names");
   }
   if (const auto content = file.metadata.find("content"); content != file.metadata.end())
-    preparation.content = content->second;
-  const auto& [mean, deviation, validation, calibration, names, noted] = preparation;
+    split.content = content->second;
+  const auto& [mean, deviation, validation, calibration, names, noted] = split;
   const bool sound =
       mean.defined() == deviation.defined() &&
       (!mean.defined() || (mean.scalar_type() == torch::kFloat32 && mean.dim() == 1 &&
@@ -106,7 +104,7 @@ Preparation read_preparation(const std::filesystem::path& run) {
   for (const auto& rows : {validation, calibration})
     if (rows.defined() && (rows.scalar_type() != torch::kInt64 || rows.dim() != 1))
       throw DataError(path.string() + ": its rows should be a list of whole numbers");
-  return preparation;
+  return split;
 }
 
 namespace {
@@ -122,24 +120,24 @@ void keep_back(TrainingSets& sets, const TrainConfig& config) {
   const auto validation = count(config.validation_share);
   const auto calibration = count(config.calibration_share);
   if (validation + calibration == 0) return;
-  sets.preparation.content = training_content(sets.train);
+  sets.split.content = training_content(sets.train);
   auto generator = make_generator(derive_seed(static_cast<uint64_t>(config.seed), "rows kept back"));
   const auto rows = torch::randperm(size, generator, torch::kInt64);
   const auto whole = sets.train;
   if (validation > 0) {
-    sets.preparation.validation_rows = ascending(rows.narrow(0, 0, validation));
-    sets.validation = select(whole, sets.preparation.validation_rows);
+    sets.split.validation_rows = ascending(rows.narrow(0, 0, validation));
+    sets.validation = select(whole, sets.split.validation_rows);
   }
-  if (calibration > 0) sets.preparation.calibration_rows = ascending(rows.narrow(0, validation, calibration));
+  if (calibration > 0) sets.split.calibration_rows = ascending(rows.narrow(0, validation, calibration));
   sets.train = select(whole, ascending(rows.narrow(0, validation + calibration, size - validation - calibration)));
 }
 
 void standardise(TrainingSets& sets) {
   if (sets.train.has_images())
     throw ConfigError(fmt::format("data.standardise is for rows of numbers, and {} holds images", sets.train.name));
-  measure_scale(sets.preparation, sets.train.inputs);
-  sets.train.inputs = sets.preparation.standardised(sets.train.inputs);
-  if (sets.validation) sets.validation->inputs = sets.preparation.standardised(sets.validation->inputs);
+  measure_scale(sets.split, sets.train.inputs);
+  sets.train.inputs = sets.split.standardised(sets.train.inputs);
+  if (sets.validation) sets.validation->inputs = sets.split.standardised(sets.validation->inputs);
 }
 
 }  // namespace
@@ -150,7 +148,7 @@ TrainingSets load_training_sets(const TrainConfig& config, Progress& progress) {
   TrainingSets sets{load_set(config.train, load), {}, {}};
   const auto& train = sets.train;
   if (!train.has_labels()) throw DataError(fmt::format("{}: has no labels to learn from", train.name));
-  sets.preparation.feature_names = train.feature_names;
+  sets.split.feature_names = train.feature_names;
   keep_back(sets, config);
   const auto finish = [&] {
     if (config.standardise.value_or(false)) standardise(sets);

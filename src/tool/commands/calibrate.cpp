@@ -36,7 +36,7 @@ struct CalibrateOptions {
 void warn(const std::string& text) { fmt::print(stderr, "priornet: warning: {}\n", text); }
 
 Dataset rows_kept_back(const TrainedRun& run, const std::string& folder, const LoadOptions& load) {
-  const auto& rows = run.preparation.calibration_rows;
+  const auto& rows = run.split.calibration_rows;
   if (!rows.defined())
     throw DataError(fmt::format(
         "{}: kept no rows back for calibration: --data should name a set that it did not learn from", folder));
@@ -44,7 +44,7 @@ Dataset rows_kept_back(const TrainedRun& run, const std::string& folder, const L
   if (rows.numel() == 0 || rows.max().item<int64_t>() >= whole.size())
     throw DataError(fmt::format("{}: has {} rows, and fewer than when {} was trained on it", run.config.train,
                                 whole.size(), folder));
-  if (!run.preparation.may_be_of(training_content(whole)))
+  if (!run.split.may_be_of(training_content(whole)))
     throw DataError(
         fmt::format("{}: its rows are no longer those that {} was trained on, and the ones kept back cannot "
                     "be told: --data should name a set that it did not learn from",

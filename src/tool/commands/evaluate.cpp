@@ -91,7 +91,7 @@ EvaluationReport::Odin chosen_odin(const TrainedRun& run, const Sets& sets, cons
     inference.batch = set.size();
     inference.noise = options.scoring.noise;
     inference.seed = options.scoring.seed;
-    return network_inputs(run.preparation.standardised(set.inputs), 0, run.device(), inference);
+    return network_inputs(run.split.standardised(set.inputs), 0, run.device(), inference);
   };
   const auto choice = choose_odin(run.members, prepared(validation.inside), prepared(validation.outside),
                                   batch_on(run.device(), options.scoring), progress);

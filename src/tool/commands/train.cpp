@@ -166,10 +166,10 @@ void run(const TrainOptions& options) {
   };
   try {
     auto sets = load_training_sets(config, progress);
-    if (options.resume && !read_preparation(folder).may_be_of(sets.preparation.content))
+    if (options.resume && !read_training_split(folder).may_be_of(sets.split.content))
       throw DataError(fmt::format("{}: its rows are no longer those that {} was begun with; --force begins anew",
                                   config.train, folder.string()));
-    ensemble.trainer.on_begin = [&] { write_preparation(folder, sets.preparation); };
+    ensemble.trainer.on_begin = [&] { write_training_split(folder, sets.split); };
     train_run(config, sets, folder, ensemble, progress);
   } catch (const TrainingStopped& stopped) {
     if (speaks) fmt::print(stderr, "priornet: {}\n", stopped.what());
