@@ -14,5 +14,6 @@
 #include <priornet/uncertainty/measures.h>
 #include <priornet/uncertainty/named_tensor.h>
 #include <priornet/uncertainty/random.h>
+#include <priornet/uncertainty/rank_correlation.h>
 #include <priornet/uncertainty/risk_coverage.h>
 #include <priornet/uncertainty/targets.h>

@@ -257,23 +257,6 @@ PairedAuroc delong_paired(const MarkedScores& first, const MarkedScores& second)
                  .covariance = product(of_first.values, of_second.values)});
 }
 
-namespace {
-
-// Between order statistics by straight lines, as NumPy's default does.
-double quantile(const std::vector<double>& sorted, double probability) {
-  const double position = probability * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(position);
-  const auto above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (position - std::floor(position)) * (sorted[above] - sorted[below]);
-}
-
-Interval percentiles(std::vector<double>& replicates) {
-  std::sort(replicates.begin(), replicates.end());
-  return {quantile(replicates, 0.025), quantile(replicates, 0.975)};
-}
-
-}  // namespace
-
 int64_t default_replicates(const Ranking& ranking) { return ranking.order().size() > 1000000 ? 200 : 1000; }
 
 BootstrapIntervals bootstrap_intervals(const Ranking& ranking, const BootstrapOptions& options) {

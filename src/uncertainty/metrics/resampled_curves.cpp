@@ -57,7 +57,29 @@ void draw(RandomBits random, std::vector<uint8_t>& counts) {
   for (uint64_t i = 0; i < n; ++i) ++counts[((random.next() >> 32) * n) >> 32];
 }
 
+// What a replicate draws from.
+uint64_t replicate_key(uint64_t seed, int64_t replicate) {
+  return mixed(seed + mixed(static_cast<uint64_t>(replicate) + 0x632be59bd9b4e019u));
+}
+
+// Between order statistics by straight lines, as NumPy's default does.
+double quantile(const std::vector<double>& sorted, double probability) {
+  const double position = probability * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(position);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (position - std::floor(position)) * (sorted[above] - sorted[below]);
+}
+
 }  // namespace
+
+void draw_with_replacement(uint64_t seed, int64_t replicate, std::vector<uint8_t>& counts) {
+  draw(RandomBits(replicate_key(seed, replicate), 0), counts);
+}
+
+Interval percentiles(std::vector<double>& replicates) {
+  std::sort(replicates.begin(), replicates.end());
+  return {quantile(replicates, 0.025), quantile(replicates, 0.975)};
+}
 
 Resampler::Resampler(const Ranking& ranking, uint64_t seed) : ranking_(ranking), seed_(seed) {
   const bool exact[2] = {ranking.positives() <= kLargestExact, ranking.negatives() <= kLargestExact};
@@ -78,9 +100,7 @@ std::span<const uint8_t> Resampler::order(int64_t block) const {
 }
 
 Resampler::Replicate::Replicate(const Resampler& resampler, int64_t index)
-    : resampler_(resampler),
-      key_(mixed(resampler.seed_ + mixed(static_cast<uint64_t>(index) + 0x632be59bd9b4e019u))),
-      block_(kBlock) {
+    : resampler_(resampler), key_(replicate_key(resampler.seed_, index)), block_(kBlock) {
   for (uint64_t set = 0; set < 2; ++set) {
     counts_[set].resize(resampler.positions_[set].size());
     draw(RandomBits(key_, ~set), counts_[set]);

@@ -8,6 +8,12 @@
 
 namespace priornet {
 
+/// How often each of counts.size() rows is drawn in as many draws with replacement: a function of seed and replicate.
+void draw_with_replacement(uint64_t seed, int64_t replicate, std::vector<uint8_t>& counts);
+
+/// The 2.5 and 97.5 % quantiles of the replicates, which it sorts.
+Interval percentiles(std::vector<double>& replicates);
+
 /// Bootstrap replicates of a ranking, stratified: positives are drawn from positives, negatives from negatives.
 /// A set of up to kLargestExact scores is drawn with replacement, as many as it has. In a larger one each score gets an
 /// independent Poisson(1) weight; relative to their total these are the same to within 1 / sqrt(set size), and need
