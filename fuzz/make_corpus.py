@@ -78,6 +78,9 @@ line = b"0.0000 1.0000 " * 128 + b"0 0 1 0 0 0 0 0 0 0 \r\n"
 seed("semeion", "line", line)
 seed("semeion", "short", line.replace(b".0000", b"") * 2)
 
+seed("openood", "classes", b"cifar10/test/a/0002.png 0\ncifar10/test/b/0001.png -1\r\n")
+seed("openood", "numbers", b"tin/val/images/val_0.JPEG -1\ntin/val/images/val_2.JPEG 1")
+
 seed("table", "text", b'x,y,"z"\n1,a,2\n3,"b ""c""",4e-3\n')
 seed("table", "numbers", b"\xef\xbb\xbfx,y\r\n1.5,10\r\n-2,9\r\n\r\n")
 

@@ -9,11 +9,12 @@
 namespace priornet {
 namespace {
 
-TEST(Catalogue, HoldsTheSetsOfThePaperAndThreeMore) {
+TEST(Catalogue, HoldsTheSetsOfThePaperAndFiveMore) {
   std::vector<std::string> names;
   for (const auto& entry : catalogue()) names.push_back(entry.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"mnist", "fashion-mnist", "kmnist", "emnist", "cifar10", "cifar100",
-                                             "svhn", "omniglot", "semeion", "tinyimagenet", "lsun"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"mnist", "fashion-mnist", "kmnist", "emnist", "cifar10", "cifar100", "svhn",
+                                      "omniglot", "semeion", "tinyimagenet", "lsun", "cifar10h", "openood"}));
 }
 
 TEST(Catalogue, SplitsMnistAsThePaperDoes) {
@@ -42,7 +43,8 @@ TEST(Catalogue, SplitsAreRowsOfParts) {
 TEST(Catalogue, PartsCanBeReadAndHaveClassNamesOnce) {
   for (const auto& entry : catalogue())
     for (const auto& part : entry.parts) {
-      EXPECT_TRUE(part.read) << entry.name << "-" << part.name;
+      EXPECT_NE(bool(part.read), bool(part.choose)) << entry.name << "-" << part.name;
+      EXPECT_EQ(part.chosen_from.empty(), !part.choose) << entry.name << "-" << part.name;
       const std::set<std::string> different(part.class_names.begin(), part.class_names.end());
       EXPECT_EQ(different.size(), part.class_names.size()) << entry.name << "-" << part.name;
     }
@@ -74,7 +76,8 @@ TEST(Catalogue, SuggestsTheNearestName) {
   EXPECT_THROWS(
       DataError, find_entry("mnsit"),
       "there is no data set named mnsit; did you mean mnist? (there are mnist, fashion-mnist, kmnist, emnist, "
-      "cifar10, cifar100, svhn, omniglot, semeion, tinyimagenet, lsun; a path is written with a / or a .)");
+      "cifar10, cifar100, svhn, omniglot, semeion, tinyimagenet, lsun, cifar10h, openood; a path is written with a / "
+      "or a .)");
   EXPECT_THROWS(DataError, find_split(find_entry("cifar10"), "validation"),
                 "cifar10 has no split named validation (it has train, test)");
   EXPECT_TRUE(in_catalogue("svhn"));

@@ -147,6 +147,13 @@ TEST(Modifiers, WorkInTheOrderGiven) {
   EXPECT_EQ(first_pixels(images.load(",first=1,invert,pad=1")), (std::vector<int64_t>{0}));
 }
 
+TEST(Modifiers, RepeatAllRows) {
+  const Images images;
+  EXPECT_EQ(first_pixels(images.load(",first=2,repeat=3")), (std::vector<int64_t>{0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(first_pixels(images.load(",first=2,repeat=1")), (std::vector<int64_t>{0, 1}));
+  EXPECT_THROW(images.load(",repeat=0"), ArgumentError);
+}
+
 TEST(Modifiers, ChangeShapes) {
   const Images images;
   const auto shape = [&](const std::string& modifiers) { return images.load(modifiers).inputs.sizes().vec(); };

@@ -66,9 +66,10 @@ TEST(SetName, TakesClassesAndAnotherSet) {
 }
 
 TEST(SetName, RejectsWhatItDoesNotKnowAndSaysWhatThereIs) {
-  EXPECT_THROWS(ArgumentError, parse_set_name("mnist,inverted"),
-                "data set 'mnist,inverted': 'inverted' is no modifier; did you mean invert? (there are invert, grey, "
-                "rgb, size=, resample=, antialias=, pad=, subset=, seed=, first=, last=, label=, classes=, without=)");
+  EXPECT_THROWS(
+      ArgumentError, parse_set_name("mnist,inverted"),
+      "data set 'mnist,inverted': 'inverted' is no modifier; did you mean invert? (there are invert, grey, "
+      "rgb, size=, resample=, antialias=, pad=, subset=, seed=, first=, last=, repeat=, label=, classes=, without=)");
 }
 
 TEST(SetName, RejectsValuesAndNamesThePart) {

@@ -33,6 +33,10 @@ struct SetPart {
   std::optional<ResizeOptions> resize;
   /// `location` is the folder or archive; `resize` is as above, or nothing where the images have one size.
   std::function<Dataset(const std::filesystem::path& location, const std::optional<ResizeOptions>& resize)> read;
+  /// Of a part that is a choice of rows of another set: that set, by name ("cifar10:test"). Its files say which rows:
+  /// `choose`, in place of `read`, gives them, int64 [count].
+  std::string chosen_from = {};
+  std::function<torch::Tensor(const std::filesystem::path& location, const Dataset& whole)> choose = {};
 };
 
 /// The rows first, first + 1, ..., first + count - 1 of a part.
@@ -68,7 +72,8 @@ struct CatalogueEntry {
   std::vector<Split> splits;  ///< the first is the one meant where none is named
 };
 
-/// The data sets known by name: those of the paper, and Fashion-MNIST, KMNIST and EMNIST.
+/// The data sets known by name: those of the paper, Fashion-MNIST, KMNIST and EMNIST, what people
+/// say of CIFAR-10, and the rows that OpenOOD lists.
 const std::vector<CatalogueEntry>& catalogue();
 
 bool in_catalogue(std::string_view name);

@@ -23,6 +23,7 @@
 //   pad=N             N black pixels more on every side
 //   subset=N          N rows drawn at random
 //   first=N, last=N   the first or last N rows
+//   repeat=N          all rows N times, one copy after the other
 //   classes=A|B       only the rows of these classes
 //   without=SET       only the rows of classes that the other set has not
 // and these say how, wherever they stand:
@@ -33,10 +34,10 @@
 namespace priornet {
 
 struct SetModifier {
-  enum class Kind { kInvert, kGrey, kRgb, kSize, kPad, kSubset, kFirst, kLast, kClasses, kWithout };
+  enum class Kind { kInvert, kGrey, kRgb, kSize, kPad, kSubset, kFirst, kLast, kRepeat, kClasses, kWithout };
 
   Kind kind;
-  int64_t number = 0;              ///< of pad, subset, first, last
+  int64_t number = 0;              ///< of pad, subset, first, last, repeat
   int64_t height = 0;              ///< of size
   int64_t width = 0;               ///< of size
   std::vector<std::string> names;  ///< of classes; of without, one

@@ -21,6 +21,8 @@ std::vector<CatalogueEntry> all_entries() {
   entries.push_back(semeion_set());
   entries.push_back(tiny_imagenet_set());
   entries.push_back(lsun_set());
+  entries.push_back(cifar10h_set());
+  entries.push_back(openood_set());
   return entries;
 }
 

@@ -20,4 +20,7 @@ struct CifarSet {
 /// of records than the first (the format has no header to tell a short file by), a label that is none of the classes'.
 Dataset read_cifar(const std::filesystem::path& root, const CifarSet& set);
 
+/// The classes of CIFAR-10, in their order.
+std::vector<std::string> cifar10_names();
+
 }  // namespace priornet

@@ -100,8 +100,8 @@ uint64_t seed_of(const Word& word) {
 }
 
 const std::vector<std::string> kWithoutValue = {"invert", "grey", "rgb"};
-const std::vector<std::string> kWithValue = {"size",  "resample", "antialias", "pad",     "subset", "seed",
-                                             "first", "last",     "label",     "classes", "without"};
+const std::vector<std::string> kWithValue = {"size",  "resample", "antialias", "pad",   "subset",  "seed",
+                                             "first", "last",     "repeat",    "label", "classes", "without"};
 
 void check_form(const Word& word) {
   const auto listed = [&](const auto& keys) { return std::find(keys.begin(), keys.end(), word.key) != keys.end(); };
@@ -133,6 +133,7 @@ void add(SetName& name, const Word& word) {
   if (key == "subset") modify({Kind::kSubset, whole_number(word, 1), 0, 0, {}});
   if (key == "first") modify({Kind::kFirst, whole_number(word, 1), 0, 0, {}});
   if (key == "last") modify({Kind::kLast, whole_number(word, 1), 0, 0, {}});
+  if (key == "repeat") modify({Kind::kRepeat, whole_number(word, 1), 0, 0, {}});
   if (key == "classes") modify({Kind::kClasses, 0, 0, 0, names_in(word)});
   if (key == "without") modify({Kind::kWithout, 0, 0, 0, {word.value}});
   if (key == "resample") set_once(name.resampling, resampling_of(word), word);
@@ -185,6 +186,11 @@ namespace {
 }
 
 Dataset load_part(const CatalogueEntry& entry, const SetPart& part, const SetName& name, const LoadOptions& options) {
+  if (part.choose) {
+    const auto location = find_location(entry, part, options.root);
+    if (!location) fail_as_absent(entry, part, options);
+    return read_chosen_rows(part, *location, options);
+  }
   const auto resize = part.resize ? resize_on_reading(name, part.resize) : std::nullopt;
   const auto name_of_copy = copy_name(entry, part, resize);
   const auto location = find_location(entry, part, options.root);
@@ -217,6 +223,15 @@ Dataset load_named_set(const SetName& name, const LoadOptions& options) {
 }
 
 }  // namespace
+
+Dataset read_chosen_rows(const SetPart& part, const std::filesystem::path& location, const LoadOptions& options) {
+  const auto whole = load_set(part.chosen_from, options);
+  const auto rows = part.choose(location, whole);
+  if (rows.size(0) != part.count)
+    throw DataError(fmt::format("{}: lists {} images, should list {}", (location / part.files.front()).string(),
+                                rows.size(0), part.count));
+  return select(whole, rows);
+}
 
 Dataset load_set(const SetName& name, const LoadOptions& options) {
   try {

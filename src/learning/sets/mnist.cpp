@@ -172,6 +172,7 @@ CatalogueEntry entry_of(const MnistLike& set) {
       {"test", 10'000, "the test file", {{"test", 0, 10'000}}},
       {"valid+test", 15'000, "validation, then test", {{"train", 0, 5'000}, {"test", 0, 10'000}}},
       {"train+validation", 60'000, "the training file", {{"train", 0, 60'000}}},
+      {"all", 70'000, "the training file, then the test file", {{"train", 0, 60'000}, {"test", 0, 10'000}}},
   };
   return entry;
 }

@@ -204,6 +204,8 @@ Dataset modified(Dataset set, const SetName& name, const SetModifier& modifier, 
     case Kind::kLast:
       check_count(set, name, "last", n);
       return slice(set, set.size() - n, n);
+    case Kind::kRepeat:
+      return select(set, torch::arange(set.size(), torch::kInt64).repeat({n}));
     case Kind::kClasses:
       return only_classes(set, name, modifier.names);
     case Kind::kWithout:

@@ -19,6 +19,10 @@ bool is_own_set(const std::string& name, const LoadOptions& options);
 /// The images of that folder, with the name's modifiers applied. There is such a set.
 Dataset load_own_set(const SetName& name, const LoadOptions& options);
 
+/// The rows of another set that a part of the catalogue is (SetPart::chosen_from). AbsentSet where that set is not
+/// there; DataError where it has not the rows that the files at the location ask for.
+Dataset read_chosen_rows(const SetPart& part, const std::filesystem::path& location, const LoadOptions& options);
+
 /// The set with the name's modifiers applied in their order; the first `size` is passed over where it was applied as
 /// the images were read. DataError that names the modifier which the set cannot take.
 Dataset modified(Dataset set, const SetName& name, bool is_resized, const LoadOptions& options);

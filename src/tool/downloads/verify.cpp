@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "learning/data/file_tree.h"
+#include "learning/sets/path_set.h"
 #include "tool/downloads/checksum.h"
 #include "tool/downloads/download.h"
 
@@ -49,12 +50,13 @@ Finding check_file(const CatalogueEntry& entry, const KnownFile& file, const fs:
   return finding;
 }
 
-Finding check_part(const CatalogueEntry& entry, const SetPart& part, const fs::path& location, Progress& progress) {
+Finding check_part(const CatalogueEntry& entry, const SetPart& part, const fs::path& root, const fs::path& location,
+                   Progress& progress) {
   const auto task = fmt::format("reading {} {}", entry.name, part.name);
   Finding finding{fmt::format("{}: {} images", part.name, part.count), "", ""};
   progress.report(task, 0, 1);
   try {
-    const auto set = part.read(location, part.resize);
+    const auto set = part.choose ? read_chosen_rows(part, location, {root}) : part.read(location, part.resize);
     check_dataset(set);
     if (set.size() != part.count) finding.fault = fmt::format("holds {} images", set.size());
   } catch (const DataError& error) {
@@ -72,7 +74,7 @@ std::vector<Finding> verify_set(const CatalogueEntry& entry, const fs::path& roo
     if (const auto path = find_file(entry, file, root)) findings.push_back(check_file(entry, file, *path, progress));
   for (const auto& part : entry.parts)
     if (const auto location = find_location(entry, part, root))
-      findings.push_back(check_part(entry, part, *location, progress));
+      findings.push_back(check_part(entry, part, root, *location, progress));
   return findings;
 }
 
