@@ -13,7 +13,8 @@ TEST(Experiments, AreFoundByName) {
 
 TEST(Experiments, ListTheKnownNames) {
   EXPECT_THROWS(ConfigError, find_experiment("syntetic"),
-                "unknown experiment 'syntetic'; known: synthetic, mnist, mnist-noise, svhn, cifar10");
+                "unknown experiment 'syntetic'; known: synthetic, mnist, mnist-noise, svhn, cifar10, openood, "
+                "reasons");
 }
 
 TEST(OutputFolder, IsMadeAndHoldsWhatIsWritten) {

@@ -1,7 +1,7 @@
 #include <priornet/learning/load_set.h>
 #include <priornet/learning/training.h>
 #include <priornet/uncertainty/errors.h>
-#include <testing/small_runs.h>
+#include <testing/small_experiment.h>
 #include <testing/throws.h>
 #include "tool/experiments/image_plans.h"
 #include "tool/experiments/image_reproduction.h"
@@ -14,16 +14,6 @@ namespace priornet {
 namespace {
 
 namespace fs = std::filesystem;
-
-TrainConfig small_plan(const std::string& method, uint64_t seed) {
-  auto config = small_config(method);
-  config.train = "train";
-  config.validation = "validation";
-  config.augmentation = {};
-  config.epochs = 2;
-  config.seed = static_cast<int64_t>(seed);
-  return config;
-}
 
 /// Bars left, middle and right are learnt; noise and an absent set are outside.
 ImageExperiment small_experiment(uint64_t seed) {
@@ -42,18 +32,6 @@ ImageExperiment small_experiment(uint64_t seed) {
   experiment.models = {
       {"DNN", run, dnn, 0}, {"MCDP", run, dnn, 3}, {"DPN", run_of_seed(seed, "dpn"), small_plan("dpn", seed), 0}};
   return experiment;
-}
-
-/// Made-up sets by name. One label in the test set is wrong, so that there is something misclassified.
-Dataset small_set(const std::string& name) {
-  if (name == "absent") throw AbsentSet("paintings is not below /data", "priornet data get paintings gets it");
-  if (name == "noise")
-    return {
-        name, torch::randint(0, 256, {60, 1, 8, 8}, make_generator(5), torch::kInt64).to(torch::kUInt8), {}, {}, {}};
-  auto set = small_images(name == "train" ? 320 : 90, name == "train" ? 1 : 2);
-  if (name == "test") set.labels[0] = (set.labels[0] + 1).remainder(3);
-  set.name = name;
-  return set;
 }
 
 struct Reproduction {
@@ -244,6 +222,30 @@ TEST(ImageExperiment, TakesAMemberOfAnEnsembleForItself) {
   ASSERT_EQ(summary.tables.size(), 7u);
   EXPECT_EQ(summary.tables[4].title, "DPN by D.Ent. against DNN by Ent.: AUROC in %");
   EXPECT_EQ(summary.tables[6].title, "DPN ensemble: data, distributional and model uncertainty apart");
+}
+
+TEST(ImageExperiment, TakesAWholeEnsembleFromAnotherExperiment) {
+  const TemporaryFolder folder;
+  Reproduction(folder / "first").count_steps(small_ensemble);
+  Reproduction second(folder / "second");
+  second.run.other_runs = {folder / "first" / "runs"};
+  second.count_steps(small_ensemble);
+  EXPECT_EQ(second.steps, 0);
+  const auto results = nlohmann::json::parse(bytes_of(folder / "second" / "results.json"));
+  EXPECT_EQ(results["seeds"][0]["models"][2]["evaluation"]["run"], "../first/runs/seed-1/dpn");
+  // One member that is not finished makes it another ensemble, of which nothing is taken.
+  fs::remove_all(folder / "first" / "runs" / "seed-1" / "dpn" / "member-2");
+  Reproduction third(folder / "third");
+  third.run.other_runs = second.run.other_runs;
+  third.count_steps(small_ensemble);
+  EXPECT_EQ(third.steps, 2 * 2 * 10) << "both members; the DNN and the single DPN are taken";
+}
+
+TEST(RunsBeside, LieInTheFoldersBesideTheResults) {
+  const std::vector<fs::path> wanted = {"out/mnist/runs"};
+  EXPECT_EQ(runs_beside("out/mnist-noise", {"mnist"}), wanted);
+  EXPECT_EQ(runs_beside("out/mnist-noise/", {"mnist"}), wanted);
+  EXPECT_EQ(runs_beside("mnist-noise", {"mnist", "svhn"}), (std::vector<fs::path>{"mnist/runs", "svhn/runs"}));
 }
 
 TEST(ImageExperiment, MakesOneEnsembleOfTheNetworksOfAllSeeds) {

@@ -82,6 +82,25 @@ TEST(Reproduce, SaysHowToGetTheDataItLacks) {
   }
 }
 
+TEST(Reproduce, SaysWhatItNeedsBeyondThePaper) {
+  const TemporaryFolder folder;
+  ::setenv("PRIORNET_DATA", (folder / "none").c_str(), 1);
+  const auto out = (folder / "out").string();
+  for (const auto& [name, set] :
+       {std::pair{"openood", "openood (cifar10-val)"}, std::pair{"reasons", "cifar10h (test)"}}) {
+    expect_failure(
+        run_tool({"reproduce", name, "--out", out}),
+        std::string(name) + " goes beyond the paper and has no profile paper: give --profile modern or quick");
+    EXPECT_FALSE(std::filesystem::exists(out));
+    const auto done = run_tool({"reproduce", name, "--profile", "quick", "--out", out});
+    EXPECT_EQ(done.status, 1);
+    EXPECT_NE(done.err.find(std::string("priornet: ") + set + " is not below " + (folder / "none").string()),
+              std::string::npos)
+        << done.err;
+    std::filesystem::remove_all(out);
+  }
+}
+
 TEST(Reproduce, GoesThroughAllAndSumsUp) {
   const TemporaryFolder folder;
   ::setenv("PRIORNET_DATA", (folder / "none").c_str(), 1);

@@ -13,6 +13,7 @@ const expect = (condition, problem) => condition || problems.push(problem);
 // What each section must show: so many elements of a kind that are drawn and not empty.
 const wanted = {
   figures: ["canvas", 6],
+  reasons: [".chart svg", 2],
   tables: ["tbody tr", 1],
   curves: [".chart svg", 3],
   calibration: [".chart svg", 2],

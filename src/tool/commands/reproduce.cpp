@@ -44,7 +44,8 @@ std::vector<const Experiment*> find_all(const std::vector<std::string>& names) {
   };
   for (const auto& name : names) {
     if (name == kAll) {
-      for (const auto& experiment : experiments()) add(experiment);
+      for (const auto& experiment : experiments())
+        if (experiment.is_of_paper) add(experiment);
       continue;
     }
     if (name.find('=') != std::string::npos)
@@ -186,11 +187,12 @@ void describe_reproduce(Command& command) {
   command.notes = "Experiments:";
   for (const auto& experiment : experiments())
     command.notes += fmt::format("\n  {:<12} {}", experiment.name, experiment.description);
-  command.notes += fmt::format("\n  {:<12} every one of them, with a summary at the end", kAll);
+  command.notes += fmt::format("\n  {:<12} every one of the paper's, with a summary at the end", kAll);
   command.notes += "\n\nNetworks are left in OUT/runs: a command that was stopped goes on where it was.";
   command.examples = {"priornet reproduce synthetic --out out/synthetic",
                       "priornet reproduce synthetic mnist --profile quick",
                       "priornet reproduce cifar10 --profile modern --seeds 3 --device cuda --out out/cifar10-modern",
+                      "priornet reproduce reasons --profile modern --device cuda --out out/reasons",
                       "priornet reproduce all --out out"};
   command.run = [options](const Invocation& invocation) { reproduce(*options, invocation); };
 }

@@ -7,7 +7,9 @@
 
 #include "learning/base/run_record.h"
 #include "tool/experiments/image_plans.h"
+#include "tool/experiments/openood_benchmark.h"
 #include "tool/experiments/output_folder.h"
+#include "tool/experiments/reasons.h"
 #include "tool/experiments/synthetic_results.h"
 
 namespace priornet {
@@ -22,6 +24,12 @@ constexpr Experiment kExperiments[] = {
     {"svhn", "SVHN against CIFAR-10, CIFAR-100, TinyImageNet, LSUN and other scenes (appendix B.2)", reproduce_svhn},
     {"cifar10", "CIFAR-10 against CIFAR-100, SVHN, TinyImageNet, LSUN and other scenes (section 5.2, appendix B.3)",
      reproduce_cifar10},
+    {"openood", "CIFAR-10 by the protocol of OpenOOD 1.5, beside its published rows (profiles modern and quick)",
+     reproduce_openood, false},
+    {"reasons",
+     "is the reason right? uncertainty against people, causes of verdicts, and the amount of training data "
+     "(profiles modern and quick)",
+     reproduce_reasons, false},
 };
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 #include "tool/report/table.h"
 
-// The paper's experiments by name. Each trains, measures, and leaves its results in a folder.
+// The paper's experiments, and some beyond it, by name. Each trains, measures, and leaves its results in a folder.
 
 namespace priornet {
 
@@ -54,9 +54,10 @@ struct Experiment {
   std::string_view name;
   std::string_view description;
   ExperimentSummary (*run)(const ExperimentOptions& options, Progress& progress);
+  bool is_of_paper = true;  ///< else it goes beyond the paper and has no profile of that name
 };
 
-/// Every experiment, in the paper's order.
+/// Every experiment, in the paper's order; then those beyond it.
 std::span<const Experiment> experiments();
 
 /// Throws ConfigError, listing the known names, for any other.

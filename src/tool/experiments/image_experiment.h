@@ -4,11 +4,13 @@
 #include <priornet/uncertainty/detection.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "tool/experiments/published.h"
+#include "tool/report/table.h"
 
 // An experiment on images as data: which networks are trained and asked, on which sets, beside which published cells.
 
@@ -37,6 +39,8 @@ struct PlannedComparison {
   std::string against_measure;
 };
 
+struct ImageResult;
+
 struct ImageExperiment {
   std::string name;   ///< "mnist"
   std::string title;  ///< of the report
@@ -51,6 +55,8 @@ struct ImageExperiment {
   bool is_noise_table = false;       ///< compared with the paper's table on noise: AUROC alone, a row a sigma
   BootstrapOptions bootstrap;        ///< of the intervals
   std::vector<std::string> remarks;  ///< what a reader of the tables should know of the recipe
+  /// Tables of its own in place of those of the paper, from one result per seed; none: the paper's.
+  std::function<std::vector<Table>(const std::vector<ImageResult>& seeds)> tables = {};
 };
 
 }  // namespace priornet

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <priornet/learning/training.h>
+#include <priornet/uncertainty/errors.h>
 
 #include "tool/experiments/recipes.h"
 
@@ -18,6 +19,12 @@ ImageExperiment begin_experiment(const ImagePlanOptions& options) {
   if (!options.overrides.empty())
     experiment.remarks.emplace_back("Not as configured: settings were given by hand, see the command.");
   return experiment;
+}
+
+void refuse_paper_profile(const ImagePlanOptions& options, const char* experiment) {
+  if (options.profile == Profile::kPaper)
+    throw ConfigError(
+        fmt::format("{} goes beyond the paper and has no profile paper: give --profile modern or quick", experiment));
 }
 
 std::string run_of_seed(uint64_t seed, const std::string& name) { return fmt::format("seed-{}/{}", seed, name); }
@@ -233,7 +240,7 @@ ExperimentSummary reproduce_mnist(const ExperimentOptions& options, Progress& pr
 
 ExperimentSummary reproduce_mnist_noise(const ExperimentOptions& options, Progress& progress) {
   ImageRunOptions run;
-  run.other_runs = {options.out.parent_path() / "mnist" / "runs"};
+  run.other_runs = runs_beside(options.out, {"mnist"});
   return reproduce_images(plan_by(mnist_noise_experiment, options), options, run, progress);
 }
 

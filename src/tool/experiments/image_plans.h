@@ -31,6 +31,9 @@ Extent extent_of(Profile profile);
 /// An experiment with what options and profile settle for all of them; the rest is to be filled in.
 ImageExperiment begin_experiment(const ImagePlanOptions& options);
 
+/// ConfigError for profile paper, of an experiment that the paper does not have.
+void refuse_paper_profile(const ImagePlanOptions& options, const char* experiment);
+
 /// A configuration of configs/, and what a profile changes of it.
 struct PlannedRecipe {
   std::string name;

@@ -84,14 +84,26 @@ void drop_scores(ImageResult& result) {
 
 }  // namespace
 
+ImageRunOptions run_options(const ExperimentOptions& options, ImageRunOptions run) {
+  run.device = options.device.value_or(best_device());
+  run.runs = options.out / "runs";
+  run.stop = options.stop;
+  return run;
+}
+
+std::vector<std::filesystem::path> runs_beside(const std::filesystem::path& out,
+                                               const std::vector<std::string>& names) {
+  std::vector<std::filesystem::path> folders;
+  for (const auto& name : names) folders.push_back((out / ".." / name / "runs").lexically_normal());
+  return folders;
+}
+
 ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptions& options, ImageRunOptions run,
                                    Progress& progress) {
   check_range("reproduce_images", "seeds", options.seeds >= 1, "at least 1", static_cast<double>(options.seeds));
   const auto start = std::chrono::steady_clock::now();
   OutputFolder out(options.out);
-  run.device = options.device.value_or(best_device());
-  run.runs = options.out / "runs";
-  run.stop = options.stop;
+  run = run_options(options, std::move(run));
   std::vector<ImageResult> results;
   for (int64_t i = 0; i < options.seeds; ++i) {
     const auto seed = options.seed + static_cast<uint64_t>(i);

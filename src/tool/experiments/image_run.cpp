@@ -254,23 +254,32 @@ class SeedRun {
 
   /// The folder of the run, after training where there was any left to do.
   std::filesystem::path trained(const PlannedModel& plan, const std::string& name) {
-    if (plan.config.members == 1) {
-      const auto folder = options_.runs / plan.run;
-      const auto rows = sets_.at(plan.config.train).size();
-      refuse_other_run(folder, plan.config);
+    const auto own = options_.runs / plan.run;
+    if (plan.config.members == 1) refuse_other_run(own, plan.config);
+    if (!is_finished(own, plan.config))
       for (const auto& other : options_.other_runs)
-        if (!is_finished_run(folder, plan.config, rows) && is_finished_run(other / plan.run, plan.config, rows))
-          return other / plan.run;
-      train_network(plan.config, folder, name);
-      return folder;
+        if (is_finished(other / plan.run, plan.config)) return other / plan.run;
+    if (plan.config.members == 1) {
+      train_network(plan.config, own, name);
+      return own;
     }
     // Members are held to their configurations one by one: there may be more of them than last time.
-    const RunFolder folder(options_.runs / plan.run, RunFolder::Start::kResume);
+    const RunFolder folder(own, RunFolder::Start::kResume);
     for (int64_t member = 1; member <= plan.config.members; ++member)
       train_network(member_config(plan.config, member), member_folder(folder.path(), member),
                     fmt::format("{}, member {}", name, member));
     folder.write_config(to_toml(plan.config));
     return folder.path();
+  }
+
+  /// Of an ensemble, whether it and all of its members are.
+  bool is_finished(const std::filesystem::path& folder, const TrainConfig& config) const {
+    const auto rows = sets_.at(config.train).size();
+    if (config.members == 1) return is_finished_run(folder, config, rows);
+    if (config_of(folder) != to_toml(config)) return false;
+    for (int64_t member = 1; member <= config.members; ++member)
+      if (!is_finished_run(member_folder(folder, member), member_config(config, member), rows)) return false;
+    return true;
   }
 
   void train_network(const TrainConfig& config, const std::filesystem::path& folder, const std::string& name) {

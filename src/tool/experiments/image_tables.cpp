@@ -309,6 +309,7 @@ class Tables {
 }  // namespace
 
 std::vector<Table> image_tables(const std::vector<ImageResult>& seeds) {
+  if (seeds.front().experiment.tables) return seeds.front().experiment.tables(seeds);
   const Tables tables(seeds);
   if (seeds.front().experiment.is_noise_table) return {tables.errors(), tables.detection(CellMetric::kAuroc)};
   std::vector<Table> all = {tables.errors(), tables.misclassification(), tables.detection(CellMetric::kAuroc),

@@ -4,6 +4,7 @@ import { h } from "./elements.js";
 import { explorer } from "./explorer.js";
 import { images } from "./images.js";
 import { maps } from "./maps.js";
+import { reasons } from "./reasons.js";
 import { record, trivial } from "./record.js";
 import { simplexes } from "./simplex.js";
 import { headlines, scoreBar } from "./summary.js";
@@ -19,6 +20,7 @@ function sectionsOf(results) {
   const hasPublished = tables.some((table) => table.rows.some((row) => row.some((cell) => cell?.published !== undefined)));
   return [
     ["figures", "Which uncertainty knows where the data is", results.maps && maps(results.maps)],
+    ["reasons", "Three tests of it", results.reasons && reasons(results.reasons)],
     ["tables", hasPublished ? "In numbers, beside the paper’s" : "In numbers",
       tables.length > 0 && [hasPublished && comparisonKey(), tables.map(tableElement)]],
     ["curves", "Scores and detection", curves?.models.length > 0 && explorer(curves)],

@@ -1,0 +1,323 @@
+#include "tool/experiments/openood_benchmark.h"
+
+#include <fmt/format.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/learning/method.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/measure_table.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "tool/experiments/image_results.h"
+#include "tool/experiments/image_tables.h"
+#include "tool/experiments/output_folder.h"
+
+namespace priornet {
+namespace {
+
+/// What OpenOOD 1.5 prints of a method, in %: means over near and far sets, with standard deviations over 3 networks.
+struct PublishedMethod {
+  const char* method;
+  const char* outliers;
+  double near, near_deviation, far, far_deviation, error;
+};
+
+// results/cifar10.csv of https://github.com/Jingkang50/OpenOOD.
+constexpr PublishedMethod kPublished[] = {
+    {"OE", "TinyImageNet's 597 other classes", 94.82, 0.21, 96.00, 0.13, 5.37},
+    {"RotPred + PixMix", "none (fractals mixed in)", 94.86, 0.14, 98.18, 0.14, 4.09},
+    {"KNN", "none", 90.64, 0.20, 92.96, 0.14, 4.94},
+    {"MSP", "none", 88.03, 0.25, 90.73, 0.43, 4.94},
+};
+
+constexpr size_t kNearSets = 2;  // the first of the sets; the others are far
+constexpr std::array<std::string_view, 5> kCandidates = {"max_prob", "entropy", "mutual_information",
+                                                         "differential_entropy", "energy"};
+
+std::string label_of(const std::string& measure) { return std::string(find_measure_by_name(measure)->label); }
+
+/// The models of cifar10, on no set yet.
+ImageExperiment begin_openood(const ImagePlanOptions& options) {
+  refuse_paper_profile(options, "openood");
+  auto experiment = cifar10_experiment(options);
+  experiment.name = "openood";
+  experiment.title = "Ten kinds of things, by OpenOOD's protocol";
+  experiment.lead =
+      "The CIFAR-10 benchmark of OpenOOD 1.5 (Zhang et al., 2023) with priornet's networks: how well are images of "
+      "other things found, near (CIFAR-100, TinyImageNet) and far (MNIST, SVHN), beside the methods that it publishes?";
+  experiment.published = {};
+  experiment.outside.clear();
+  experiment.remarks = begin_experiment(options).remarks;
+  return experiment;
+}
+
+}  // namespace
+
+ImageExperiment openood_experiment(const ImagePlanOptions& options) {
+  auto experiment = begin_openood(options);
+  experiment.inside = evaluated("openood:cifar10-test", 9'000, options);
+  experiment.inside_title = "CIFAR-10, OpenOOD's 9,000 test images";
+  experiment.outside = {{"CIFAR-100", evaluated("openood:cifar100-test", 9'000, options), ""},
+                        {"TinyImageNet", evaluated("openood:tin-test", 7'793, options) + ",size=32", ""},
+                        {"MNIST", evaluated("mnist:all", 70'000, options) + ",rgb,size=32", ""},
+                        {"SVHN", evaluated("svhn:test", 26'032, options), ""}};
+  return experiment;
+}
+
+ImageExperiment openood_validation(const ImagePlanOptions& options) {
+  auto experiment = begin_openood(options);
+  experiment.inside = "openood:cifar10-val";
+  experiment.inside_title = "CIFAR-10, OpenOOD's 1,000 validation images";
+  experiment.outside = {{"TinyImageNet, validation", "openood:tin-val,size=32", ""}};
+  experiment.comparisons.clear();
+  experiment.bootstrap.replicates = 2;  // nobody looks at the intervals
+  return experiment;
+}
+
+MeasureOfModel choose_measures(const std::vector<ImageResult>& validation) {
+  const auto& missing = validation.front().missing;
+  if (!missing.empty())
+    throw AbsentSet(
+        fmt::format("openood needs {} to choose measures by: {}", missing.front().plan.set, missing.front().remedy),
+        missing.front().remedy);
+  MeasureOfModel chosen;
+  for (size_t model = 0; model < validation.front().models.size(); ++model) {
+    double best = -1.0;
+    for (const auto candidate : kCandidates) {
+      double sum = 0.0;
+      const auto results = results_of_model(validation, model);
+      for (const auto* result : results) {
+        const auto* found = find_measure(result->report.evaluation.outside.front().detection, candidate);
+        sum += found == nullptr ? -1.0 : found->detection.auroc.value;
+      }
+      if (sum / static_cast<double>(results.size()) <= best) continue;
+      best = sum / static_cast<double>(results.size());
+      chosen[validation.front().models[model].plan.name] = candidate;
+    }
+  }
+  return chosen;
+}
+
+namespace {
+
+/// Whether a network saw images of the set's kind outside its training data.
+bool is_seen(const PlannedModel& model, const PlannedSet& set) {
+  if (!method_info(model.config.method.name).needs_outside) return false;
+  const auto source = parse_set_name(model.config.outside.source).set;
+  const auto name = parse_set_name(set.set);
+  return name.set == source || name.split.starts_with(source + "-");
+}
+
+std::string outliers_of(const PlannedModel& model) {
+  const auto& config = model.config;
+  if (!method_info(config.method.name).needs_outside) return "none";
+  const auto added = config.outside.added.value_or(0);
+  return added == 0 ? config.outside.source : fmt::format("{}, {} made-up images", config.outside.source, added);
+}
+
+/// In %; without an interval where none is known.
+Cell percent_cell(const Estimate& share, const char* mark = "") {
+  const double value = 100 * share.value, margin = 50 * (share.high - share.low);
+  return Cell::number(
+      value, margin > 0 ? fmt::format("{:.2f} ± {:.2f}{}", value, margin, mark) : fmt::format("{:.2f}{}", value, mark));
+}
+
+Estimate certain(double value) { return {value, value, value}; }
+
+class OpenOodTables {
+ public:
+  OpenOodTables(const std::vector<ImageResult>& seeds, const MeasureOfModel& measures)
+      : seeds_(seeds), first_(seeds.front()), measures_(measures) {}
+
+  Table benchmark() const {
+    Table table{
+        "OpenOOD 1.5, CIFAR-10: AUROC, in %", {"method", "ranked by", "outliers trained with", "near", "far"}, {}, {}};
+    for (const auto& set : first_.outside) table.columns.push_back(set.title);
+    table.columns.emplace_back("error");
+    for (size_t m = 0; m < first_.models.size(); ++m) {
+      const auto& plan = first_.models[m].plan;
+      const auto& measure = measures_.at(plan.name);
+      std::vector<Cell> row{plan.name + ", ours", label_of(measure), outliers_of(plan)};
+      for (const bool is_near : {true, false}) row.push_back(mean_cell(m, measure, is_near));
+      for (size_t s = 0; s < first_.outside.size(); ++s)
+        row.push_back(percent_cell(auroc(m, s, measure), is_seen(plan, first_.outside[s]) ? " *" : ""));
+      row.push_back(error_cell(m));
+      table.add(std::move(row));
+    }
+    for (const auto& method : kPublished) {
+      std::vector<Cell> row{
+          fmt::format("{}, published", method.method), "-", method.outliers,
+          Cell::number(method.near, fmt::format("{:.2f} ± {:.2f}", method.near, method.near_deviation)),
+          Cell::number(method.far, fmt::format("{:.2f} ± {:.2f}", method.far, method.far_deviation))};
+      row.resize(row.size() + first_.outside.size(), Cell("-"));
+      row.push_back(Cell::number(method.error, 2));
+      table.add(std::move(row));
+    }
+    table.notes = notes();
+    return table;
+  }
+
+  Table details() const {
+    Table table{"Each set, in %",
+                {"method", "out of distribution", "AUROC", "AUPR, in-distribution positive",
+                 "AUPR, out-of-distribution positive", "FPR at 95 % TPR"},
+                {},
+                {}};
+    for (size_t m = 0; m < first_.models.size(); ++m)
+      for (size_t s = 0; s < first_.outside.size(); ++s) {
+        const auto& plan = first_.models[m].plan;
+        const auto& measure = measures_.at(plan.name);
+        const auto metric = [&](auto&& pick) {
+          return percent_cell(over(m, [&](const ModelResult& result) { return pick(row_of(result, s, measure)); }));
+        };
+        table.add({plan.name, first_.outside[s].title,
+                   percent_cell(auroc(m, s, measure), is_seen(plan, first_.outside[s]) ? " *" : ""),
+                   metric([](const MeasureDetection& row) { return certain(row.aupr_negatives); }),
+                   metric([](const MeasureDetection& row) { return row.detection.aupr; }),
+                   metric([](const MeasureDetection& row) { return row.detection.fpr95; })});
+      }
+    table.notes = {
+        "As OpenOOD counts: out-of-distribution inputs are the positives of AUROC and of FPR; the areas under "
+        "precision and recall are by trapezoids.",
+        kSeenNote};
+    return table;
+  }
+
+  Table measures() const {
+    Table table{"AUROC by every measure, in %: near / far", {"method"}, {}, {}};
+    for (const auto candidate : kCandidates) table.columns.push_back(label_of(std::string(candidate)));
+    for (size_t m = 0; m < first_.models.size(); ++m) {
+      std::vector<Cell> row{first_.models[m].plan.name};
+      for (const auto candidate : kCandidates) {
+        const std::string measure(candidate);
+        const bool has = find_measure(first_.models[m].report.evaluation.outside.front().detection, measure) != nullptr;
+        const auto mean = [&](bool is_near) { return 100 * mean_auroc(m, measure, is_near).value; };
+        row.push_back(has ? Cell(fmt::format("{:.2f} / {:.2f}", mean(true), mean(false))) : Cell("-"));
+      }
+      table.add(std::move(row));
+    }
+    table.notes.emplace_back(
+        "The measure of the tables above was chosen by its AUROC on OpenOOD's validation images, "
+        "1,000 of CIFAR-10 and 1,000 of TinyImageNet, which are in no other row.");
+    return table;
+  }
+
+ private:
+  static constexpr const char* kSeenNote =
+      "* Not unseen: the network was trained against other images of the same source.";
+
+  static const MeasureDetection& row_of(const ModelResult& result, size_t set, const std::string& measure) {
+    const auto* row = find_measure(result.report.evaluation.outside.at(set).detection, measure);
+    if (row == nullptr) throw ArgumentError(fmt::format("openood_tables: {} has no {}", result.plan.name, measure));
+    return *row;
+  }
+
+  template <class Pick>
+  Estimate over(size_t model, Pick&& pick) const {
+    std::vector<Estimate> estimates;
+    for (const auto* result : results_of_model(seeds_, model)) estimates.push_back(pick(*result));
+    return over_seeds(estimates);
+  }
+
+  Estimate auroc(size_t model, size_t set, const std::string& measure) const {
+    return over(model, [&](const ModelResult& result) { return row_of(result, set, measure).detection.auroc; });
+  }
+
+  /// Of the sets that are there. The interval is that of several seeds alone.
+  Estimate mean_auroc(size_t model, const std::string& measure, bool is_near) const {
+    return over(model, [&](const ModelResult& result) {
+      double sum = 0.0, count = 0.0;
+      for (size_t s = 0; s < first_.outside.size(); ++s) {
+        if (is_near_set(s) != is_near) continue;
+        sum += row_of(result, s, measure).detection.auroc.value;
+        ++count;
+      }
+      return certain(count == 0 ? 0.0 : sum / count);
+    });
+  }
+
+  /// Sets may be missing: near ones are known by their place in the plan.
+  bool is_near_set(size_t set) const {
+    const auto& planned = first_.experiment.outside;
+    const auto at = std::find_if(planned.begin(), planned.end(),
+                                 [&](const PlannedSet& plan) { return plan.set == first_.outside[set].set; });
+    return at - planned.begin() < static_cast<std::ptrdiff_t>(kNearSets);
+  }
+
+  Cell mean_cell(size_t model, const std::string& measure, bool is_near) const {
+    bool any = false, seen = false;
+    for (size_t s = 0; s < first_.outside.size(); ++s) {
+      if (is_near_set(s) != is_near) continue;
+      any = true;
+      seen = seen || is_seen(first_.models[model].plan, first_.outside[s]);
+    }
+    return any ? percent_cell(mean_auroc(model, measure, is_near), seen ? " *" : "") : Cell("-");
+  }
+
+  Cell error_cell(size_t model) const {
+    return percent_cell(
+        over(model, [](const ModelResult& result) { return certain(result.report.evaluation.inside.error); }));
+  }
+
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes = {
+        seeds_.size() > 1
+            ? fmt::format("± half a 95 % interval: by Student's t, of the mean over {} seeds; of published "
+                          "rows a standard deviation over 3 networks.",
+                          seeds_.size())
+            : std::string("± half a 95 % interval by DeLong; of published rows a standard deviation over 3 "
+                          "networks."),
+        kSeenNote,
+        "Published: OpenOOD 1.5, a ResNet-18 trained for 100 epochs. Its OE was trained against images of "
+        "TinyImageNet's "
+        "kind, so that its near mean is not all unseen either.",
+        "Far: the mean of MNIST and SVHN here; the published one is of Textures and Places365 as well, which are not "
+        "here. The two are not the same mean.",
+        "OpenOOD numbers the images of CIFAR within their class: that it follows the order of the published files is "
+        "an "
+        "assumption. Images that are not 32x32 are resized as Pillow does it, bilinear and antialiased, and grey ones "
+        "become RGB, as OpenOOD's preprocessor does."};
+    for (const auto& missing : first_.missing)
+      notes.push_back(fmt::format("{} is missing: {}", missing.plan.title, missing.remedy));
+    for (const auto& remark : first_.experiment.remarks) notes.push_back(remark);
+    return notes;
+  }
+
+  const std::vector<ImageResult>& seeds_;
+  const ImageResult& first_;
+  const MeasureOfModel& measures_;
+};
+
+}  // namespace
+
+std::vector<Table> openood_tables(const std::vector<ImageResult>& seeds, const MeasureOfModel& measures) {
+  const OpenOodTables tables(seeds, measures);
+  std::vector<Table> all = {tables.benchmark(), tables.details(), tables.measures()};
+  for (auto& comparison : comparison_tables(seeds)) all.push_back(std::move(comparison));
+  return all;
+}
+
+ExperimentSummary reproduce_openood(const ExperimentOptions& options, Progress& progress) {
+  openood_experiment({options.profile, options.seed, options.overrides});  // what cannot be planned leaves no folder
+  const OutputFolder out(options.out);
+  ImageRunOptions run;
+  run.other_runs = runs_beside(options.out, {"cifar10", "cifar10-modern", "reasons"});
+  // Trains what is not trained yet; the test images are looked at after the measures are chosen.
+  const auto validation_plan = plan_by(openood_validation, options), plan = plan_by(openood_experiment, options);
+  std::vector<ImageResult> validation;
+  for (int64_t i = 0; i < options.seeds; ++i)
+    validation.push_back(run_image_experiment(validation_plan(options.seed + static_cast<uint64_t>(i)),
+                                              run_options(options, run), progress));
+  const auto measures = choose_measures(validation);
+  return reproduce_images(
+      [&](uint64_t seed) {
+        auto experiment = plan(seed);
+        experiment.tables = [&](const std::vector<ImageResult>& seeds) { return openood_tables(seeds, measures); };
+        return experiment;
+      },
+      options, run, progress);
+}
+
+}  // namespace priornet

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tool/experiments/experiment.h"
+#include "tool/experiments/image_plans.h"
+#include "tool/experiments/image_run.h"
+
+// The CIFAR-10 benchmark of OpenOOD 1.5 (Zhang et al., 2023) with the networks of the experiment cifar10: its splits of
+// the test sets, near (CIFAR-100, TinyImageNet) and far (MNIST, SVHN), all as RGB and, where they are not 32x32,
+// resized as Pillow does it by default (bilinear, antialiased), which is what its preprocessor does. Its far sets
+// Textures and Places365 are left out.
+
+namespace priornet {
+
+/// The measure that each model's inputs are ranked by, under its name.
+using MeasureOfModel = std::map<std::string, std::string>;
+
+/// In-distribution: 9,000 images of CIFAR-10's test set. ConfigError for profile paper, which is not of the benchmark.
+ImageExperiment openood_experiment(const ImagePlanOptions& options);
+
+/// The same models on the benchmark's validation images: 1,000 of CIFAR-10's test set and 1,000 of TinyImageNet.
+ImageExperiment openood_validation(const ImagePlanOptions& options);
+
+/// Of the measures that a model gives, that of the highest AUROC on the validation images, in the mean over seeds.
+/// AbsentSet where TinyImageNet, which they are chosen by, is not there.
+MeasureOfModel choose_measures(const std::vector<ImageResult>& validation);
+
+/// A row per model with the mean AUROC of near and far sets beside published ones; every metric per set; and the AUROC
+/// of every measure. One result per seed, of openood_experiment.
+std::vector<Table> openood_tables(const std::vector<ImageResult>& seeds, const MeasureOfModel& measures);
+
+/// Runs it and writes its files (image_reproduction.h). Uses the networks of finished experiments `cifar10`,
+/// `cifar10-modern` and `reasons` in the folders beside its own. AbsentSet where CIFAR-10 or the lists are not there.
+ExperimentSummary reproduce_openood(const ExperimentOptions& options, Progress& progress);
+
+}  // namespace priornet

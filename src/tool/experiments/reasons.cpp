@@ -1,0 +1,227 @@
+#include "tool/experiments/reasons.h"
+
+#include <fmt/format.h>
+#include <priornet/learning/load_set.h>
+#include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "tool/experiments/image_reproduction.h"
+#include "tool/experiments/output_folder.h"
+#include "uncertainty/core/checks.h"
+
+namespace priornet {
+namespace {
+
+/// How much a profile trains for the amount of data.
+struct AmountExtent {
+  std::vector<int64_t> images;
+  int64_t epoch = 0;   ///< images of an epoch, repeated ones included
+  int64_t epochs = 0;  ///< of every network
+  int64_t members = 0;
+};
+
+AmountExtent amounts_of(Profile profile) {
+  if (profile == Profile::kQuick) return {{250, 500, 1'000, 2'000}, 4'000, 6, 2};
+  return {{500, 2'000, 5'000, 10'000, 20'000, 50'000}, 50'000, 40, 3};
+}
+
+int64_t ensemble_members(Profile profile) { return profile == Profile::kQuick ? 2 : 5; }
+
+PlannedModel* find_model(ImageExperiment& experiment, const std::string& name) {
+  for (auto& model : experiment.models)
+    if (model.name == name) return &model;
+  return nullptr;
+}
+
+const PlannedModel& model_of(ImageExperiment& experiment, const std::string& name) {
+  if (const auto* found = find_model(experiment, name)) return *found;
+  throw ArgumentError(fmt::format("reasons_plan: experiment cifar10 has no model {}", name));
+}
+
+bool has_method(const ImageExperiment& experiment, const std::string& method) {
+  return std::any_of(experiment.models.begin(), experiment.models.end(),
+                     [&](const PlannedModel& model) { return model.config.method.name == method; });
+}
+
+struct DivergenceWeights {
+  double inside, outside, uniform;
+};
+
+MethodOptions weighted(const char* name, const DivergenceWeights& weights) {
+  return {name,
+          {{"alpha0", 100},
+           {"epsilon", 0.01},
+           {"divergence_weight", weights.inside},
+           {"outside_weight", weights.outside},
+           {"cross_entropy_weight", 1.0},
+           {"uniform_weight", weights.uniform}}};
+}
+
+/// Both divergences, each with the weights that the search for profile modern found best for it (docs/results.md).
+void add_other_divergence(ImageExperiment& experiment, const ImagePlanOptions& options) {
+  auto* dpn = find_model(experiment, "DPN");
+  const auto add = [&](const char* name, const char* run, const MethodOptions& method) {
+    if (has_method(experiment, method.name)) return;
+    PlannedModel other = *dpn;
+    other.name = name;
+    other.run = run_of_seed(options.seed, run);
+    other.config.method = method;
+    experiment.models.push_back(other);
+    dpn = find_model(experiment, "DPN");
+  };
+  if (dpn == nullptr) return;
+  add("DPN forward", "dpn-forward", weighted("dpn", {0.1, 0.1, 0.5}));
+  add("DPN reverse", "dpn-reverse", weighted("dpn-reverse", {0.1, 1.0, 0.0}));
+  if (dpn->config.method.name == "dpn") dpn->name = "DPN forward";
+  if (dpn->config.method.name == "dpn-reverse") dpn->name = "DPN reverse";
+}
+
+void add_dnn_ensemble(ImageExperiment& experiment, const ImagePlanOptions& options) {
+  if (options.seeds_before > 0 || find_model(experiment, "DNN ensemble") != nullptr) return;
+  PlannedModel ensemble = model_of(experiment, "DNN");
+  ensemble.name = "DNN ensemble";
+  ensemble.run = run_of_seed(options.seed, "dnn-ensemble");
+  ensemble.config.members = ensemble_members(options.profile);
+  experiment.models.push_back(ensemble);
+}
+
+std::vector<PlannedSet> unfamiliar_sets(const ImagePlanOptions& options) {
+  return {{"CIFAR-100", evaluated("cifar100:test", 10'000, options), ""},
+          {"TinyImageNet without CIFAR-10's classes",
+           evaluated("tinyimagenet:val,without=cifar10", 8'900, options) + ",size=32", ""},
+          {"SVHN", evaluated("svhn:test", 26'032, options), ""},
+          {"Scenes of Places", evaluated("places-scenes", 9'000, options), "", "images of scenes, 32x32"}};
+}
+
+/// So many different images of the training set, repeated and cut until an epoch has `length` of them.
+std::string part_of_training(int64_t images, int64_t length, uint64_t seed) {
+  if (images >= 50'000) return "cifar10:train";
+  const auto repeated = (length + images - 1) / images;
+  auto name = fmt::format("cifar10:train,subset={},seed={},repeat={}", images, seed, repeated);
+  if (repeated * images != length) name += fmt::format(",first={}", length);
+  return name;
+}
+
+void plan_amounts(ReasonsPlan& plan, const ImagePlanOptions& options) {
+  const auto extent = amounts_of(options.profile);
+  plan.amounts = begin_experiment(options);
+  plan.amounts.inside = plan.models.inside;
+  plan.amounts.inside_title = plan.models.inside_title;
+  plan.amounts.bootstrap = plan.models.bootstrap;
+  for (const auto images : extent.images) {
+    auto of_images = options;
+    of_images.overrides = {fmt::format("data.train={}", part_of_training(images, extent.epoch, options.seed)),
+                           fmt::format("training.epochs={}", extent.epochs)};
+    of_images.overrides.insert(of_images.overrides.end(), options.overrides.begin(), options.overrides.end());
+    auto trained = cifar10_experiment(of_images);
+    for (const auto* name : {"DPN", "DNN"}) {
+      auto model = model_of(trained, name);
+      const bool is_dpn = std::string_view(name) == "DPN";
+      if (!is_dpn) model.config.members = extent.members;
+      const auto title = is_dpn ? model.name : std::string("DNN ensemble");
+      model.name = fmt::format("{}, {} images", title, images);
+      model.run = run_of_seed(options.seed, fmt::format("{}-{}-images", is_dpn ? "dpn" : "dnn-ensemble", images));
+      plan.amounts.models.push_back(std::move(model));
+      plan.amounts_of.push_back({title, images});
+    }
+  }
+}
+
+}  // namespace
+
+ReasonsPlan reasons_plan(const ImagePlanOptions& options) {
+  refuse_paper_profile(options, "reasons");
+  ReasonsPlan plan;
+  plan.models = cifar10_experiment(options);
+  plan.models.published = {};
+  plan.models.comparisons.clear();
+  plan.models.outside = unfamiliar_sets(options);
+  plan.models.remarks = begin_experiment(options).remarks;
+  plan.models.bootstrap.replicates = 2;  // of intervals of detection, which nobody looks at
+  plan.people = evaluated("cifar10h", 10'000, options);
+  add_other_divergence(plan.models, options);
+  add_dnn_ensemble(plan.models, options);
+  plan_amounts(plan, options);
+  return plan;
+}
+
+namespace {
+
+std::vector<UnfamiliarSet> unfamiliar_to(const ImageResult& result, const ModelResult& model) {
+  std::vector<UnfamiliarSet> sets;
+  for (size_t s = 0; s < result.outside.size(); ++s)
+    sets.push_back({result.outside[s].title, &model.report.evaluation.outside_scores[s]});
+  return sets;
+}
+
+torch::Tensor column_of(const SetScores& scores, const char* name) {
+  if (const auto* values = scores.find(name)) return *values;
+  throw ArgumentError(fmt::format("run_reasons: a model gives no {}", name));
+}
+
+AmountResult amount_result(const PlannedAmount& amount, const Evaluation& evaluation) {
+  const auto& scores = evaluation.inside_scores;
+  return {amount, evaluation.inside.error, mean_estimate(column_of(scores, "expected_entropy")),
+          mean_estimate(column_of(scores, "mutual_information"))};
+}
+
+}  // namespace
+
+ReasonsResult run_reasons(const ReasonsPlan& plan, const ImageRunOptions& options, Progress& progress) {
+  const auto people = options.load ? options.load(plan.people) : load_set(plan.people);
+  const auto entropy = label_entropy(people.inputs);
+  const auto groups = groups_by_agreement(entropy);
+  ReasonsResult result;
+  result.seed = plan.models.seed;
+  result.plan = plan;
+  auto seen = run_image_experiment(plan.models, options, progress);
+  if (seen.inside.size() != people.size())
+    throw DataError(fmt::format("{} has {} rows, and {} has {}: they should be of the same images", people.name,
+                                people.size(), seen.inside.name, seen.inside.size()));
+  BootstrapOptions bootstrap;
+  bootstrap.seed = derive_seed(result.seed, "people");
+  VerdictOptions verdicts;
+  verdicts.seed = derive_seed(result.seed, "verdicts");
+  for (const auto& model : seen.models) {
+    const auto& evaluation = model.report.evaluation;
+    result.models.push_back({model.plan.name, model.report.run, evaluation.inside.error,
+                             correlate_with_people(evaluation.inside_scores, entropy, bootstrap),
+                             verdict_shares(evaluation.inside_scores, groups, unfamiliar_to(seen, model), verdicts)});
+  }
+  result.missing = std::move(seen.missing);
+  const auto amounts = run_image_experiment(plan.amounts, options, progress);
+  for (size_t i = 0; i < amounts.models.size(); ++i)
+    result.amounts.push_back(amount_result(plan.amounts_of[i], amounts.models[i].report.evaluation));
+  return result;
+}
+
+ExperimentSummary reproduce_reasons(const ExperimentOptions& options, Progress& progress) {
+  check_range("reproduce_reasons", "seeds", options.seeds >= 1, "at least 1", static_cast<double>(options.seeds));
+  const auto start = std::chrono::steady_clock::now();
+  const auto plan_of = [&](int64_t i) {
+    return reasons_plan({options.profile, options.seed + static_cast<uint64_t>(i), options.overrides, i});
+  };
+  plan_of(0);  // a profile that it does not have, or a setting that there is not, leaves no folder behind
+  OutputFolder out(options.out);
+  ImageRunOptions run;
+  run.other_runs = runs_beside(options.out, {"cifar10", "cifar10-modern", "openood"});
+  run = run_options(options, run);
+  std::vector<ReasonsResult> results;
+  for (int64_t i = 0; i < options.seeds; ++i) results.push_back(run_reasons(plan_of(i), run, progress));
+  auto record = describe_run();
+  record.command = options.command;
+  record.device = run.device.str();
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ExperimentSummary summary;
+  summary.tables = reasons_tables(results);
+  out.write("results.json", to_json(results, record));
+  out.write("table.csv", to_csv(long_form(summary.tables)));
+  write_report(out);
+  summary.files = out.files();
+  return summary;
+}
+
+}  // namespace priornet

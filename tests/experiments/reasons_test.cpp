@@ -1,0 +1,194 @@
+#include "tool/experiments/reasons.h"
+#include <gtest/gtest.h>
+#include <priornet/uncertainty/errors.h>
+#include <testing/small_experiment.h>
+#include <testing/throws.h>
+#include "tool/experiments/output_folder.h"
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+namespace priornet {
+namespace {
+
+std::vector<std::string> models_of(const ImageExperiment& experiment) {
+  std::vector<std::string> names;
+  for (const auto& model : experiment.models) names.push_back(model.name);
+  return names;
+}
+
+TEST(ReasonsPlan, HasBothDivergencesAndAnEnsembleOfDnns) {
+  const auto plan = reasons_plan({Profile::kModern, 1, {}});
+  EXPECT_EQ(models_of(plan.models),
+            (std::vector<std::string>{"DNN", "OE", "DPN reverse", "DPN ensemble", "DPN forward", "DNN ensemble"}));
+  EXPECT_EQ(plan.models.models[4].config.method.name, "dpn");
+  EXPECT_EQ(plan.models.models[4].run, "seed-1/dpn-forward");
+  EXPECT_EQ(plan.models.models[5].config.members, 5);
+  EXPECT_EQ(plan.people, "cifar10h");
+  EXPECT_EQ(plan.models.inside, "cifar10:test");
+  EXPECT_EQ(models_of(reasons_plan({Profile::kModern, 2, {}, 1}).models),
+            (std::vector<std::string>{"DNN", "OE", "DPN reverse", "DPN forward"}))
+      << "ensembles are of the first seed";
+}
+
+TEST(ReasonsPlan, UsesTheNetworksOfCifar10) {
+  const ImagePlanOptions options{Profile::kModern, 3, {}};
+  const auto plan = reasons_plan(options);
+  const auto other = cifar10_experiment(options);
+  for (size_t m = 0; m < other.models.size(); ++m) {
+    EXPECT_EQ(plan.models.models[m].run, other.models[m].run);
+    EXPECT_EQ(to_toml(plan.models.models[m].config), to_toml(other.models[m].config));
+  }
+}
+
+TEST(ReasonsPlan, AsksPeopleAboutTheSameImages) {
+  const auto plan = reasons_plan({Profile::kQuick, 4, {}});
+  EXPECT_EQ(plan.models.inside, "cifar10:test,subset=5000,seed=4");
+  EXPECT_EQ(plan.people, "cifar10h,subset=5000,seed=4");
+  EXPECT_EQ(models_of(plan.models),
+            (std::vector<std::string>{"DNN", "MCDP", "DPN forward", "DPN reverse", "DNN ensemble"}));
+}
+
+TEST(ReasonsPlan, TakesAsManyStepsWhateverTheAmountOfData) {
+  const auto plan = reasons_plan({Profile::kModern, 1, {}});
+  ASSERT_EQ(plan.amounts.models.size(), 12u);
+  ASSERT_EQ(plan.amounts_of.size(), 12u);
+  EXPECT_EQ(plan.amounts_of[0].model, "DPN");
+  EXPECT_EQ(plan.amounts_of[1].model, "DNN ensemble");
+  EXPECT_EQ(plan.amounts.models[0].config.train, "cifar10:train,subset=500,seed=1,repeat=100");
+  EXPECT_EQ(plan.amounts.models[8].config.train, "cifar10:train,subset=20000,seed=1,repeat=3,first=50000");
+  EXPECT_EQ(plan.amounts.models[10].config.train, "cifar10:train");
+  EXPECT_EQ(plan.amounts.models[0].run, "seed-1/dpn-500-images");
+  EXPECT_EQ(plan.amounts.models[1].run, "seed-1/dnn-ensemble-500-images");
+  EXPECT_EQ(plan.amounts.models[1].config.members, 3);
+  // Beyond the images they are the same.
+  auto alike = plan.amounts.models[0].config;
+  alike.train = "cifar10:train";
+  EXPECT_EQ(to_toml(alike), to_toml(plan.amounts.models[10].config));
+  EXPECT_EQ(reasons_plan({Profile::kModern, 1, {"training.epochs=2"}}).amounts.models[0].config.epochs, 2);
+}
+
+TEST(ReasonsPlan, IsNotOfThePaper) {
+  EXPECT_THROWS(ConfigError, reasons_plan({Profile::kPaper, 1, {}}),
+                "reasons goes beyond the paper and has no profile paper: give --profile modern or quick");
+}
+
+/// Bars, of which people doubt every third.
+Dataset reasons_set(const std::string& name) {
+  if (name != "people") return small_set(name);
+  auto counts = torch::zeros({90, 3});
+  for (int64_t row = 0; row < 90; ++row) {
+    counts[row][row % 3] = row % 3 == 0 ? 20 : 50;
+    if (row % 3 == 0) counts[row].add_(10);
+  }
+  return {name, counts, {}, {}, {"left", "middle", "right"}};
+}
+
+ReasonsPlan small_reasons(uint64_t seed) {
+  ReasonsPlan plan;
+  plan.people = "people";
+  plan.models.name = "reasons";
+  plan.models.seed = seed;
+  plan.models.inside = "test";
+  plan.models.inside_title = "bars";
+  plan.models.bootstrap.replicates = 2;
+  plan.models.outside = {{"Dots", "noise", ""}, {"Paintings", "absent", ""}};
+  auto ensemble = small_plan("dnn", seed);
+  ensemble.members = 2;
+  plan.models.models = {{"DNN", run_of_seed(seed, "dnn"), small_plan("dnn", seed), 0},
+                        {"DPN forward", run_of_seed(seed, "dpn"), small_plan("dpn", seed), 0}};
+  if (seed == 1) plan.models.models.push_back({"DNN ensemble", run_of_seed(seed, "ensemble"), ensemble, 0});
+  plan.amounts = plan.models;
+  plan.amounts.outside.clear();
+  plan.amounts.models = {{"DPN, 10 images", run_of_seed(seed, "dpn-10"), small_plan("dpn", seed), 0},
+                         {"DPN, 320 images", run_of_seed(seed, "dpn"), small_plan("dpn", seed), 0}};
+  plan.amounts.models[0].config.epochs = 1;
+  plan.amounts_of = {{"DPN", 10}, {"DPN", 320}};
+  return plan;
+}
+
+struct SmallReasons {
+  explicit SmallReasons(int64_t seeds) {
+    ImageRunOptions options;
+    options.runs = folder / "runs";
+    options.load = reasons_set;
+    NoProgress progress;
+    for (int64_t i = 0; i < seeds; ++i)
+      results.push_back(run_reasons(small_reasons(static_cast<uint64_t>(i) + 1), options, progress));
+  }
+
+  TemporaryFolder folder;
+  std::vector<ReasonsResult> results;
+};
+
+TEST(Reasons, AnswersThreeQuestions) {
+  const SmallReasons reasons(1);
+  const auto& result = reasons.results.front();
+  ASSERT_EQ(result.models.size(), 3u);
+  EXPECT_EQ(result.models[0].people.size(), 1u);
+  EXPECT_EQ(result.models[1].people.size(), 4u);
+  EXPECT_EQ(result.models[2].people.size(), 3u) << "an ensemble has no differential entropy";
+  ASSERT_EQ(result.models[1].verdicts.size(), 5u) << "three kinds of images, all of them, and a set that is there";
+  EXPECT_EQ(result.models[1].verdicts[0].images, 60);
+  EXPECT_EQ(result.models[1].verdicts[2].images, 30);
+  EXPECT_EQ(result.models[1].verdicts[4].group, "Dots");
+  ASSERT_EQ(result.missing.size(), 1u);
+  ASSERT_EQ(result.amounts.size(), 2u);
+  EXPECT_EQ(result.amounts[1].amount.images, 320);
+  EXPECT_GT(result.amounts[0].data.value, result.amounts[1].data.value) << "trained less";
+  const auto tables = reasons_tables(reasons.results);
+  ASSERT_EQ(tables.size(), 3u);
+  EXPECT_EQ(tables[0].rows.size(), 3u);
+  EXPECT_EQ(tables[0].rows[0][2].text(), "-") << "of a single softmax";
+  EXPECT_EQ(tables[1].rows.size(), 15u);
+  EXPECT_EQ(tables[1].notes.back(), "Paintings is missing: priornet data get paintings gets it");
+  EXPECT_EQ(tables[2].rows.size(), 2u);
+}
+
+TEST(Reasons, GivesMeansOverSeeds) {
+  const SmallReasons reasons(2);
+  const auto json = nlohmann::json::parse(to_json(reasons.results, {}));
+  ASSERT_EQ(json["seeds"].size(), 2u);
+  const auto of_seed = [&](size_t seed) {
+    return json["seeds"][seed]["models"][1]["people"]["expected_entropy"]["value"].get<double>();
+  };
+  bool found = false;
+  for (const auto& row : json["reasons"]["people"]) {
+    if (row["model"] != "DPN forward" || row["measure"] != "expected_entropy") continue;
+    found = true;
+    EXPECT_NEAR(row["value"].get<double>(), (of_seed(0) + of_seed(1)) / 2, 1e-12);
+  }
+  EXPECT_TRUE(found);
+  EXPECT_EQ(json["seeds"][1]["models"].size(), 2u);
+  EXPECT_EQ(reasons_tables(reasons.results)[0].rows.size(), 3u);
+}
+
+TEST(Reasons, RefusesPeopleOfOtherImages) {
+  const TemporaryFolder folder;
+  ImageRunOptions options;
+  options.runs = folder / "runs";
+  options.load = [](const std::string& name) {
+    return name == "people" ? slice(reasons_set(name), 0, 80) : reasons_set(name);
+  };
+  NoProgress progress;
+  EXPECT_THROWS(DataError, run_reasons(small_reasons(1), options, progress),
+                "people has 80 rows, and test has 90: they should be of the same images");
+}
+
+TEST(Reasons, LeavesWhatAReportShows) {
+  const SmallReasons reasons(1);
+  OutputFolder out(reasons.folder / "out");
+  out.write("results.json", to_json(reasons.results, describe_run()));
+  write_report(out);
+  const auto markdown = bytes_of(out.path() / "table.md");
+  EXPECT_NE(markdown.find("| DPN | 320 |"), std::string::npos) << markdown;
+  if (const auto* keep = std::getenv("PRIORNET_KEEP_RESULTS")) {
+    const std::filesystem::path folder = std::string(keep) + "-reasons";
+    std::filesystem::create_directories(folder);
+    std::filesystem::copy_file(out.path() / "results.json", folder / "results.json",
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+}
+
+}  // namespace
+}  // namespace priornet
