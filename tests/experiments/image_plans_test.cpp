@@ -35,7 +35,7 @@ TEST(Cifar10Experiment, TrainsAsThePaperSays) {
   const auto& dnn = model_named(experiment, "DNN").config;
   EXPECT_EQ(dnn.model.name, "vgg16");
   EXPECT_EQ(dnn.model.keep_dense, 0.5);
-  EXPECT_EQ(dnn.model.keep_convolution, 0.8);
+  EXPECT_EQ(dnn.model.keep_convolution, 0.9);
   EXPECT_EQ(dnn.epochs, 45);
   EXPECT_EQ(dnn.schedule.settings.at("cycle"), 30);
   EXPECT_EQ(dnn.schedule.rate, 1e-3);
