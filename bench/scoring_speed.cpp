@@ -1,5 +1,6 @@
 #include "scoring_speed.h"
 
+#include <priornet/learning/network.h>
 #include <priornet/learning/networks.h>
 #include <priornet/learning/scoring.h>
 #include <priornet/uncertainty/ensembles.h>

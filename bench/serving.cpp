@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/deploy/predictor.h>
+#include <priornet/learning/network.h>
 #include <priornet/learning/networks.h>
 #include <priornet/uncertainty/random.h>
 #include "tool/server/http_server.h"

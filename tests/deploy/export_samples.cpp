@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <priornet/deploy/model_export.h>
 #include <priornet/learning/load_set.h>
+#include <priornet/learning/network.h>
 #include <priornet/learning/scoring.h>
 #include <testing/export_cases.h>
 #include "learning/data/npy.h"

@@ -1,4 +1,5 @@
 #include <priornet/deploy/predictor.h>
+#include <priornet/learning/network.h>
 #include <priornet/learning/scoring.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/small_models.h>

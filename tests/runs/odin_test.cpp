@@ -1,4 +1,5 @@
 #include <priornet/learning/inference.h>
+#include <priornet/learning/network.h>
 #include <priornet/learning/odin.h>
 #include <priornet/learning/scoring.h>
 #include <priornet/uncertainty/errors.h>

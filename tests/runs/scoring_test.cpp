@@ -1,4 +1,5 @@
 #include <priornet/learning/inference.h>
+#include <priornet/learning/network.h>
 #include <priornet/learning/scoring.h>
 #include <priornet/learning/tensor_file.h>
 #include <priornet/uncertainty/ensembles.h>

@@ -1,4 +1,5 @@
 #include <priornet/learning/inference.h>
+#include <priornet/learning/network.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 #include <testing/trained_small_run.h>

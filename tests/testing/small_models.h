@@ -1,6 +1,7 @@
 #pragma once
 
 #include <priornet/deploy/model_file.h>
+#include <priornet/learning/network.h>
 #include <priornet/learning/networks.h>
 #include <testing/trained_small_run.h>
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <priornet/deploy/model_file.h>
+#include <priornet/learning/network.h>
 #include <priornet/uncertainty/random.h>
 #include <testing/hostile_requests.h>
 #include <testing/small_models.h>

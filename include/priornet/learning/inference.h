@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/learning/network.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <functional>
@@ -9,11 +9,13 @@
 
 namespace priornet {
 
+class Network;
+
 /// While it lives a network is in evaluation mode, with its dropout at work or not; afterwards it is as it was.
 class Evaluating {
  public:
   explicit Evaluating(Network& network, bool dropout = false);
-  ~Evaluating() { network_.train(was_training_); }
+  ~Evaluating();
   Evaluating(const Evaluating&) = delete;
   Evaluating& operator=(const Evaluating&) = delete;
 

@@ -1,12 +1,18 @@
 #pragma once
 
-#include <priornet/learning/network.h>
+#include <ATen/core/Generator.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace priornet {
+
+class Network;
+class NetworkPlan;
 
 /// A network by name. What is not given is the default of that network; what it does not have is refused.
 struct ModelOptions {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <priornet/learning/dataset.h>
-#include <priornet/learning/network.h>
 #include <priornet/learning/progress.h>
 #include <priornet/learning/trained_run.h>
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <priornet/learning/config.h>
-#include <priornet/learning/network.h>
 #include <priornet/learning/run_folder.h>
 #include <priornet/learning/training_sets.h>
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <priornet/learning/images.h>
 #include <priornet/learning/inference.h>
+#include <priornet/learning/network.h>
 #include <priornet/learning/scoring.h>
 #include <priornet/learning/training_sets.h>
 #include <priornet/learning/transforms.h>

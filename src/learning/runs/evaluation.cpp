@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/learning/dataset.h>
+#include <priornet/learning/network.h>
 #include <priornet/uncertainty/calibration.h>
 #include <priornet/uncertainty/detection.h>
 #include <priornet/uncertainty/errors.h>

@@ -4,6 +4,7 @@
 #include <priornet/learning/dataset.h>
 #include <priornet/learning/inference.h>
 #include <priornet/learning/load_set.h>
+#include <priornet/learning/network.h>
 #include <priornet/learning/outliers.h>
 #include <priornet/learning/scoring.h>
 #include <priornet/uncertainty/detection.h>

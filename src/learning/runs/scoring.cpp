@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <priornet/learning/dataset.h>
 #include <priornet/learning/inference.h>
+#include <priornet/learning/network.h>
 #include <priornet/learning/tensor_file.h>
 #include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>

@@ -1,5 +1,6 @@
 #include <priornet/learning/inference.h>
 
+#include <priornet/learning/network.h>
 #include <priornet/learning/transforms.h>
 #include <torch/nn/modules/dropout.h>
 
@@ -16,6 +17,8 @@ Evaluating::Evaluating(Network& network, bool dropout) : network_(network), was_
   for (const auto& module : network_.modules())
     if (auto* layer = module->as<torch::nn::Dropout>()) layer->train();
 }
+
+Evaluating::~Evaluating() { network_.train(was_training_); }
 
 torch::Device device_of(const Network& network) { return network.parameters().at(0).device(); }
 

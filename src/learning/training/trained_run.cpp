@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/learning/inference.h>
+#include <priornet/learning/network.h>
 #include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>

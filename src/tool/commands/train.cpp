@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <priornet/learning/load_set.h>
 #include <priornet/learning/local_launch.h>
+#include <priornet/learning/network.h>
 #include <priornet/learning/progress.h>
 #include <priornet/learning/toml.h>
 #include <priornet/learning/training.h>

@@ -1,6 +1,7 @@
 #include "tool/experiments/synthetic.h"
 
 #include <fmt/format.h>
+#include <priornet/learning/network.h>
 #include <priornet/uncertainty/detection.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measures.h>

@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
+#include <priornet/learning/network.h>
 #include <priornet/uncertainty/measure_table.h>
 
 #include <algorithm>
