@@ -1,5 +1,6 @@
 #include <priornet/deploy/model_export.h>
 #include <priornet/deploy/predictor.h>
+#include <priornet/learning/network.h>
 #include <priornet/learning/networks.h>
 #include <priornet/uncertainty/losses.h>
 #include <testing/documents.h>

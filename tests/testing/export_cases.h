@@ -1,6 +1,7 @@
 #pragma once
 
 #include <priornet/deploy/predictor.h>
+#include <priornet/learning/network.h>
 #include <priornet/learning/networks.h>
 #include <priornet/uncertainty/random.h>
 #include <testing/small_networks.h>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <priornet/learning/network.h>
 #include <priornet/learning/networks.h>
 #include <priornet/uncertainty/errors.h>
 

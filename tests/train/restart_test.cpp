@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <priornet/learning/network.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/small_runs.h>
 #include <testing/throws.h>
