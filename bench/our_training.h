@@ -26,7 +26,7 @@ class OurTraining {
   Dataset set_;
   std::unique_ptr<OutsideSource> outside_;
   std::unique_ptr<TrainingBatches> batches_;
-  std::shared_ptr<Network> network_;
+  std::shared_ptr<Classifier> network_;
   std::unique_ptr<FlatParameters> parameters_;
   std::unique_ptr<Optimiser> optimiser_;
   std::unique_ptr<TrainingStep> step_;

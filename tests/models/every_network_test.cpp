@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(Table, EveryNetwork, testing::ValuesIn(model_names()), 
 TEST(ModelTable, IsWhatTheManualSays) {
   const auto rows = table_rows("docs/training.md", "| network |");
   EXPECT_EQ(rows.size(), model_table().size());
-  for (const auto& [name, summary, options, plan] : model_table()) {
+  for (const auto& [name, summary, options, plan, make] : model_table()) {
     const auto row = row_with(rows, code(name));
     EXPECT_EQ(row, "| " + code(name) + " | " + summary + " |");
   }

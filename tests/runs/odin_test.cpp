@@ -14,7 +14,7 @@ namespace priornet {
 namespace {
 
 // Logits (2x, -2y): linear, so that everything can be done by hand.
-std::shared_ptr<Network> linear_network() {
+std::shared_ptr<Classifier> linear_network() {
   auto network = std::make_shared<MLPImpl>(MLPOptions{.inputs = 2, .hidden = {}, .classes = 2}, make_generator(1));
   const torch::NoGradGuard no_gradient;
   network->parameters()[0].copy_(torch::tensor({{2.0F, 0.0F}, {0.0F, -2.0F}}));

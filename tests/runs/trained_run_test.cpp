@@ -48,7 +48,7 @@ TEST(TrainedRun, TakesTheLastWeightsUnlessTheBestAreAskedFor) {
   const RunFolder run(folder / "run", RunFolder::Start::kResume);
   std::filesystem::copy_file(run.checkpoint(20), run.best(), std::filesystem::copy_options::overwrite_existing);
   EXPECT_TRUE(load_run(run.path(), torch::kCPU).identity.starts_with("step 30 "));
-  EXPECT_TRUE(load_run(run.path(), torch::kCPU, WhichCheckpoint::kBest).identity.starts_with("step 20 "));
+  EXPECT_TRUE(load_run(run.path(), {torch::kCPU, WhichCheckpoint::kBest}).identity.starts_with("step 20 "));
 }
 
 TEST(TrainedRun, IsAnEnsembleOfItsMembers) {

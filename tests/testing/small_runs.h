@@ -61,8 +61,8 @@ inline std::vector<nlohmann::json> metrics_of(const RunFolder& folder) {
   return result;
 }
 
-inline std::shared_ptr<Network> trained(const TrainConfig& config, const RunFolder& folder,
-                                        const TrainerOptions& options = {}) {
+inline std::shared_ptr<Classifier> trained(const TrainConfig& config, const RunFolder& folder,
+                                           const TrainerOptions& options = {}) {
   NoProgress progress;
   return train(config, small_sets(config.method.name), folder, options, progress);
 }

@@ -8,7 +8,7 @@ namespace {
 
 using Start = RunFolder::Start;
 
-void expect_same_weights(const Network& a, const Network& b) {
+void expect_same_weights(const Classifier& a, const Classifier& b) {
   const auto ours = a.named_parameters();
   for (const auto& item : b.named_parameters()) EXPECT_TRUE(ours[item.key()].equal(item.value())) << item.key();
 }

@@ -20,13 +20,16 @@ constexpr const char* kMean = "preprocessing.mean";
 constexpr const char* kDeviation = "preprocessing.deviation";
 constexpr const char* kCombined = "combined";
 
+constexpr const char* kProgram = "program";
+
 inline std::string member_prefix(size_t member) { return "member-" + std::to_string(member + 1) + "."; }
 inline std::string reference_of(size_t watch) { return "watch-" + std::to_string(watch + 1) + ".reference"; }
 
 }  // namespace priornet::model_layout
 
 // One file that runs by itself: networks, weights, preprocessing, class names, operating points, provenance. It is a
-// safetensors file (tensor_file.h) with a version of its own; loading one executes nothing.
+// safetensors file (tensor_file.h) with a version of its own; loading one executes nothing, unless it holds a
+// TorchScript network and the user allows it (OpenOptions).
 
 namespace priornet {
 
@@ -60,13 +63,13 @@ void check_networks(const char* function, const ModelFile& model);
 void write_model_file(const std::filesystem::path& path, const ModelFile& model);
 
 /// DataError that names the file and the reason: no model file, truncated, damaged, of a newer version, weights that do
-/// not fit the network it describes.
-ModelFile read_model_file(const std::filesystem::path& path, const torch::Device& device = torch::kCPU);
+/// not fit the network it describes, a program that is not allowed.
+ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& options = {});
 
 /// The model that a run came to, not calibrated; called by the name of its folder. DataError as load_run() has it.
-ModelFile model_of_run(const std::filesystem::path& folder, const torch::Device& device);
+ModelFile model_of_run(const std::filesystem::path& folder, const OpenOptions& options = {});
 
 /// A model file, called as the file where it has no name, or the folder of a run.
-ModelFile open_model(const std::filesystem::path& path, const torch::Device& device);
+ModelFile open_model(const std::filesystem::path& path, const OpenOptions& options = {});
 
 }  // namespace priornet

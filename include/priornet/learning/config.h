@@ -33,6 +33,7 @@ struct TrainConfig {
   std::optional<bool> standardise;          ///< rows of numbers: each feature to mean 0 and deviation 1
 
   ModelOptions model;      // [model]; its input and classes are the training set's
+  std::string weights;     ///< a safetensors file to begin with (load_pretrained); none if empty
   MethodOptions method;    // [method]
   std::string teacher;     ///< of a method that needs one: the folder of a run
   int64_t members = 1;     ///< networks of the ensemble, each from a seed of its own
@@ -46,6 +47,7 @@ struct TrainConfig {
   ScheduleOptions schedule;
   int64_t seed = 1;
   Precision precision = Precision::kFloat32;
+  bool freeze = false;                   ///< the last layers alone learn: what comes before them stays as it is
   std::optional<double> weight_average;  ///< decay per step of the mean of the weights, which is what is kept
   std::optional<int64_t> restarts;       ///< from another seed, where validation shows no better than chance
   int64_t checkpoint_every = 1;          ///< epochs; the last has one in any case

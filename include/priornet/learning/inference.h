@@ -9,18 +9,18 @@
 
 namespace priornet {
 
-class Network;
+class Classifier;
 
 /// While it lives a network is in evaluation mode, with its dropout at work or not; afterwards it is as it was.
 class Evaluating {
  public:
-  explicit Evaluating(Network& network, bool dropout = false);
+  explicit Evaluating(Classifier& network, bool dropout = false);
   ~Evaluating();
   Evaluating(const Evaluating&) = delete;
   Evaluating& operator=(const Evaluating&) = delete;
 
  private:
-  Network& network_;
+  Classifier& network_;
   bool was_training_;
 };
 
@@ -32,7 +32,7 @@ struct InferenceOptions {
 };
 
 /// Where a network's parameters lie.
-torch::Device device_of(const Network& network);
+torch::Device device_of(const Classifier& network);
 
 /// The rows first, first + 1, ... of a set's inputs, a batch of them at most, as networks take them: on the device,
 /// float32, images in [-1, 1], with noise, which is the same however a set is cut into batches.
@@ -46,19 +46,19 @@ void for_each_batch(const torch::Tensor& inputs, const torch::Device& device, co
 
 /// How networks are asked with their dropout at work: S times each.
 struct DropoutBatch {
-  torch::Tensor fixed;  ///< what comes to the first dropout (Network::before_dropout), [n, ...]
+  torch::Tensor fixed;  ///< what comes to the first dropout (Classifier::before_dropout), [n, ...]
   size_t member;        ///< which of the networks is asked, from 0
   int64_t first;        ///< which row of the inputs the batch begins with
 };
 struct AskOptions {
   /// Gives [S, n, K] of a batch; empty: one pass without dropout.
-  std::function<torch::Tensor(Network& network, const DropoutBatch& batch)> dropout;
+  std::function<torch::Tensor(Classifier& network, const DropoutBatch& batch)> dropout;
   std::function<void(int64_t rows)> on_batch;  ///< hears before each batch how many rows are done
 };
 
 /// Logits of networks that lie on one device, at least one, of at least one row: [M S, N, K], member by member, S = 1
 /// without dropout; float32 on that device. The networks are set to evaluate, and back.
-torch::Tensor logits_of_networks(const std::vector<std::shared_ptr<Network>>& networks, const torch::Tensor& inputs,
+torch::Tensor logits_of_networks(const std::vector<std::shared_ptr<Classifier>>& networks, const torch::Tensor& inputs,
                                  const InferenceOptions& options, const AskOptions& ask = {});
 
 /// A batch that suits a device: on a CPU what a layer gives should stay in the caches; a GPU wants work.
@@ -66,6 +66,6 @@ inline int64_t batch_suiting(const torch::Device& device) { return device.is_cpu
 
 /// Logits [N, K], float32 on the CPU, of a set's inputs, batch by batch on the network's device. The network is set to
 /// evaluate, and back. ArgumentError for batch < 1, or inputs of another shape.
-torch::Tensor infer(Network& network, const torch::Tensor& inputs, const InferenceOptions& options = {});
+torch::Tensor infer(Classifier& network, const torch::Tensor& inputs, const InferenceOptions& options = {});
 
 }  // namespace priornet

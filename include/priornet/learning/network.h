@@ -1,7 +1,7 @@
 #pragma once
 
 #include <ATen/core/Generator.h>
-#include <torch/nn/module.h>
+#include <priornet/learning/classifier.h>
 #include <torch/types.h>
 
 #include <memory>
@@ -89,14 +89,6 @@ class Layer {
   virtual LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const;
 };
 
-/// One row of a network's description.
-struct LayerSummary {
-  std::string name;             ///< the layer's label
-  std::vector<int64_t> output;  ///< of one input
-  int64_t parameters = 0;
-  int64_t multiply_adds = 0;  ///< for one input
-};
-
 /// The layers of a network before they have weights: costs nothing, however large the network is. A plan makes one
 /// network, so it is moved, not copied.
 class NetworkPlan {
@@ -110,9 +102,14 @@ class NetworkPlan {
   /// the layer before it gives.
   void add(std::string name, std::shared_ptr<Layer> layer);
 
+  /// The same before all other layers, of one that leaves the shape of an input as it is; ArgumentError of another.
+  void prepend(std::string name, std::shared_ptr<Layer> layer);
+
   /// Of what the last layer gives.
   const std::vector<int64_t>& shape() const { return shapes_.back(); }
   const std::vector<int64_t>& input_shape() const { return shapes_.front(); }
+  /// Of what layer 0, 1, ... takes.
+  const std::vector<int64_t>& shape_before(size_t index) const { return shapes_.at(index); }
   int64_t classes() const { return classes_; }
 
   size_t layers() const { return layers_.size(); }
@@ -131,41 +128,38 @@ class NetworkPlan {
   std::vector<std::vector<int64_t>> shapes_;  ///< the input's, then what each layer gives
 };
 
-/// A classifier, inputs [N, ...] to logits [N, K].
-class Network : public torch::nn::Module {
+/// A classifier made of layers. Its features are what its last layer takes, where that is a row per input.
+class Network : public Classifier {
  public:
   /// Weights are drawn from the generator, layer by layer. ArgumentError if the plan does not end in [classes].
   Network(NetworkPlan plan, const at::Generator& generator);
 
-  /// An input of another shape than the network was made for throws ArgumentError.
-  torch::Tensor forward(const torch::Tensor& inputs);
+  torch::Tensor forward(const torch::Tensor& inputs) override;
+  const std::vector<int64_t>& input_shape() const override { return plan_.input_shape(); }
+  int64_t classes() const override { return plan_.classes(); }
 
-  /// forward() in two parts: up to the first layer with dropout, the same in every pass, and from there on.
-  torch::Tensor before_dropout(const torch::Tensor& inputs);
-  torch::Tensor from_dropout(const torch::Tensor& values);
-  bool has_dropout() const { return first_dropout() < plan_.layers(); }
+  bool gives_features() const override;
+  torch::Tensor features(const torch::Tensor& inputs) override;
+  torch::Tensor from_features(const torch::Tensor& features) override;
+  std::vector<torch::Tensor> last_parameters() const override;
+
+  bool has_dropout() const override { return first_dropout() < plan_.layers(); }
+  torch::Tensor before_dropout(const torch::Tensor& inputs) override;
+  torch::Tensor from_dropout(const torch::Tensor& values) override;
   /// Which layer it is; their number if there is none.
   size_t first_dropout() const { return first_dropout_; }
 
-  const std::vector<int64_t>& input_shape() const { return plan_.input_shape(); }  ///< of one input
-  int64_t classes() const { return plan_.classes(); }
+  bool can_be_recorded() const override { return true; }
+
   const NetworkPlan& plan() const { return plan_; }
-  std::vector<LayerSummary> describe() const { return plan_.describe(); }
+  std::vector<LayerSummary> describe() const override { return plan_.describe(); }
 
  private:
+  void check_inputs(const torch::Tensor& inputs) const;
   torch::Tensor through(torch::Tensor values, size_t first, size_t end) const;
 
   NetworkPlan plan_;
   size_t first_dropout_ = 0;
 };
-
-/// Lays the weights of convolutions out as they are multiplied fastest; inputs should come likewise.
-void to_channels_last(Network& network);
-
-/// Of the whole network, for one input; a training step takes three times as many.
-int64_t multiply_adds(const Network& network);
-
-/// How many trainable numbers a module has.
-int64_t parameter_count(const torch::nn::Module& module);
 
 }  // namespace priornet

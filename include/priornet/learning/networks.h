@@ -1,8 +1,11 @@
 #pragma once
 
 #include <ATen/core/Generator.h>
+#include <torch/types.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,13 +14,16 @@
 
 namespace priornet {
 
-class Network;
+class Classifier;
 class NetworkPlan;
 
-/// A network by name. What is not given is the default of that network; what it does not have is refused.
+/// A network by name, or of a TorchScript file. What is not given is the default of that network; what it does not have
+/// is refused.
 struct ModelOptions {
-  std::string name = "vgg6";   ///< one of model_names()
-  std::vector<int64_t> input;  ///< shape of one input: [features] or [channels, height, width]
+  std::string name = "vgg6";        ///< one of model_names(); without meaning where there is a file
+  std::optional<std::string> file;  ///< of a network that PyTorch scripted or traced
+  torch::Tensor program;            ///< the bytes of that file, where they are at hand: uint8 [B]
+  std::vector<int64_t> input;       ///< shape of one input: [features] or [channels, height, width]
   int64_t classes = 0;
 
   // model_option_meaning() says what each is, and which networks have it.
@@ -29,6 +35,11 @@ struct ModelOptions {
   std::optional<double> keep_dense;
   std::optional<bool> batch_norm;
   std::optional<double> gain;
+
+  // Of images, per channel of values in [0, 1]: what the network takes is (value - mean) / deviation. Both or none;
+  // none: values in [-1, 1].
+  std::optional<std::vector<double>> mean;
+  std::optional<std::vector<double>> deviation;
 };
 
 /// A row of the table of networks.
@@ -36,22 +47,36 @@ struct ModelInfo {
   std::string name;
   std::string summary;               ///< in one line, for the manual
   std::vector<std::string> options;  ///< those of ModelOptions that it has
-  NetworkPlan (*plan)(const ModelOptions& options);
+  /// Of a network made of layers, whose size is known before it has weights; empty of others.
+  std::function<NetworkPlan(const ModelOptions& options)> plan;
+  /// Of any other: draws from the generator alone.
+  std::function<std::shared_ptr<Classifier>(const ModelOptions& options, const at::Generator& generator)> make = {};
 };
 
 /// The networks that can be made by name.
 const std::vector<ModelInfo>& model_table();
-const std::vector<std::string>& model_names();
+std::vector<std::string> model_names();
 
 /// Of an option of ModelOptions: "vgg6, vgg16: channels of each convolution, one list per block". ArgumentError for
 /// another name.
 std::string model_option_meaning(std::string_view option);
 
-/// The layers of a network, which need no memory yet: plan.size() says how large it would be. ConfigError for an
-/// unknown name, or an option that the network does not have; ArgumentError for a value that makes no sense.
-NetworkPlan plan_model(const ModelOptions& options);
+/// Adds a network of one's own to the table: configurations, training, runs and model files know it by its name from
+/// then on. To be called before anything else asks for networks, in each program that opens such a run or model file.
+/// ArgumentError for a name that is taken, or neither a plan nor a function that makes it.
+void register_model(ModelInfo info);
 
-/// plan_model() with weights, drawn from the generator alone.
-std::shared_ptr<Network> make_model(const ModelOptions& options, const at::Generator& generator);
+/// The layers of a network, which need no memory yet: plan.size() says how large it would be. None of a network that is
+/// not made of layers. ConfigError for an unknown name, or an option that the network does not have; ArgumentError for
+/// a value that makes no sense.
+std::optional<NetworkPlan> plan_model(const ModelOptions& options);
+
+/// A network with weights, drawn from the generator alone. Throws as plan_model().
+std::shared_ptr<Classifier> make_model(const ModelOptions& options, const at::Generator& generator);
+
+/// Takes the weights of a safetensors file, by our names (those of a checkpoint or model file of one network) or, for
+/// ResNets, by torchvision's. The last layer stays as it was where the classes differ. DataError that names the file
+/// and what does not fit: a tensor that is missing or has another shape.
+void load_pretrained(Classifier& network, const std::filesystem::path& weights);
 
 }  // namespace priornet

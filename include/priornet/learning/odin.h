@@ -22,7 +22,7 @@ struct OdinSettings {
 /// S(x~) = max_c mean over members of softmax(f(x~) / T)_c at x~ = x + step sign(d ln S / dx): a confidence, float64
 /// [N] on the CPU. `inputs` as networks take them (float32, on the members' device); the members are in evaluation mode
 /// meanwhile. ArgumentError for settings out of range.
-torch::Tensor odin_score(const std::vector<std::shared_ptr<Network>>& members, const torch::Tensor& inputs,
+torch::Tensor odin_score(const std::vector<std::shared_ptr<Classifier>>& members, const torch::Tensor& inputs,
                          const OdinSettings& settings);
 
 /// Settings, and what they reach on the validation inputs.
@@ -34,7 +34,7 @@ struct OdinChoice {
 
 /// Of a grid of temperatures and steps, the ones with the lowest fpr95, of equals the highest AUROC, of equals the
 /// smallest step: as the authors choose. To be asked with validation inputs only, float32 on the members' device.
-OdinChoice choose_odin(const std::vector<std::shared_ptr<Network>>& members, const torch::Tensor& inside,
+OdinChoice choose_odin(const std::vector<std::shared_ptr<Classifier>>& members, const torch::Tensor& inside,
                        const torch::Tensor& outside, int64_t batch, Progress& progress);
 
 /// What ODIN's settings may be chosen on: never a set that is tested. The names say what each is.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <torch/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -26,6 +28,8 @@ class RunFolder {
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path best() const { return path_ / "checkpoints" / "best.safetensors"; }
   std::filesystem::path checkpoint(int64_t step) const;
+  /// Of a network that is a program (Classifier::program).
+  std::filesystem::path program() const { return path_ / "network.pt"; }
 
   /// Called once all is ready, before anything is written: removes the run that this one replaces, and nothing else
   /// that lies in the folder. A run that cannot begin so leaves an older one as it is. DataError where it cannot be
@@ -34,6 +38,9 @@ class RunFolder {
 
   /// Whole or not at all.
   void write_config(const std::string& toml) const;
+
+  /// Classifier::program(), whole or not at all; nothing where it is undefined.
+  void write_program(const torch::Tensor& bytes) const;
 
   /// DataError that shows the difference where the folder holds a run of another configuration,
   /// unless this one replaces it.
@@ -78,6 +85,9 @@ enum class WhichCheckpoint {
   kLast,  ///< where training ended
   kBest   ///< of the lowest validation error: where that set is part of the test set, a leak
 };
+
+/// What write_program() left in a run's folder, uint8 [B]; undefined where there is none.
+torch::Tensor read_program(const std::filesystem::path& run);
 
 /// The file to take the weights of a run from. DataError if there is none.
 std::filesystem::path weights_of_run(const std::filesystem::path& run, WhichCheckpoint which = WhichCheckpoint::kLast);

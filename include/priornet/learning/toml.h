@@ -30,6 +30,7 @@ class ConfigFields {
   virtual void choice(const char* key, std::string& value, const std::vector<std::string>& choices,
                       const char* what) = 0;
   virtual void list(const char* key, std::vector<int64_t>& value, const char* what) = 0;
+  virtual void numbers(const char* key, std::vector<double>& value, const char* what) = 0;
   virtual void lists(const char* key, std::vector<std::vector<int64_t>>& value, const char* what) = 0;
 
   /// A key that may be left out: `field` hands it over if it is there.

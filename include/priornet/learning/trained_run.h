@@ -14,7 +14,7 @@ namespace priornet {
 /// A run whose networks are ready to be asked: one, or the members of an ensemble.
 struct TrainedRun {
   TrainConfig config;
-  std::vector<std::shared_ptr<Network>> members;  ///< at least one; of one architecture, on one device
+  std::vector<std::shared_ptr<Classifier>> members;  ///< at least one; of one architecture, on one device
   std::vector<std::string> class_names;
   TrainingSplit split;   ///< of the rows it learnt from: those it is asked about are standardised alike
   std::string identity;  ///< which weights these are, for the cache of scores; empty if nobody knows
@@ -24,12 +24,28 @@ struct TrainedRun {
   bool gives_dirichlet() const;
 };
 
+/// How a run or a model file is opened.
+struct OpenOptions {
+  // NOLINTNEXTLINE(google-explicit-constructor): load_run(folder, device) says it all.
+  OpenOptions(torch::Device on = torch::kCPU, WhichCheckpoint checkpoint = WhichCheckpoint::kLast)
+      : device(on), which(checkpoint) {}
+  OpenOptions(torch::DeviceType on) : OpenOptions(torch::Device(on)) {}  // NOLINT(google-explicit-constructor)
+
+  torch::Device device;
+  WhichCheckpoint which;  ///< of a run
+  /// A network that PyTorch scripted is a program: asking it runs what its author wrote. Without this a run or file
+  /// that holds one is refused.
+  bool allow_torchscript = false;
+};
+
+/// DataError, opened by `path`, that says why what lies there is not opened, and how it would be.
+[[noreturn]] void refuse_torchscript(const std::filesystem::path& path);
+
 /// The run of a folder (run_folder.h), or the ensemble of one: with `members` = M in its configuration, the runs
 /// of its folders member-1, ..., member-M.
 /// DataError that names the folder or file: no run there, no checkpoint in it, one that is damaged or of another
-/// network, members that differ in their classes or architecture.
-TrainedRun load_run(const std::filesystem::path& folder, const torch::Device& device,
-                    WhichCheckpoint which = WhichCheckpoint::kLast);
+/// network, members that differ in their classes or architecture, a program that is not allowed.
+TrainedRun load_run(const std::filesystem::path& folder, const OpenOptions& options = {});
 
 /// The set as the run's network takes it: images are fitted to its shape (fit_to), columns that have names are those
 /// that the run learnt from, in their order. DataError, opened by the set's name, where that cannot be.

@@ -30,7 +30,7 @@ struct Validation {
 };
 
 /// `outside` may be undefined.
-Validation validate(Network& network, const Dataset& set, const torch::Tensor& outside, const MethodInfo& method,
+Validation validate(Classifier& network, const Dataset& set, const torch::Tensor& outside, const MethodInfo& method,
                     const InferenceOptions& options);
 
 /// An epoch that is over.
@@ -95,8 +95,8 @@ class TrainingStopped : public Error {
 /// With several processes, all call it with the same arguments: they stop together, the first alone writes
 /// (docs/processes.md). ProcessGone that names the one that has ended; ConfigError where they do not train the same
 /// run.
-std::shared_ptr<Network> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
-                               const TrainerOptions& options, Progress& progress);
+std::shared_ptr<Classifier> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
+                                  const TrainerOptions& options, Progress& progress);
 
 struct EnsembleOptions {
   TrainerOptions trainer;

@@ -99,8 +99,15 @@ class GraphWriter : public LayerWriter {
 
 }  // namespace
 
-std::vector<Value> network_logits(const Network& network, const Value& inputs, int64_t dropout_samples,
+std::vector<Value> network_logits(const Classifier& classifier, const Value& inputs, int64_t dropout_samples,
                                   const std::string& prefix) {
+  const auto* made_of_layers = dynamic_cast<const Network*>(&classifier);
+  if (made_of_layers == nullptr)
+    throw ArgumentError(fmt::format(
+        "export: only a network made of layers can be written for another runtime, and {} is none: export it with the "
+        "framework that it comes from",
+        classifier.name()));
+  const auto& network = *made_of_layers;
   GraphWriter writer(network, *inputs.owner, prefix);
   const auto& plan = network.plan();
   const auto through = [&](Value values, size_t first, size_t end, bool drops) {

@@ -1,6 +1,7 @@
 #include <priornet/deploy/model_file.h>
 
 #include <fmt/format.h>
+#include <priornet/learning/network.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
 
@@ -51,6 +52,8 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
   for (size_t m = 0; m < model.run.members.size(); ++m)
     for (const auto& [name, values] : weights_of(*model.run.members[m]))
       tensors.push_back({model_layout::member_prefix(m) + name, values});
+  const auto program = model.run.members.at(0)->program();
+  if (program.defined()) tensors.push_back({model_layout::kProgram, program});
   if (model.preprocessing.mean.defined()) {
     tensors.push_back({model_layout::kMean, model.preprocessing.mean});
     tensors.push_back({model_layout::kDeviation, model.preprocessing.deviation});
@@ -85,7 +88,8 @@ constexpr size_t kMostWatches = 16;
 // What is read of a file; each failure opens with its name.
 class ModelReader {
  public:
-  explicit ModelReader(const std::filesystem::path& path) : file_(read_tensor_file(path)) {}
+  ModelReader(const std::filesystem::path& path, const OpenOptions& options)
+      : file_(read_tensor_file(path)), options_(options) {}
 
   ModelFile read() {
     check_version();
@@ -183,6 +187,10 @@ class ModelReader {
       auto options = run.config.model;
       options.input = model.preprocessing.shape;
       options.classes = static_cast<int64_t>(run.class_names.size());
+      if (options.file) {
+        if (!options_.allow_torchscript) refuse_torchscript(file_.path);
+        options.program = tensor(model_layout::kProgram);
+      }
       for (size_t m = 0; m < static_cast<size_t>(members); ++m) run.members.push_back(member(options, m));
     } catch (const ConfigError& error) {
       fail(fmt::format("describes no network: {}", error.what()));
@@ -193,7 +201,7 @@ class ModelReader {
             "asks for dropout samples of a network without dropout");
   }
 
-  std::shared_ptr<Network> member(const ModelOptions& options, size_t index) {
+  std::shared_ptr<Classifier> member(const ModelOptions& options, size_t index) {
     const auto prefix = model_layout::member_prefix(index);
     TensorFile weights;
     weights.path = file_.path;
@@ -206,7 +214,8 @@ class ModelReader {
     }
     // Before memory is taken for what the file merely claims. Up to twice as much, so that a file that lacks a tensor
     // or two is told which.
-    require(plan_model(options).size().parameters <= 2.0 * static_cast<double>(count),
+    const auto plan = plan_model(options);
+    require(!plan || plan->size().parameters <= 2.0 * static_cast<double>(count),
             fmt::format("describes a network that has more weights than the {} of {}", count,
                         prefix.substr(0, prefix.size() - 1)));
     auto network = make_model(options, make_generator(0));
@@ -246,24 +255,25 @@ class ModelReader {
   }
 
   TensorFile file_;
+  OpenOptions options_;
   std::set<std::string> used_;
 };
 
 }  // namespace
 
-ModelFile read_model_file(const std::filesystem::path& path, const torch::Device& device) {
-  auto model = ModelReader(path).read();
+ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& options) {
+  auto model = ModelReader(path, options).read();
   for (const auto& network : model.run.members) {
-    network->to(device);
+    network->to(options.device);
     if (model.preprocessing.takes_images()) to_channels_last(*network);  // as load_run() has them
     network->eval();
   }
   return model;
 }
 
-ModelFile model_of_run(const std::filesystem::path& folder, const torch::Device& device) {
+ModelFile model_of_run(const std::filesystem::path& folder, const OpenOptions& options) {
   ModelFile model;
-  model.run = load_run(folder, device);
+  model.run = load_run(folder, options);
   const auto whole = std::filesystem::weakly_canonical(folder);
   model.name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
   model.preprocessing.shape = model.run.members.at(0)->input_shape();
@@ -277,10 +287,10 @@ ModelFile model_of_run(const std::filesystem::path& folder, const torch::Device&
   return model;
 }
 
-ModelFile open_model(const std::filesystem::path& path, const torch::Device& device) {
+ModelFile open_model(const std::filesystem::path& path, const OpenOptions& options) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return model_of_run(path, device);
-  auto model = read_model_file(path, device);
+  if (std::filesystem::is_directory(path, ignored)) return model_of_run(path, options);
+  auto model = read_model_file(path, options);
   if (model.name.empty()) model.name = path.stem().string();
   return model;
 }

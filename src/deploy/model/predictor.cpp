@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <priornet/learning/classifier.h>
 #include <priornet/learning/images.h>
 #include <priornet/learning/inference.h>
-#include <priornet/learning/network.h>
 #include <priornet/learning/scoring.h>
 #include <priornet/learning/training_sets.h>
 #include <priornet/learning/transforms.h>
@@ -88,7 +88,7 @@ std::mutex& dropout_generator() {
 // [S, N, K] of inputs of which `as_given` is what was given, on the CPU, contiguous. An input meets masks of its own,
 // drawn from its bytes: the same whichever others are asked with it. Were they those of all inputs, calibration would
 // not see how much masks matter, and an export, which draws them anew, would reject too many.
-torch::Tensor dropout_logits(Network& network, const DropoutBatch& batch, int64_t samples,
+torch::Tensor dropout_logits(Classifier& network, const DropoutBatch& batch, int64_t samples,
                              const torch::Tensor& as_given) {
   const auto size = as_given.nbytes() / static_cast<size_t>(as_given.size(0));
   const auto* bytes = static_cast<const char*>(as_given.data_ptr());
@@ -109,7 +109,7 @@ torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs, con
   options.batch = batch_suiting(model.run.device());
   AskOptions ask;
   if (model.dropout_samples > 0)
-    ask.dropout = [&](Network& network, const DropoutBatch& batch) {
+    ask.dropout = [&](Classifier& network, const DropoutBatch& batch) {
       return dropout_logits(network, batch, model.dropout_samples, as_given);
     };
   const auto logits = logits_of_networks(model.run.members, inputs, options, ask);

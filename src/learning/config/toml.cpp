@@ -153,7 +153,11 @@ class Reader final : public ConfigFields {
   }
 
   void list(const char* key, std::vector<int64_t>& value, const char*) override {
-    if (const auto* node = find(key)) value = numbers(*node, key, "a list of whole numbers");
+    if (const auto* node = find(key)) value = elements<int64_t>(*node, key, "a list of whole numbers");
+  }
+
+  void numbers(const char* key, std::vector<double>& value, const char*) override {
+    if (const auto* node = find(key)) value = elements<double>(*node, key, "a list of numbers");
   }
 
   void lists(const char* key, std::vector<std::vector<int64_t>>& value, const char*) override {
@@ -162,7 +166,7 @@ class Reader final : public ConfigFields {
     constexpr const char* kWanted = "a list of lists of whole numbers";
     if (!node->is_array()) fail(*node, key, kWanted);
     value.clear();
-    for (const auto& inner : *node->as_array()) value.push_back(numbers(inner, key, kWanted));
+    for (const auto& inner : *node->as_array()) value.push_back(elements<int64_t>(inner, key, kWanted));
   }
 
   // To be called after every key was asked for.
@@ -199,12 +203,14 @@ class Reader final : public ConfigFields {
     value = *converted;
   }
 
-  std::vector<int64_t> numbers(const toml::node& node, const char* key, const char* wanted) const {
+  // Whole numbers are numbers, too; the other way round they are not.
+  template <class Number>
+  std::vector<Number> elements(const toml::node& node, const char* key, const char* wanted) const {
     if (!node.is_array()) fail(node, key, wanted);
-    std::vector<int64_t> values;
+    std::vector<Number> values;
     for (const auto& element : *node.as_array()) {
-      const auto value = element.value_exact<int64_t>();
-      if (!value) fail(node, key, wanted);
+      const auto value = std::is_integral_v<Number> ? element.value_exact<Number>() : element.value<Number>();
+      if (!value || !std::isfinite(static_cast<double>(*value))) fail(node, key, wanted);
       values.push_back(*value);
     }
     return values;
@@ -313,6 +319,11 @@ class Writer final : public ConfigFields {
   }
   void list(const char* key, std::vector<int64_t>& value, const char* what) override {
     line(key, bracketed(value), what);
+  }
+  void numbers(const char* key, std::vector<double>& value, const char* what) override {
+    std::vector<std::string> decimals;
+    for (const auto number : value) decimals.push_back(decimal(number));
+    line(key, fmt::format("[{}]", fmt::join(decimals, ", ")), what);
   }
   void lists(const char* key, std::vector<std::vector<int64_t>>& value, const char* what) override {
     std::vector<std::string> inner;

@@ -65,6 +65,34 @@ LayerWriter::Value ScaleLayer::write(LayerWriter& writer, LayerWriter::Value x) 
   return writer.scale(x, factor_);
 }
 
+Layer::Shape NormaliseLayer::output_shape(const Shape& input) const {
+  check_image("normalise", input);
+  check_range("normalise", "channels", static_cast<size_t>(input[0]) == mean_.size(), "as many as means and deviations",
+              static_cast<double>(input[0]));
+  return input;
+}
+
+void NormaliseLayer::make_weights(const at::Generator&) {
+  numbers_ = std::make_shared<torch::nn::Module>("normalise");
+  const auto mean = 2.0 * torch::tensor(mean_, torch::kFloat64) - 1.0;
+  const auto deviation = 2.0 * torch::tensor(deviation_, torch::kFloat64);
+  numbers_->register_buffer("weight", torch::ones({mean.size(0)}));
+  numbers_->register_buffer("bias", torch::zeros({mean.size(0)}));
+  numbers_->register_buffer("mean", mean.to(torch::kFloat32));
+  numbers_->register_buffer("variance", deviation.square().to(torch::kFloat32));
+}
+
+torch::Tensor NormaliseLayer::forward(const torch::Tensor& x) {
+  const auto numbers = numbers_->named_buffers(false);
+  const auto per_channel = [&](const char* name) { return numbers[name].view({-1, 1, 1}); };
+  return (x - per_channel("mean")) / per_channel("variance").sqrt();
+}
+
+LayerWriter::Value NormaliseLayer::write(LayerWriter& writer, LayerWriter::Value x) const {
+  const auto numbers = numbers_->named_buffers(false);
+  return writer.batch_norm(x, {numbers["weight"], numbers["bias"], numbers["mean"], numbers["variance"], 0.0});
+}
+
 Layer::Shape FlattenLayer::output_shape(const Shape& input) const {
   int64_t values = 1;
   for (const auto size : input) values = size_product(values, size);

@@ -49,6 +49,24 @@ class ScaleLayer : public Layer {
   double factor_;
 };
 
+/// (value - mean) / deviation per channel of values in [0, 1], which come in [-1, 1].
+class NormaliseLayer : public Layer {
+ public:
+  NormaliseLayer(std::vector<double> mean, std::vector<double> deviation)
+      : mean_(std::move(mean)), deviation_(std::move(deviation)) {}
+  std::string label() const override { return "normalise"; }
+  Shape output_shape(const Shape& input) const override;
+  Size size(const Shape&) const override { return {}; }
+  void make_weights(const at::Generator&) override;
+  Modules modules() const override { return {{"", numbers_}}; }
+  torch::Tensor forward(const torch::Tensor& x) override;
+  LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const override;
+
+ private:
+  std::vector<double> mean_, deviation_;
+  std::shared_ptr<torch::nn::Module> numbers_;  ///< of a batch norm that never changes, in [-1, 1] units
+};
+
 class FlattenLayer : public Layer {
  public:
   std::string label() const override { return "flatten"; }

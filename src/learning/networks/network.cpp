@@ -27,6 +27,15 @@ void NetworkPlan::add(std::string name, std::shared_ptr<Layer> layer) {
   layers_.push_back(std::move(layer));
 }
 
+void NetworkPlan::prepend(std::string name, std::shared_ptr<Layer> layer) {
+  if (layer->output_shape(input_shape()) != input_shape())
+    throw ArgumentError(fmt::format("network: the layer \"{}\" changes the shape of an input, and so cannot come first",
+                                    layer->label()));
+  shapes_.insert(shapes_.begin(), input_shape());
+  names_.insert(names_.begin(), std::move(name));
+  layers_.insert(layers_.begin(), std::move(layer));
+}
+
 Layer::Size NetworkPlan::size() const {
   Layer::Size sum;
   for (size_t i = 0; i < layers_.size(); ++i) {
@@ -59,12 +68,42 @@ Network::Network(NetworkPlan plan, const at::Generator& generator) : plan_(std::
   while (first_dropout_ < plan_.layers() && !plan_.layer(first_dropout_).drops()) ++first_dropout_;
 }
 
-torch::Tensor Network::forward(const torch::Tensor& inputs) { return from_dropout(before_dropout(inputs)); }
-
-torch::Tensor Network::before_dropout(const torch::Tensor& inputs) {
+void Network::check_inputs(const torch::Tensor& inputs) const {
   if (inputs.dim() == 0 || inputs.sizes().slice(1) != torch::IntArrayRef(input_shape()))
     throw ArgumentError(fmt::format("network: inputs should be [N, {}], found [{}]", fmt::join(input_shape(), ", "),
                                     fmt::join(inputs.sizes(), ", ")));
+}
+
+torch::Tensor Network::forward(const torch::Tensor& inputs) {
+  check_inputs(inputs);
+  return through(inputs, 0, plan_.layers());
+}
+
+bool Network::gives_features() const {
+  return plan_.layers() > 0 && plan_.shape_before(plan_.layers() - 1).size() == 1;
+}
+
+torch::Tensor Network::features(const torch::Tensor& inputs) {
+  if (!gives_features()) return Classifier::features(inputs);
+  check_inputs(inputs);
+  return through(inputs, 0, plan_.layers() - 1);
+}
+
+torch::Tensor Network::from_features(const torch::Tensor& features) {
+  if (!gives_features()) return Classifier::from_features(features);
+  return through(features, plan_.layers() - 1, plan_.layers());
+}
+
+std::vector<torch::Tensor> Network::last_parameters() const {
+  std::vector<torch::Tensor> parameters;
+  if (!gives_features()) return parameters;
+  for (const auto& [suffix, module] : plan_.layer(plan_.layers() - 1).modules())
+    for (const auto& parameter : module->parameters()) parameters.push_back(parameter);
+  return parameters;
+}
+
+torch::Tensor Network::before_dropout(const torch::Tensor& inputs) {
+  check_inputs(inputs);
   return through(inputs, 0, first_dropout_);
 }
 
@@ -75,19 +114,6 @@ torch::Tensor Network::from_dropout(const torch::Tensor& values) {
 torch::Tensor Network::through(torch::Tensor values, size_t first, size_t end) const {
   for (size_t i = first; i < end; ++i) values = plan_.layer(i).forward(values);
   return values;
-}
-
-void to_channels_last(Network& network) {
-  for (auto& parameter : network.parameters())
-    if (parameter.dim() == 4) parameter.set_data(parameter.contiguous(torch::MemoryFormat::ChannelsLast));
-}
-
-int64_t multiply_adds(const Network& network) { return static_cast<int64_t>(network.plan().size().multiply_adds); }
-
-int64_t parameter_count(const torch::nn::Module& module) {
-  int64_t count = 0;
-  for (const auto& parameter : module.parameters()) count += parameter.numel();
-  return count;
 }
 
 }  // namespace priornet

@@ -4,7 +4,7 @@
 #include <priornet/learning/dataset.h>
 #include <priornet/learning/inference.h>
 #include <priornet/learning/load_set.h>
-#include <priornet/learning/network.h>
+#include <priornet/learning/classifier.h>
 #include <priornet/learning/outliers.h>
 #include <priornet/learning/scoring.h>
 #include <priornet/uncertainty/detection.h>
@@ -23,7 +23,7 @@
 namespace priornet {
 namespace {
 
-using Members = std::vector<std::shared_ptr<Network>>;
+using Members = std::vector<std::shared_ptr<Classifier>>;
 
 // The authors' steps of up to 0.004 are of pixels in [0, 1]; larger ones serve networks on simple images.
 constexpr std::array kTemperatures = {1.0, 2.0, 5.0, 10.0, 100.0, 1000.0};

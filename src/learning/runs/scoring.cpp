@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 #include <priornet/learning/dataset.h>
 #include <priornet/learning/inference.h>
-#include <priornet/learning/network.h>
+#include <priornet/learning/classifier.h>
 #include <priornet/learning/tensor_file.h>
 #include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>
@@ -63,7 +63,7 @@ void check(const TrainedRun& run, const Dataset& set, const ScoringOptions& opti
   if (set.size() == 0) throw DataError(fmt::format("{}: is empty: there is nothing to score", set.name));
 }
 
-torch::Tensor dropout_passes(Network& network, const torch::Tensor& fixed, int64_t samples, uint64_t seed) {
+torch::Tensor dropout_passes(Classifier& network, const torch::Tensor& fixed, int64_t samples, uint64_t seed) {
   // Dropout draws from LibTorch's own generator.
   torch::manual_seed(seed);
   std::vector<torch::Tensor> passes;
@@ -89,7 +89,7 @@ torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptio
   AskOptions ask;
   ask.on_batch = [&](int64_t rows) { progress.report(task, rows, inputs.size(0)); };
   if (options.dropout_samples > 0)
-    ask.dropout = [&](Network& network, const DropoutBatch& batch) {
+    ask.dropout = [&](Classifier& network, const DropoutBatch& batch) {
       const auto seed = derive_seed(
           options.seed, fmt::format("{}: dropout of member {} from row {}", set.name, batch.member, batch.first));
       return dropout_passes(network, batch.fixed, options.dropout_samples, seed);

@@ -12,7 +12,7 @@ constexpr int kPlainSteps = 3;
 
 class CapturedStep final : public TrainingStep {
  public:
-  CapturedStep(Network& network, FlatParameters& parameters, Optimiser& optimiser, Options options)
+  CapturedStep(Classifier& network, FlatParameters& parameters, Optimiser& optimiser, Options options)
       : TrainingStep(network, parameters, optimiser, std::move(options)) {
     at::globalContext().setBenchmarkCuDNN(true);  // shapes never change
   }
@@ -58,7 +58,7 @@ class CapturedStep final : public TrainingStep {
 
 }  // namespace
 
-std::unique_ptr<TrainingStep> captured_step(Network& network, FlatParameters& parameters, Optimiser& optimiser,
+std::unique_ptr<TrainingStep> captured_step(Classifier& network, FlatParameters& parameters, Optimiser& optimiser,
                                             TrainingStep::Options options) {
   return std::make_unique<CapturedStep>(network, parameters, optimiser, std::move(options));
 }

@@ -57,7 +57,7 @@ T number_of(const TensorFile& file, const std::string& key) {
 
 }  // namespace
 
-std::vector<NamedTensor> weights_of(const Network& network) {
+std::vector<NamedTensor> weights_of(const Classifier& network) {
   std::vector<NamedTensor> weights;
   for (const auto& item : network.named_parameters()) weights.push_back({kWeights + item.key(), item.value().detach()});
   for (const auto& item : network.named_buffers()) weights.push_back({kWeights + item.key(), item.value().detach()});
@@ -85,7 +85,7 @@ CheckpointFacts checkpoint_facts(const TensorFile& file) {
           text_of(file, "input_shape"),     file.metadata.contains(kRestart) ? number_of<int64_t>(file, kRestart) : 0};
 }
 
-void load_weights(const TensorFile& file, Network& network) { fill(file, weights_of(network)); }
+void load_weights(const TensorFile& file, Classifier& network) { fill(file, weights_of(network)); }
 
 CheckpointFacts resume_checkpoint(const std::filesystem::path& path, const CheckpointedState& state,
                                   const std::string& config) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/learning/network.h>
+#include <priornet/learning/classifier.h>
 #include <priornet/learning/optimiser.h>
 #include <priornet/learning/tensor_file.h>
 
@@ -24,7 +24,7 @@ struct CheckpointFacts {
 
 /// What a checkpoint holds of a run. Where the weights are averaged, the network in the file is the average.
 struct CheckpointedState {
-  Network& network;
+  Classifier& network;
   Optimiser& optimiser;
   torch::Tensor& sums;  ///< the losses of the epoch that is under way
   WeightAverage* average = nullptr;
@@ -42,9 +42,9 @@ CheckpointFacts resume_checkpoint(const std::filesystem::path& path, const Check
 CheckpointFacts checkpoint_facts(const TensorFile& file);
 
 /// Parameters and buffers by the names they have in a file, sharing memory with the network.
-std::vector<NamedTensor> weights_of(const Network& network);
+std::vector<NamedTensor> weights_of(const Classifier& network);
 
 /// The weights alone, of a network of that architecture. DataError as above.
-void load_weights(const TensorFile& file, Network& network);
+void load_weights(const TensorFile& file, Classifier& network);
 
 }  // namespace priornet

@@ -31,6 +31,10 @@ void visit_data(TrainConfig& config, ConfigFields& fields) {
   fields.maybe("standardise", config.standardise, [&](auto& value) {
     fields.flag("standardise", value, "rows of numbers: features to mean 0 and deviation 1");
   });
+  for (auto [key, values] : {std::pair{"mean", &config.model.mean}, {"deviation", &config.model.deviation}})
+    fields.maybe(key, *values, [&, key = key](auto& value) {
+      fields.numbers(key, value, "of images, per channel of values in [0, 1]: (value - mean) / deviation");
+    });
   fields.number("noise", config.noise, at_least(0), "sigma of Gaussian noise on every input, in [-1, 1] units");
   fields.flag("flip", augmentation.flip, "half of the images, left to right");
   fields.whole("shift", augmentation.shift, at_least(0), "whole pixels, up to so many each way");
@@ -39,9 +43,14 @@ void visit_data(TrainConfig& config, ConfigFields& fields) {
   fields.whole("cutout", augmentation.cutout, at_least(0), "side of a square hole; 0 for none");
 }
 
-void visit_model(ModelOptions& model, ConfigFields& fields) {
+void visit_model(TrainConfig& config, ConfigFields& fields) {
+  auto& model = config.model;
   fields.table("model", "the network");
-  fields.choice("name", model.name, model_names(), "architecture");
+  fields.maybe("file", model.file, [&](auto& value) {
+    fields.text("file", value, "a network that PyTorch scripted or traced (torch.jit)");
+  });
+  if (!model.file) fields.choice("name", model.name, model_names(), "architecture");
+  fields.text("weights", config.weights, "a safetensors file to begin with; none if empty");
   const auto meaning = [](const char* option) { return model_option_meaning(option); };
   fields.maybe("blocks", model.blocks, [&](auto& value) { fields.lists("blocks", value, meaning("blocks").c_str()); });
   fields.maybe("channels", model.channels,
@@ -95,6 +104,8 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
   fields.number("clip", optimiser.clip, at_least(0), "largest norm of the gradient; 0 for any");
   fields.whole("seed", config.seed, at_least(0), "of everything random");
   fields.named("precision", config.precision, kPrecisions, "of matrix products on a GPU");
+  fields.flag("freeze", config.freeze,
+              "the last layers alone learn: those of model.file or model.weights stay as they are");
   fields.maybe("weight_average", config.weight_average, [&](auto& value) {
     fields.number("weight_average", value, {0, 1, false, false},
                   "the network kept is the mean of its weights over the steps, of this decay per step");
@@ -126,7 +137,7 @@ std::string_view setting(std::string_view line) {
 
 void visit_config(TrainConfig& config, ConfigFields& fields) {
   visit_data(config, fields);
-  visit_model(config.model, fields);
+  visit_model(config, fields);
   visit_method(config, fields);
   visit_outside(config.outside, fields);
   visit_training(config, fields);

@@ -1,6 +1,6 @@
 #include <priornet/learning/inference.h>
 
-#include <priornet/learning/network.h>
+#include <priornet/learning/classifier.h>
 #include <priornet/learning/transforms.h>
 #include <torch/nn/modules/dropout.h>
 
@@ -11,7 +11,7 @@
 
 namespace priornet {
 
-Evaluating::Evaluating(Network& network, bool dropout) : network_(network), was_training_(network.is_training()) {
+Evaluating::Evaluating(Classifier& network, bool dropout) : network_(network), was_training_(network.is_training()) {
   network_.eval();
   if (!dropout) return;
   for (const auto& module : network_.modules())
@@ -20,7 +20,7 @@ Evaluating::Evaluating(Network& network, bool dropout) : network_(network), was_
 
 Evaluating::~Evaluating() { network_.train(was_training_); }
 
-torch::Device device_of(const Network& network) { return network.parameters().at(0).device(); }
+torch::Device device_of(const Classifier& network) { return network.parameters().at(0).device(); }
 
 torch::Tensor network_inputs(const torch::Tensor& inputs, int64_t first, const torch::Device& device,
                              const InferenceOptions& options) {
@@ -36,7 +36,7 @@ void for_each_batch(const torch::Tensor& inputs, const torch::Device& device, co
     ask(network_inputs(inputs, first, device, options), first);
 }
 
-torch::Tensor logits_of_networks(const std::vector<std::shared_ptr<Network>>& networks, const torch::Tensor& inputs,
+torch::Tensor logits_of_networks(const std::vector<std::shared_ptr<Classifier>>& networks, const torch::Tensor& inputs,
                                  const InferenceOptions& options, const AskOptions& ask) {
   const torch::NoGradGuard no_gradient;
   std::vector<torch::Tensor> parts;
@@ -56,10 +56,10 @@ torch::Tensor logits_of_networks(const std::vector<std::shared_ptr<Network>>& ne
   return torch::cat(parts, 1);
 }
 
-torch::Tensor infer(Network& network, const torch::Tensor& inputs, const InferenceOptions& options) {
+torch::Tensor infer(Classifier& network, const torch::Tensor& inputs, const InferenceOptions& options) {
   if (inputs.size(0) == 0) return torch::empty({0, network.classes()});
   // Borrowed for the call.
-  const std::shared_ptr<Network> borrowed(std::shared_ptr<Network>(), &network);
+  const std::shared_ptr<Classifier> borrowed(std::shared_ptr<Classifier>(), &network);
   return logits_of_networks({borrowed}, inputs, options)[0].to(torch::kCPU);
 }
 

@@ -40,7 +40,7 @@ std::vector<std::filesystem::path> parts_of_run(const std::filesystem::path& fol
   for (const auto& entry : std::filesystem::directory_iterator(folder, none_yet)) {
     const auto name = entry.path().filename().string();
     if (name == "config.toml" || name == "metrics.jsonl" || name == "checkpoints" || name == "scores" ||
-        name == "evaluation" || name.starts_with("member-"))
+        name == "evaluation" || name == "network.pt" || name.starts_with("member-"))
       parts.push_back(entry.path());
   }
   return parts;
@@ -82,6 +82,22 @@ void RunFolder::write_config(const std::string& toml) const {
   AtomicFile file(config());
   file.write(toml);
   file.commit();
+}
+
+void RunFolder::write_program(const torch::Tensor& bytes) const {
+  if (!bytes.defined()) return;
+  AtomicFile file(program());
+  file.write({static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()});
+  file.commit();
+}
+
+torch::Tensor read_program(const std::filesystem::path& run) {
+  const auto path = run / "network.pt";
+  if (!std::filesystem::exists(path)) return {};
+  const auto text = InputFile(path).read_rest();
+  auto bytes = torch::empty({static_cast<int64_t>(text.size())}, torch::kUInt8);
+  std::memcpy(bytes.data_ptr(), text.data(), text.size());
+  return bytes;
 }
 
 void RunFolder::check_config(const std::string& toml) const {

@@ -45,7 +45,7 @@ void RunProcesses::begin(const Facts& facts, const FlatParameters& parameters) c
   group_->broadcast(parameters.values);
 }
 
-void RunProcesses::finish(const Network& network) const {
+void RunProcesses::finish(const Classifier& network) const {
   if (group_ == nullptr) return;
   const torch::NoGradGuard no_gradient;
   for (const auto& buffer : network.buffers()) group_->broadcast(buffer);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/learning/network.h>
+#include <priornet/learning/classifier.h>
 #include <priornet/learning/processes.h>
 #include <priornet/learning/run_folder.h>
 
@@ -46,7 +46,7 @@ class RunProcesses {
   void begin(const Facts& facts, const FlatParameters& parameters) const;
 
   /// Gives the statistics of batch norm of process 0, which are the run's, to all. Nobody returns before process 0.
-  void finish(const Network& network) const;
+  void finish(const Classifier& network) const;
 
  private:
   ProcessGroup* group_;

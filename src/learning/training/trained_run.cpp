@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <priornet/learning/classifier.h>
 #include <priornet/learning/inference.h>
-#include <priornet/learning/network.h>
 #include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
@@ -33,7 +33,7 @@ std::vector<T> list_of(const std::string& text, const char* what, const std::fil
   }
 }
 
-std::string hash_of_weights(const Network& network) {
+std::string hash_of_weights(const Classifier& network) {
   uint64_t hash = 0;
   const auto add = [&](const torch::Tensor& values) {
     const auto bytes = values.detach().to(torch::kCPU).contiguous();
@@ -45,21 +45,25 @@ std::string hash_of_weights(const Network& network) {
   return fmt::format("{:016x}", hash);
 }
 
-TrainedRun load_one(const std::filesystem::path& folder, const torch::Device& device, WhichCheckpoint which) {
+TrainedRun load_one(const std::filesystem::path& folder, const OpenOptions& options) {
   check_is_run(folder);
   TrainedRun run;
   run.config = read_config(folder / "config.toml");
-  const auto path = weights_of_run(folder, which);
+  const auto path = weights_of_run(folder, options.which);
   const auto file = read_tensor_file(path);
   const auto facts = checkpoint_facts(file);
   run.class_names = list_of<std::string>(facts.class_names, "class_names", path);
   auto model = run.config.model;
   model.input = list_of<int64_t>(facts.input_shape, "input_shape", path);
   model.classes = static_cast<int64_t>(run.class_names.size());
+  if (const auto program = read_program(folder); program.defined()) {
+    if (!options.allow_torchscript) refuse_torchscript(folder);
+    model.program = program;
+  }
   const auto network = make_model(model, make_generator(0));
   load_weights(file, *network);
   run.identity = fmt::format("step {} {}", facts.step, hash_of_weights(*network));
-  network->to(device);
+  network->to(options.device);
   if (model.input.size() == 3) to_channels_last(*network);  // as it was trained, and faster
   network->eval();
   run.members = {network};
@@ -73,17 +77,24 @@ torch::Device TrainedRun::device() const { return device_of(*members.at(0)); }
 
 bool TrainedRun::gives_dirichlet() const { return method_info(config.method.name).gives_dirichlet; }
 
-TrainedRun load_run(const std::filesystem::path& folder, const torch::Device& device, WhichCheckpoint which) {
+void refuse_torchscript(const std::filesystem::path& path) {
+  throw DataError(fmt::format(
+      "{}: holds a TorchScript network, a program that runs when it is asked: give --allow-torchscript if you "
+      "trust whoever made it",
+      path.string()));
+}
+
+TrainedRun load_run(const std::filesystem::path& folder, const OpenOptions& options) {
   check_is_run(folder);
   const auto config = read_config(folder / "config.toml");
-  if (config.members == 1) return load_one(folder, device, which);
+  if (config.members == 1) return load_one(folder, options);
   TrainedRun ensemble;
   ensemble.config = config;
   ensemble.split = read_training_split(folder);
   std::vector<std::string> identities;
   for (int64_t m = 1; m <= config.members; ++m) {
     const auto path = folder / fmt::format("member-{}", m);
-    auto member = load_one(path, device, which);
+    auto member = load_one(path, options);
     if (m == 1) ensemble.class_names = member.class_names;
     if (member.class_names != ensemble.class_names || member.gives_dirichlet() != ensemble.gives_dirichlet() ||
         (m > 1 && member.members[0]->input_shape() != ensemble.members[0]->input_shape()))
@@ -113,7 +124,9 @@ void check_finite(const torch::Tensor& logits, const std::string& set) {
 
 void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device, Progress& progress) {
   if (!method_info(config.method.name).needs_teacher || sets.teacher.defined()) return;
-  const auto run = load_run(config.teacher, device);
+  OpenOptions open(device);
+  open.allow_torchscript = true;  // who names a run as the teacher trusts it
+  const auto run = load_run(config.teacher, open);
   const auto& train = sets.train;
   if (run.class_names != train.class_names)
     throw DataError(fmt::format("{}: knows the classes {}, {} has {}", config.teacher, fmt::join(run.class_names, ", "),

@@ -37,7 +37,7 @@ Means means_of(const torch::Tensor& logits, const MethodInfo& method) {
 
 }  // namespace
 
-Validation validate(Network& network, const Dataset& set, const torch::Tensor& outside, const MethodInfo& method,
+Validation validate(Classifier& network, const Dataset& set, const torch::Tensor& outside, const MethodInfo& method,
                     const InferenceOptions& options) {
   const auto logits = infer(network, set.inputs, options);
   const auto probabilities = expected_categorical(logits);
@@ -126,16 +126,18 @@ class Run {
         processes_(options.processes),
         seed_(seed_of_restart(config.seed, restart)),
         network_(make_network()),
-        parameters_(network_->parameters()),
+        parameters_(trained_parameters()),
         outside_(make_outside_source()),
         batches_(sets.train, sets.teacher, outside_.get(), options.device, batch_options()),
         rates_(learning_rates(config.schedule, {config.epochs, batches_.steps_per_epoch()})),
         optimiser_(Optimiser::make(parameters_, config.optimiser, rates_)),
-        step_(TrainingStep::make(*network_, parameters_, *optimiser_,
-                                 {config.method, config.precision == Precision::kBFloat16,
-                                  processes_.exchange_gradients(parameters_), [this] {
-                                    if (average_) average_->update();
-                                  }})) {
+        step_(TrainingStep::make(
+            *network_, parameters_, *optimiser_,
+            {config.method, config.precision == Precision::kBFloat16, processes_.exchange_gradients(parameters_),
+             [this] {
+               if (average_) average_->update();
+             },
+             config.freeze})) {
     if (config.weight_average) average_.emplace(*network_, parameters_, *config.weight_average);
     // What the loss would refuse, it should refuse before an older run is removed.
     const auto classes = network_->classes();
@@ -148,7 +150,7 @@ class Run {
     facts_.restart = restart;
   }
 
-  std::shared_ptr<Network> train() {
+  std::shared_ptr<Classifier> train() {
     begin();
     const auto steps = batches_.steps_per_epoch();
     TrainingProgress shown(progress_, {config_.epochs, steps, inputs_per_step(), facts_.step,
@@ -160,11 +162,26 @@ class Run {
   }
 
  private:
-  std::shared_ptr<Network> make_network() const {
-    auto network = make_model(model_for(config_, sets_.train), make_generator(derive_seed(seed_, "weights")));
+  std::shared_ptr<Classifier> make_network() const {
+    auto model = model_for(config_, sets_.train);
+    // A run that goes on needs the file no more that its network came from.
+    if (options_.resume && !folder_.steps().empty()) model.program = read_program(folder_.path());
+    auto network = make_model(model, make_generator(derive_seed(seed_, "weights")));
+    if (!config_.weights.empty()) load_pretrained(*network, config_.weights);
     network->to(options_.device);
     if (sets_.train.has_images()) to_channels_last(*network);
     return network;
+  }
+
+  std::vector<torch::Tensor> trained_parameters() const {
+    if (!config_.freeze) return network_->parameters();
+    const auto last = network_->last_parameters();
+    if (last.empty())
+      throw ConfigError(fmt::format("training.freeze trains the last layers alone, and {} does not say which they are",
+                                    network_->name()));
+    for (auto& parameter : network_->parameters()) parameter.set_requires_grad(false);
+    for (auto parameter : last) parameter.set_requires_grad(true);
+    return last;
   }
 
   std::unique_ptr<OutsideSource> make_outside_source() const {
@@ -197,6 +214,7 @@ class Run {
     folder_.begin();
     folder_.cut_metrics(facts_.step / batches_.steps_per_epoch() + 1);
     folder_.write_config(facts_.config);
+    folder_.write_program(network_->program());
   }
 
   void train_epoch(int64_t epoch, TrainingProgress& shown) {
@@ -325,7 +343,7 @@ class Run {
   Progress& progress_;
   RunProcesses processes_;
   uint64_t seed_;
-  std::shared_ptr<Network> network_;
+  std::shared_ptr<Classifier> network_;
   FlatParameters parameters_;
   std::unique_ptr<OutsideSource> outside_;
   TrainingBatches batches_;
@@ -345,8 +363,8 @@ int64_t restarts_so_far(const RunFolder& folder, const TrainerOptions& options) 
   return checkpoint_facts(read_tensor_file(folder.checkpoint(done.back()))).restart;
 }
 
-std::shared_ptr<Network> trained(const TrainConfig& config, TrainingSets sets, const RunFolder& folder,
-                                 const TrainerOptions& options, Progress& progress) {
+std::shared_ptr<Classifier> trained(const TrainConfig& config, TrainingSets sets, const RunFolder& folder,
+                                    const TrainerOptions& options, Progress& progress) {
   add_teacher(sets, config, options.device, progress);
   std::optional<RunLock> lock;
   if (options.processes == nullptr || options.processes->is_first()) lock.emplace(folder);
@@ -376,8 +394,8 @@ std::shared_ptr<Network> trained(const TrainConfig& config, TrainingSets sets, c
 
 }  // namespace
 
-std::shared_ptr<Network> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
-                               const TrainerOptions& options, Progress& progress) {
+std::shared_ptr<Classifier> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
+                                  const TrainerOptions& options, Progress& progress) {
   const SideStream stream(options.device);
   try {
     return trained(config, sets, folder, options, progress);

@@ -1,5 +1,7 @@
 #include "learning/training/training_step.h"
 
+#include <priornet/learning/inference.h>
+
 #include "learning/base/gpu_modes.h"
 #include "uncertainty/core/rows.h"
 #if defined(PRIORNET_CUDA)
@@ -14,17 +16,17 @@ constexpr double kSteepest = 1e15;
 
 }  // namespace
 
-std::unique_ptr<TrainingStep> TrainingStep::make(Network& network, FlatParameters& parameters, Optimiser& optimiser,
+std::unique_ptr<TrainingStep> TrainingStep::make(Classifier& network, FlatParameters& parameters, Optimiser& optimiser,
                                                  Options options) {
 #if defined(PRIORNET_CUDA)
   // An exchange between processes is not recorded: it begins while the backward pass runs.
-  if (parameters.values.is_cuda() && !options.exchange)
+  if (parameters.values.is_cuda() && !options.exchange && network.can_be_recorded())
     return captured_step(network, parameters, optimiser, std::move(options));
 #endif
   return std::make_unique<TrainingStep>(network, parameters, optimiser, std::move(options));
 }
 
-TrainingStep::TrainingStep(Network& network, FlatParameters& parameters, Optimiser& optimiser, Options options)
+TrainingStep::TrainingStep(Classifier& network, FlatParameters& parameters, Optimiser& optimiser, Options options)
     : network_(network),
       parameters_(parameters),
       optimiser_(optimiser),
@@ -40,12 +42,23 @@ void TrainingStep::run(TrainingBatches& batches, int64_t step) {
   });
 }
 
+torch::Tensor TrainingStep::logits_of(const torch::Tensor& inputs) {
+  if (!options_.freeze) return network_.forward(inputs);
+  torch::Tensor features;
+  {
+    const torch::NoGradGuard no_gradient;
+    const Evaluating evaluating(network_);
+    features = network_.features(inputs);
+  }
+  return network_.from_features(features);
+}
+
 void TrainingStep::learn_from(const TrainingBatch& batch) {
   parameters_.clear_gradients();
   torch::Tensor logits;
   {
     const Autocast autocast(options_.bfloat16);
-    logits = network_.forward(batch.inputs);
+    logits = logits_of(batch.inputs);
   }
   logits = logits.to(torch::kFloat32);
   const auto [loss, gradient] = method_->loss(logits.detach(), batch.targets, kSteepest);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <priornet/learning/classifier.h>
 #include <priornet/learning/method.h>
-#include <priornet/learning/network.h>
 #include <priornet/learning/optimiser.h>
 
 #include <functional>
@@ -21,13 +21,14 @@ class TrainingStep {
     bool bfloat16 = false;                ///< matrix products in bfloat16, on a GPU
     std::function<void()> exchange = {};  ///< averages the gradients over the processes, where there are several
     std::function<void()> updated = {};   ///< called after each update, where there is one; never waits for the device
+    bool freeze = false;                  ///< the last layers alone learn; all else is as in evaluation
   };
 
   /// The fastest there is for where the network lies. All outlive the step.
-  static std::unique_ptr<TrainingStep> make(Network& network, FlatParameters& parameters, Optimiser& optimiser,
+  static std::unique_ptr<TrainingStep> make(Classifier& network, FlatParameters& parameters, Optimiser& optimiser,
                                             Options options);
 
-  TrainingStep(Network& network, FlatParameters& parameters, Optimiser& optimiser, Options options);
+  TrainingStep(Classifier& network, FlatParameters& parameters, Optimiser& optimiser, Options options);
   virtual ~TrainingStep() = default;
 
   /// The batch of a step of a run.
@@ -43,8 +44,9 @@ class TrainingStep {
   virtual void execute(const std::function<void()>& work) { work(); }
 
   void learn_from(const TrainingBatch& batch);
+  torch::Tensor logits_of(const torch::Tensor& inputs);
 
-  Network& network_;
+  Classifier& network_;
   FlatParameters& parameters_;
   Optimiser& optimiser_;
   Options options_;

@@ -15,7 +15,7 @@ void swap_values(torch::Tensor& a, torch::Tensor& b) {
 
 }  // namespace
 
-WeightAverage::WeightAverage(const Network& network, FlatParameters& parameters, double decay)
+WeightAverage::WeightAverage(const Classifier& network, FlatParameters& parameters, double decay)
     : parameters_(parameters),
       mean_(parameters.values.detach().clone()),
       decay_(decay),

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/learning/network.h>
+#include <priornet/learning/classifier.h>
 #include <priornet/learning/optimiser.h>
 #include <priornet/learning/tensor_file.h>
 
@@ -15,7 +15,7 @@ namespace priornet {
 class WeightAverage {
  public:
   /// Both outlive it. ArgumentError unless 0 < decay < 1.
-  WeightAverage(const Network& network, FlatParameters& parameters, double decay);
+  WeightAverage(const Classifier& network, FlatParameters& parameters, double decay);
 
   /// After each step of training.
   void update();

@@ -155,9 +155,9 @@ void run(const Options& options, const Invocation& invocation) {
   const auto start = std::chrono::steady_clock::now();
   const auto device = chosen_device(options.device);
   const auto which = options.checkpoint == "best" ? WhichCheckpoint::kBest : WhichCheckpoint::kLast;
-  auto trained = load_run(options.run, device, which);
+  auto trained = load_run(options.run, {device, which});
   std::optional<TrainedRun> other;
-  if (!options.against.empty()) other = load_run(options.against, device, which);
+  if (!options.against.empty()) other = load_run(options.against, {device, which});
   try {
     StoppableProgress progress;
     const auto sets = load_sets(options, trained, progress);

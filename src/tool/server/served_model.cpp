@@ -2,7 +2,7 @@
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <priornet/learning/network.h>
+#include <priornet/learning/classifier.h>
 #include <priornet/uncertainty/measure_table.h>
 
 #include <algorithm>
@@ -98,14 +98,17 @@ ModelDescription described(const ModelFile& file) {
   return model;
 }
 
-int64_t multiply_adds_per_row(const ModelFile& file) {
-  int64_t sum = 0;
-  for (const auto& network : file.run.members) sum += multiply_adds(*network);
-  return sum;
-}
-
 // Threads that wait for one another, and for a core that connections need, gain nothing on a pass this small.
 constexpr int64_t kWorthSharing = 50'000'000;  // multiply-adds
+
+int64_t multiply_adds_per_row(const ModelFile& file) {
+  int64_t sum = 0;
+  for (const auto& network : file.run.members) {
+    const auto counted = multiply_adds(*network);
+    sum += counted > 0 ? counted : kWorthSharing;  // whoever brings a network of their own brings a large one
+  }
+  return sum;
+}
 
 void use_threads_for(int64_t multiply_adds, int most) {
   const int threads = multiply_adds < kWorthSharing ? 1 : most;

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+// What training, evaluation, calibration, prediction, serving and model files work with: anything that maps inputs to
+// logits. Our networks (network.h), a torch::nn::Module of the user's (as_classifier) and a TorchScript file
+// (torchscript.h) are classifiers; whoever needs another derives from Classifier.
+
+namespace priornet {
+
+/// One row of a network's description.
+struct LayerSummary {
+  std::string name;             ///< the layer's label
+  std::vector<int64_t> output;  ///< of one input
+  int64_t parameters = 0;
+  int64_t multiply_adds = 0;  ///< for one input
+};
+
+/// Maps inputs [N, ...] to logits [N, K]. Images come as float32 in [-1, 1], rows of numbers as they were standardised.
+/// Parameters and buffers that are registered as torch::nn::Module asks are trained, stored and moved.
+class Classifier : public torch::nn::Module {
+ public:
+  using torch::nn::Module::Module;
+
+  /// ArgumentError for inputs of another shape than [N, input_shape()...].
+  virtual torch::Tensor forward(const torch::Tensor& inputs) = 0;
+  virtual const std::vector<int64_t>& input_shape() const = 0;  ///< of one input
+  virtual int64_t classes() const = 0;
+
+  /// Whether forward() is from_features(features()): features [N, F] are what the last layers make logits of. Detectors
+  /// look at them, and training.freeze trains the last layers alone.
+  virtual bool gives_features() const { return false; }
+  /// [N, ...] to [N, F]. ArgumentError unless gives_features().
+  virtual torch::Tensor features(const torch::Tensor& inputs);
+  /// [N, F] to logits [N, K]. ArgumentError unless gives_features().
+  virtual torch::Tensor from_features(const torch::Tensor& features);
+  /// The parameters of from_features(); empty unless gives_features().
+  virtual std::vector<torch::Tensor> last_parameters() const { return {}; }
+
+  /// Whether two passes with dropout at work differ: a torch::nn::Dropout is among its modules.
+  virtual bool has_dropout() const;
+  /// forward() in two parts: up to the first dropout, the same in every pass, and from there on.
+  virtual torch::Tensor before_dropout(const torch::Tensor& inputs) { return inputs; }
+  virtual torch::Tensor from_dropout(const torch::Tensor& values) { return forward(values); }
+
+  /// Whether a training step of it may be recorded as a CUDA graph: it asks nothing of the host that depends on values.
+  virtual bool can_be_recorded() const { return false; }
+
+  /// What of it is a program and no weights, as bytes (uint8 [B]): a model file holds it, marked, and is opened only
+  /// where the user allows it. Undefined of a classifier that this library makes by name.
+  virtual torch::Tensor program() const { return {}; }
+
+  /// For people. Unless overridden: one row.
+  virtual std::vector<LayerSummary> describe() const;
+};
+
+/// A torch::nn::Module of any make as a classifier.
+struct ModuleOptions {
+  std::vector<int64_t> input_shape;  ///< of one input
+  int64_t classes = 0;
+  std::function<torch::Tensor(const torch::Tensor& inputs)> forward;
+  /// Both or none: forward() in two parts, for detectors and training.freeze.
+  std::function<torch::Tensor(const torch::Tensor& inputs)> features;
+  std::function<torch::Tensor(const torch::Tensor& features)> from_features;
+  std::vector<torch::Tensor> last_parameters;  ///< of from_features
+};
+
+/// The module becomes a part of the classifier, named `module`. ArgumentError unless there are at least 2 classes and a
+/// forward function.
+std::shared_ptr<Classifier> as_classifier(std::shared_ptr<torch::nn::Module> module, ModuleOptions options);
+
+/// The same of a holder whose forward() takes and gives one tensor:
+///   auto classifier = as_classifier(MyNet(10), {3, 32, 32}, 10);
+template <class Holder>
+std::shared_ptr<Classifier> as_classifier(Holder module, std::vector<int64_t> input_shape, int64_t classes) {
+  return as_classifier(module.ptr(),
+                       {.input_shape = std::move(input_shape),
+                        .classes = classes,
+                        .forward = [module](const torch::Tensor& x) mutable { return module->forward(x); },
+                        .features = {},
+                        .from_features = {},
+                        .last_parameters = {}});
+}
+
+/// Lays the weights of convolutions out as they are multiplied fastest; inputs should come likewise.
+void to_channels_last(Classifier& classifier);
+
+/// Of the rows of describe(), for one input; a training step takes three times as many. 0 where nobody counted them.
+int64_t multiply_adds(const Classifier& classifier);
+
+/// How many trainable numbers a module has.
+int64_t parameter_count(const torch::nn::Module& module);
+
+}  // namespace priornet

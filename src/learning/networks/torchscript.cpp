@@ -1,0 +1,297 @@
+#include "learning/networks/torchscript.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <priornet/learning/network.h>
+#include <priornet/uncertainty/errors.h>
+#include <torch/csrc/jit/api/function_impl.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+#include <cstring>
+#include <optional>
+#include <sstream>
+
+#include "learning/base/file_io.h"
+#include "learning/networks/layers.h"
+#include "learning/networks/mlp.h"
+
+namespace priornet {
+namespace {
+
+namespace jit = torch::jit;
+
+/// What went wrong, without the traces of program and library around it.
+std::string reason_of(const std::exception& error) {
+  const auto* from_library = dynamic_cast<const c10::Error*>(&error);
+  const std::string text = from_library != nullptr ? from_library->what_without_backtrace() : error.what();
+  const auto said = text.rfind("Error: ");
+  const auto begin = said == std::string::npos ? 0 : said + std::strlen("Error: ");
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+// A module of ours with the parameters and buffers of a script, under the names that PyTorch gives them. The tensors
+// are the script's own: what moves or changes them here does there.
+std::shared_ptr<torch::nn::Module> tensors_of(const jit::Module& script) {
+  auto root = std::make_shared<torch::nn::Module>("script");
+  const auto place = [&](const std::string& name) {
+    auto* module = root.get();
+    size_t begin = 0;
+    for (auto dot = name.find('.'); dot != std::string::npos; begin = dot + 1, dot = name.find('.', begin)) {
+      const auto child = name.substr(begin, dot - begin);
+      if (!module->named_children().contains(child))
+        module->register_module(child, std::make_shared<torch::nn::Module>(child));
+      module = module->named_children()[child].get();
+    }
+    return std::pair{module, name.substr(begin)};
+  };
+  for (const auto& item : script.named_parameters()) {
+    const auto [module, name] = place(item.name);
+    module->register_parameter(name, item.value, item.value.requires_grad());
+  }
+  for (const auto& item : script.named_buffers()) {
+    const auto [module, name] = place(item.name);
+    module->register_buffer(name, item.value);
+  }
+  return root;
+}
+
+/// forward() of a script cut at what its last dense layer takes.
+struct Cut {
+  std::unique_ptr<jit::GraphFunction> features;       ///< (self, inputs) to features
+  std::unique_ptr<jit::GraphFunction> from_features;  ///< (self, inputs, features) to logits; inputs are not looked at
+  std::vector<std::string> last;                      ///< the parameters of the layer, by name
+};
+
+// The attributes that a chain of GetAttr reads from self: "classifier.1.weight".
+std::string attribute_path(const jit::Value* value) {
+  std::string path;
+  for (const auto* node = value->node(); node->kind() == c10::prim::GetAttr; node = node->input()->node())
+    path = node->s(c10::attr::name) + (path.empty() ? "" : "." + path);
+  return path;
+}
+
+// torch.nn.functional.linear, or what a trace makes of it, whose place among the operands the input has.
+std::optional<size_t> dense_input(const jit::Node& node) {
+  static const auto kLinear = c10::Symbol::fromQualString("aten::linear");
+  static const auto kProduct = c10::Symbol::fromQualString("aten::addmm");
+  if (node.kind() == kLinear) return 0;
+  if (node.kind() == kProduct) return 1;
+  return std::nullopt;
+}
+
+std::unique_ptr<jit::GraphFunction> function_of(std::shared_ptr<jit::Graph> graph, const char* name) {
+  jit::EliminateDeadCode(graph);
+  return std::make_unique<jit::GraphFunction>(c10::QualifiedName(name), std::move(graph), nullptr);
+}
+
+// The last dense layer of the program itself; one inside a branch is not found.
+std::optional<Cut> cut_before_last_layer(const jit::Module& script) {
+  const auto whole = script.get_method("forward").graph()->copy();
+  jit::Inline(*whole);
+  const auto last_dense = [](jit::Graph& graph) -> jit::Node* {
+    for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node)
+      if (dense_input(**node)) return *node;
+    return nullptr;
+  };
+  if (whole->inputs().size() != 2 || last_dense(*whole) == nullptr) return std::nullopt;
+  Cut cut;
+  {
+    auto graph = whole->copy();
+    const auto* dense = last_dense(*graph);
+    auto* taken = dense->input(*dense_input(*dense));
+    for (const auto* operand : dense->inputs())
+      if (auto path = attribute_path(operand); !path.empty()) cut.last.push_back(std::move(path));
+    graph->eraseOutput(0);
+    graph->registerOutput(taken);
+    cut.features = function_of(std::move(graph), "features");
+  }
+  auto graph = whole->copy();
+  const auto* dense = last_dense(*graph);
+  auto* given = graph->addInput("features");
+  auto* taken = dense->input(*dense_input(*dense));
+  given->setType(taken->type());
+  // Only what comes after the cut: a shortcut around it would need the inputs, and is none of a last layer's.
+  taken->replaceAllUsesWith(given);
+  cut.from_features = function_of(std::move(graph), "from_features");
+  return cut;
+}
+
+class TorchScriptClassifier final : public Classifier {
+ public:
+  TorchScriptClassifier(const ModelOptions& options, const at::Generator& generator)
+      : Classifier("TorchScript"), shape_(options.input), classes_(options.classes), script_(loaded(options)) {
+    name_ = options.file.value_or("its network");
+    if (options.mean) {
+      scale_ = std::make_shared<NormaliseLayer>(*options.mean, *options.deviation);
+      scale_->output_shape(shape_);
+      scale_->make_weights(generator);
+      for (const auto& [suffix, module] : scale_->modules()) register_module("scale" + suffix, module);
+    }
+    register_module("script", tensors_of(script_));
+    if (auto cut = cut_before_last_layer(script_)) cut_ = std::make_shared<Cut>(*std::move(cut));
+    const auto given = logits_of_example();
+    if (given == classes_ && !options.dense) return;
+    if (!cut_)
+      throw ConfigError(
+          fmt::format("{}: gives {} classes where {} are wanted, and its last dense layer, which would be "
+                      "replaced, cannot be found: give it {} outputs in PyTorch",
+                      name_, given, classes_, classes_));
+    auto head = options;
+    head.input = {features_of_example()};
+    head.dense = options.dense.value_or(std::vector<int64_t>{});
+    head_ = register_module("head", std::make_shared<Network>(mlp_plan(head), generator));
+  }
+
+  torch::Tensor forward(const torch::Tensor& inputs) override {
+    if (head_) return head_->forward(features(inputs));
+    const jit::GraphOptimizerEnabledGuard as_written(false);
+    return tensor_of(script_.forward({scaled(inputs)}));
+  }
+  const std::vector<int64_t>& input_shape() const override { return shape_; }
+  int64_t classes() const override { return classes_; }
+
+  bool gives_features() const override { return cut_ != nullptr && feature_count_ > 0; }
+  torch::Tensor features(const torch::Tensor& inputs) override {
+    if (!cut_) return Classifier::features(inputs);
+    return run(*cut_->features, {script_._ivalue(), scaled(inputs)});
+  }
+  torch::Tensor from_features(const torch::Tensor& features) override {
+    if (head_) return head_->forward(features);
+    if (!cut_) return Classifier::from_features(features);
+    return run(*cut_->from_features, {script_._ivalue(), features, features});
+  }
+  std::vector<torch::Tensor> last_parameters() const override {
+    if (head_) return head_->parameters();
+    std::vector<torch::Tensor> last;
+    if (!cut_) return last;
+    for (const auto& item : script_.named_parameters())
+      if (std::find(cut_->last.begin(), cut_->last.end(), item.name) != cut_->last.end()) last.push_back(item.value);
+    return last;
+  }
+
+  bool has_dropout() const override { return false; }
+
+  void train(bool on = true) override {
+    Classifier::train(on);
+    script_.train(on);
+  }
+  using Classifier::to;
+  void to(torch::Device device, bool non_blocking = false) override {
+    Classifier::to(device, non_blocking);
+    script_.to(device, non_blocking);  // constants of a trace, too
+  }
+
+  // The program with weights of one number each: they are stored beside it, as those of every network are.
+  torch::Tensor program() const override {
+    const torch::NoGradGuard no_gradient;
+    std::vector<std::pair<torch::Tensor, torch::Tensor>> kept;
+    const auto hollow = [&](torch::Tensor tensor) {
+      kept.emplace_back(tensor, tensor.detach());
+      tensor.set_data(torch::zeros({}, tensor.options().device(torch::kCPU)).expand(tensor.sizes()));
+    };
+    for (const auto& parameter : script_.parameters()) hollow(parameter);
+    for (const auto& buffer : script_.buffers()) hollow(buffer);
+    std::ostringstream stream;
+    script_.save(stream);
+    for (auto& [tensor, values] : kept) tensor.set_data(values);
+    const auto bytes = std::move(stream).str();
+    auto result = torch::empty({static_cast<int64_t>(bytes.size())}, torch::kUInt8);
+    std::memcpy(result.data_ptr(), bytes.data(), bytes.size());
+    return result;
+  }
+
+ private:
+  static jit::Module loaded(const ModelOptions& options) {
+    const auto name = options.file.value_or("its network");
+    std::istringstream stream(options.program.defined()
+                                  ? std::string(static_cast<const char*>(options.program.data_ptr()),
+                                                static_cast<size_t>(options.program.numel()))
+                                  : InputFile(*options.file).read_rest());
+    try {
+      auto script = jit::load(stream, torch::kCPU);
+      const torch::NoGradGuard no_gradient;
+      // Weights of program() are hollow.
+      const auto fill = [](torch::Tensor tensor) { tensor.set_data(tensor.detach().contiguous().clone()); };
+      for (const auto& parameter : script.parameters()) fill(parameter);
+      for (const auto& buffer : script.buffers()) fill(buffer);
+      return script;
+    } catch (const std::exception& error) {
+      throw DataError(fmt::format("{}: is no TorchScript network: {}", name, reason_of(error)));
+    }
+  }
+
+  torch::Tensor scaled(const torch::Tensor& inputs) const {
+    if (inputs.dim() == 0 || inputs.sizes().slice(1) != torch::IntArrayRef(shape_))
+      throw ArgumentError(fmt::format("network: inputs should be [N, {}], found [{}]", fmt::join(shape_, ", "),
+                                      fmt::join(inputs.sizes(), ", ")));
+    return scale_ ? scale_->forward(inputs) : inputs;
+  }
+
+  static torch::Tensor tensor_of(const c10::IValue& value) {
+    if (value.isTensor()) return value.toTensor();
+    if (value.isTuple() && !value.toTuple()->elements().empty() && value.toTuple()->elements()[0].isTensor())
+      return value.toTuple()->elements()[0].toTensor();
+    throw DataError("a TorchScript network should give a tensor of logits, found " + value.tagKind());
+  }
+
+  static torch::Tensor run(jit::GraphFunction& function, jit::Stack stack) {
+    const jit::GraphOptimizerEnabledGuard as_written(false);
+    function.run(stack);
+    return tensor_of(stack.front());
+  }
+
+  // What the script gives of two inputs: two, so that a network that mixes them is seen.
+  torch::Tensor of_example(const std::function<torch::Tensor(const torch::Tensor&)>& ask) {
+    const torch::NoGradGuard no_gradient;
+    eval();
+    auto shape = shape_;
+    shape.insert(shape.begin(), 2);
+    try {
+      auto given = ask(torch::zeros(shape));
+      train();
+      return given;
+    } catch (const std::exception& error) {
+      throw DataError(
+          fmt::format("{}: does not take inputs [N, {}]: {}", name_, fmt::join(shape_, ", "), reason_of(error)));
+    }
+  }
+
+  int64_t logits_of_example() {
+    const auto logits = of_example([this](const torch::Tensor& inputs) {
+      const jit::GraphOptimizerEnabledGuard as_written(false);
+      return tensor_of(script_.forward({scaled(inputs)}));
+    });
+    if (logits.dim() != 2 || logits.size(0) != 2)
+      throw DataError(
+          fmt::format("{}: should give logits [N, K], gives [{}] of 2 inputs", name_, fmt::join(logits.sizes(), ", ")));
+    if (cut_) feature_count_ = features_of_example();
+    return logits.size(1);
+  }
+
+  // 0 where they are no rows.
+  int64_t features_of_example() {
+    const auto features = of_example([this](const torch::Tensor& inputs) { return this->features(inputs); });
+    return features.dim() == 2 && features.size(0) == 2 ? features.size(1) : 0;
+  }
+
+  std::vector<int64_t> shape_;
+  int64_t classes_;
+  std::string name_;
+  mutable jit::Module script_;
+  std::shared_ptr<NormaliseLayer> scale_;
+  std::shared_ptr<Cut> cut_;
+  std::shared_ptr<Network> head_;
+  int64_t feature_count_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<Classifier> make_torchscript(const ModelOptions& options, const at::Generator& generator) {
+  return std::make_shared<TorchScriptClassifier>(options, generator);
+}
+
+}  // namespace priornet

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <priornet/learning/classifier.h>
+#include <priornet/learning/networks.h>
+
+#include <memory>
+
+// Networks that PyTorch scripted or traced (torch.jit), with the weights that they were saved with. Running one runs
+// the program in its file, so a file of unknown origin is opened only where the user allows it.
+
+namespace priornet {
+
+/// The network of options.program, or else of the file options.file. Where the classes differ from what it gives, or
+/// options.dense is given, its last dense layer is replaced by a perceptron (dense, slope, keep_dense; drawn from the
+/// generator) on the features that came to it. options.mean and deviation, per channel of values in [0, 1], come first.
+///
+/// Its parameters have the names that PyTorch gives them, behind `script.`; those of the new head begin with `head.`.
+/// It gives features where its last dense layer can be found. It has no dropout samples, and cannot be recorded or
+/// exported. A traced network trains as it was traced: in evaluation mode, say.
+///
+/// DataError that names the file: none there, no TorchScript, a network that does not take inputs of that shape or does
+/// not give logits [N, K]. ConfigError for a last layer that would have to be replaced and cannot be found.
+std::shared_ptr<Classifier> make_torchscript(const ModelOptions& options, const at::Generator& generator);
+
+}  // namespace priornet
