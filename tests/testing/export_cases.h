@@ -65,7 +65,9 @@ inline ModelFile random_model(const std::string& method, ModelOptions options, i
   return model;
 }
 
-/// A model whose inputs are its logits; members differ a little.
+/// A model whose inputs are its logits, which its members scale, class by class, by a little more or less than 1. Each
+/// logit is one product: machines that sum products in another order give the same, so that what is compared is the
+/// measures.
 inline ModelFile logits_model(const std::string& method, int64_t members) {
   ModelOptions options;
   options.name = "mlp";
@@ -76,8 +78,8 @@ inline ModelFile logits_model(const std::string& method, int64_t members) {
   const torch::NoGradGuard no_gradient;
   for (int64_t m = 0; m < members; ++m) {
     auto parameters = model.run.members[static_cast<size_t>(m)]->parameters();
-    parameters[0].copy_(torch::eye(10) + 0.05 * static_cast<double>(m) * parameters[0]);
-    parameters[1].mul_(members == 1 ? 0.0 : 1.0);
+    parameters[0].copy_(torch::diag(1.0 + 0.05 * static_cast<double>(m) * parameters[0].diagonal()));
+    parameters[1].zero_();
   }
   return model;
 }

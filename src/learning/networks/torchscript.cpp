@@ -14,6 +14,8 @@
 #include <cstring>
 #include <optional>
 #include <sstream>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "learning/base/file_io.h"
 #include "learning/networks/layers.h"
@@ -62,7 +64,7 @@ std::shared_ptr<torch::nn::Module> tensors_of(const jit::Module& script) {
 /// forward() of a script cut at what its last dense layer takes.
 struct Cut {
   std::unique_ptr<jit::GraphFunction> features;       ///< (self, inputs) to features
-  std::unique_ptr<jit::GraphFunction> from_features;  ///< (self, inputs, features) to logits; inputs are not looked at
+  std::unique_ptr<jit::GraphFunction> from_features;  ///< (self, features) to logits
   std::vector<std::string> last;                      ///< the parameters of the layer, by name
 };
 
@@ -88,6 +90,42 @@ std::unique_ptr<jit::GraphFunction> function_of(std::shared_ptr<jit::Graph> grap
   return std::make_unique<jit::GraphFunction>(c10::QualifiedName(name), std::move(graph), nullptr);
 }
 
+// The part of a program from a value to its output, (self, value) to output: nothing before the value runs. Null where
+// that part also looks at the inputs.
+std::shared_ptr<jit::Graph> what_follows(jit::Graph& whole, jit::Value* value) {
+  auto graph = std::make_shared<jit::Graph>();
+  std::unordered_map<const jit::Value*, jit::Value*> copies;
+  for (auto* given : {whole.inputs()[0], value}) copies[given] = graph->addInput()->setType(given->type());
+  std::unordered_set<const jit::Node*> needed;
+  bool looks_at_inputs = false;
+  const std::function<void(const jit::Value*)> need = [&](const jit::Value* wanted) {
+    if (copies.contains(wanted)) return;
+    const auto* node = wanted->node();
+    if (node->kind() == c10::prim::Param) {
+      looks_at_inputs = looks_at_inputs || node->owningBlock() == whole.block();
+      return;
+    }
+    if (!needed.insert(node).second) return;
+    const std::function<void(const jit::Node*)> need_operands = [&](const jit::Node* of) {
+      for (const auto* operand : of->inputs()) need(operand);
+      for (const auto* block : of->blocks()) {
+        for (const auto* inner : block->nodes()) need_operands(inner);
+        for (const auto* output : block->outputs()) need(output);
+      }
+    };
+    need_operands(node);
+  };
+  need(whole.outputs()[0]);
+  if (looks_at_inputs) return nullptr;
+  for (auto* node : whole.nodes()) {
+    if (!needed.contains(node)) continue;
+    auto* copy = graph->insertNode(graph->createClone(node, [&](jit::Value* of) { return copies.at(of); }));
+    for (size_t i = 0; i < copy->outputs().size(); ++i) copies[node->output(i)] = copy->output(i);
+  }
+  graph->registerOutput(copies.at(whole.outputs()[0]));
+  return graph;
+}
+
 // The last dense layer of the program itself; one inside a branch is not found.
 std::optional<Cut> cut_before_last_layer(const jit::Module& script) {
   const auto whole = script.get_method("forward").graph()->copy();
@@ -109,14 +147,10 @@ std::optional<Cut> cut_before_last_layer(const jit::Module& script) {
     graph->registerOutput(taken);
     cut.features = function_of(std::move(graph), "features");
   }
-  auto graph = whole->copy();
-  const auto* dense = last_dense(*graph);
-  auto* given = graph->addInput("features");
-  auto* taken = dense->input(*dense_input(*dense));
-  given->setType(taken->type());
-  // Only what comes after the cut: a shortcut around it would need the inputs, and is none of a last layer's.
-  taken->replaceAllUsesWith(given);
-  cut.from_features = function_of(std::move(graph), "from_features");
+  const auto* dense = last_dense(*whole);
+  auto rest = what_follows(*whole, dense->input(*dense_input(*dense)));
+  if (!rest) return std::nullopt;
+  cut.from_features = function_of(std::move(rest), "from_features");
   return cut;
 }
 
@@ -148,8 +182,7 @@ class TorchScriptClassifier final : public Classifier {
 
   torch::Tensor forward(const torch::Tensor& inputs) override {
     if (head_) return head_->forward(features(inputs));
-    const jit::GraphOptimizerEnabledGuard as_written(false);
-    return tensor_of(script_.forward({scaled(inputs)}));
+    return of_script(inputs);
   }
   const std::vector<int64_t>& input_shape() const override { return shape_; }
   int64_t classes() const override { return classes_; }
@@ -162,7 +195,7 @@ class TorchScriptClassifier final : public Classifier {
   torch::Tensor from_features(const torch::Tensor& features) override {
     if (head_) return head_->forward(features);
     if (!cut_) return Classifier::from_features(features);
-    return run(*cut_->from_features, {script_._ivalue(), features, features});
+    return run(*cut_->from_features, {script_._ivalue(), features});
   }
   std::vector<torch::Tensor> last_parameters() const override {
     if (head_) return head_->parameters();
@@ -238,10 +271,26 @@ class TorchScriptClassifier final : public Classifier {
     throw DataError("a TorchScript network should give a tensor of logits, found " + value.tagKind());
   }
 
+  // As the program is written, without rewriting it for speed, which would depend on the calls before.
+  template <class Call>
+  static torch::Tensor as_written(const Call& call) {
+    const jit::GraphOptimizerEnabledGuard no_rewriting(false);
+    try {
+      return tensor_of(call());
+    } catch (const std::runtime_error& error) {
+      throw Error(fmt::format("the TorchScript network failed: {}", reason_of(error)));
+    }
+  }
+
+  torch::Tensor of_script(const torch::Tensor& inputs) const {
+    return as_written([&] { return script_.forward({scaled(inputs)}); });
+  }
+
   static torch::Tensor run(jit::GraphFunction& function, jit::Stack stack) {
-    const jit::GraphOptimizerEnabledGuard as_written(false);
-    function.run(stack);
-    return tensor_of(stack.front());
+    return as_written([&] {
+      function.run(stack);
+      return stack.front();
+    });
   }
 
   // What the script gives of two inputs: two, so that a network that mixes them is seen.
@@ -261,10 +310,7 @@ class TorchScriptClassifier final : public Classifier {
   }
 
   int64_t logits_of_example() {
-    const auto logits = of_example([this](const torch::Tensor& inputs) {
-      const jit::GraphOptimizerEnabledGuard as_written(false);
-      return tensor_of(script_.forward({scaled(inputs)}));
-    });
+    const auto logits = of_example([this](const torch::Tensor& inputs) { return of_script(inputs); });
     if (logits.dim() != 2 || logits.size(0) != 2)
       throw DataError(
           fmt::format("{}: should give logits [N, K], gives [{}] of 2 inputs", name_, fmt::join(logits.sizes(), ", ")));

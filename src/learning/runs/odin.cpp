@@ -1,10 +1,10 @@
 #include <priornet/learning/odin.h>
 
 #include <fmt/format.h>
+#include <priornet/learning/classifier.h>
 #include <priornet/learning/dataset.h>
 #include <priornet/learning/inference.h>
 #include <priornet/learning/load_set.h>
-#include <priornet/learning/classifier.h>
 #include <priornet/learning/outliers.h>
 #include <priornet/learning/scoring.h>
 #include <priornet/uncertainty/detection.h>

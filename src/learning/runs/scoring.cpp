@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <priornet/learning/classifier.h>
 #include <priornet/learning/dataset.h>
 #include <priornet/learning/inference.h>
-#include <priornet/learning/classifier.h>
 #include <priornet/learning/tensor_file.h>
 #include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>

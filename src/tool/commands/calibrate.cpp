@@ -27,6 +27,7 @@ struct CalibrateOptions {
   std::string out;
   std::string name;
   std::string device = "auto";
+  bool allow_torchscript = false;
   CalibrationOptions calibration;
   int64_t dropout_samples = 0;
   bool no_resize = false;
@@ -202,7 +203,9 @@ void run(const CalibrateOptions& options) {
   StoppableProgress progress;
   LoadOptions load;
   load.progress = &progress;
-  auto model = model_of_run(options.run, chosen_device(options.device));
+  OpenOptions open(chosen_device(options.device));
+  open.allow_torchscript = options.allow_torchscript;
+  auto model = model_of_run(options.run, open);
   if (!options.name.empty()) model.name = options.name;
   model.dropout_samples = options.dropout_samples;
   model.preprocessing.resize = !options.no_resize;
@@ -260,6 +263,7 @@ void describe_calibrate(Command& command) {
       {.name = "--no-resize", .to = &options->no_resize, .help = "The model refuses images of another size"},
       {.name = "--seed", .to = &options->calibration.seed, .help = "Of the halves of the set", .shows_default = true},
       device_option(options->device, "Where to compute"),
+      torchscript_option(options->allow_torchscript),
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};
   command.notes =
       "Of new inputs like those of the calibration set at most the chosen share is rejected, whatever the network\n"

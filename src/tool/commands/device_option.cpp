@@ -13,6 +13,12 @@ Option device_option(std::string& name, const std::string& what) {
           .choices = {"auto", "cpu", "cuda"}};
 }
 
+Option torchscript_option(bool& allowed) {
+  return {.name = "--allow-torchscript",
+          .to = &allowed,
+          .help = "Open a network that PyTorch scripted: a program, which runs what its author wrote"};
+}
+
 c10::Device chosen_device(const std::string& name) {
 #if defined(PRIORNET_CUDA)
   const bool there = torch::cuda::is_available();

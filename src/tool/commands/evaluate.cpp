@@ -32,6 +32,7 @@ struct Options {
   std::string against;
   std::string checkpoint = "last";
   std::string device = "auto";
+  bool allow_torchscript = false;
   std::string out;
   std::optional<double> noise;
   int64_t dropout_samples = 0;
@@ -155,9 +156,11 @@ void run(const Options& options, const Invocation& invocation) {
   const auto start = std::chrono::steady_clock::now();
   const auto device = chosen_device(options.device);
   const auto which = options.checkpoint == "best" ? WhichCheckpoint::kBest : WhichCheckpoint::kLast;
-  auto trained = load_run(options.run, {device, which});
+  OpenOptions open(device, which);
+  open.allow_torchscript = options.allow_torchscript;
+  auto trained = load_run(options.run, open);
   std::optional<TrainedRun> other;
-  if (!options.against.empty()) other = load_run(options.against, {device, which});
+  if (!options.against.empty()) other = load_run(options.against, open);
   try {
     StoppableProgress progress;
     const auto sets = load_sets(options, trained, progress);
@@ -212,6 +215,7 @@ void describe_evaluate(Command& command) {
        .shows_default = true,
        .choices = {"last", "best"}},
       device_option(options->device, "Where to compute"),
+      torchscript_option(options->allow_torchscript),
       {.name = "--batch",
        .to = &options->batch,
        .help = "Inputs at a time; else what suits the device",

@@ -107,6 +107,7 @@ struct PredictOptions {
   std::string format;
   std::string out;
   std::string device = "auto";
+  bool allow_torchscript = false;
   int64_t batch = 250;
 };
 
@@ -195,7 +196,9 @@ int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const Predictio
 
 void run(const PredictOptions& options) {
   check_out(options);
-  Predictor predictor(open_model(options.model, chosen_device(options.device)));
+  OpenOptions open(chosen_device(options.device));
+  open.allow_torchscript = options.allow_torchscript;
+  Predictor predictor(open_model(options.model, open));
   const PredictionRows rows(predictor.model(), format_for(options));
   RowSink sink(options.out);
   sink.write(rows.header());
@@ -239,7 +242,8 @@ void describe_predict(Command& command) {
                       .help = "Inputs at a time",
                       .shows_default = true,
                       .range = whole_range(1, 1'000'000)},
-                     device_option(options->device, "Where to compute")};
+                     device_option(options->device, "Where to compute"),
+                     torchscript_option(options->allow_torchscript)};
   command.notes =
       "An input that cannot be read gives a row with its error; the others go on, and the exit status is 1\n"
       "(docs/deploy.md).";

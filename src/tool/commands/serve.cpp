@@ -31,6 +31,7 @@ struct ServeOptions {
   int64_t max_body = 16;
   std::string token_file;
   std::string device = "auto";
+  bool allow_torchscript = false;
 };
 
 std::string token_of(const ServeOptions& options) {
@@ -40,10 +41,11 @@ std::string token_of(const ServeOptions& options) {
 }
 
 std::vector<serving::ServedModel> load_models(const ServeOptions& options) {
-  const auto device = chosen_device(options.device);
+  OpenOptions open(chosen_device(options.device));
+  open.allow_torchscript = options.allow_torchscript;
   std::vector<serving::ServedModel> models;
   for (const auto& path : options.models) {
-    models.push_back(serving::served_model(std::make_shared<Predictor>(open_model(path, device))));
+    models.push_back(serving::served_model(std::make_shared<Predictor>(open_model(path, open))));
   }
   return models;
 }
@@ -152,7 +154,8 @@ void describe_serve(Command& command) {
        .to = &options->http.tls_certificate,
        .help = "Certificate with its chain, PEM: serve by HTTPS"},
       {.name = "--tls-key", .to = &options->http.tls_key, .help = "Its private key, PEM"},
-      device_option(options->device, "Where to compute")};
+      device_option(options->device, "Where to compute"),
+      torchscript_option(options->allow_torchscript)};
   command.notes =
       "Speaks the Open Inference Protocol v2 under /v2, takes an image file at /predict, counts at /metrics, and "
       "shows\n"
