@@ -29,6 +29,23 @@ TEST(MeasureTable, NamesByDirection) {
   EXPECT_EQ(measure_names(Direction::kConfidence), (std::vector<std::string_view>{"max_prob", "precision", "odin"}));
 }
 
+TEST(MeasureTable, HasTheColumnsThatLogitsOfEachKindGive) {
+  for (const auto kind : {LogitKind::kSoftmax, LogitKind::kDirichlet})
+    for (const bool ensemble : {false, true}) {
+      const auto logits = torch::randn(ensemble ? std::vector<int64_t>{2, 3, 4} : std::vector<int64_t>{3, 4});
+      std::vector<std::string> names;
+      for (const auto& [name, values] : measure_columns(logits, kind)) {
+        names.push_back(name);
+        EXPECT_EQ(values.sizes(), torch::IntArrayRef({3})) << name;
+      }
+      EXPECT_EQ(names, measure_names(kind, ensemble));
+    }
+  EXPECT_EQ(measure_names(LogitKind::kSoftmax, false), (std::vector<std::string>{"prediction", "max_prob", "entropy"}));
+  EXPECT_EQ(measure_columns(torch::randn({2, 3, 4}), LogitKind::kDirichlet, {0, 0}).size() + 2,
+            measure_names(LogitKind::kDirichlet, true).size())
+      << "an estimate that was not asked for is left out";
+}
+
 TEST(MeasureTable, IsWhatTheReadmeSays) {
   const auto rows = table_rows("README.md", "| column of `measure` |");
   for (const auto& measure : measure_table()) {

@@ -6,7 +6,7 @@ cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
 status=0
 complain() { echo "$1"; status=1; }
 
-mapfile -t files < <(find bench docs fuzz include src tests ./*.md -name '*.h' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.cu' -o -name '*.md' |
+mapfile -t files < <(find bench docs fuzz include python src tests ./*.md -name '*.h' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.cu' -o -name '*.md' |
   grep -v node_modules)
 declare -A known
 for file in "${files[@]}"; do  # tests/deploy/a.h is also named deploy/a.h or a.h

@@ -21,3 +21,14 @@ for file in bin/priornet 'lib/*libpriornet_deploy.a' 'lib/*libpriornet_uncertain
   }
 done
 "$folder/root/usr/bin/priornet" --version
+
+module=$(ls "$folder"/python3-priornet_*.deb 2>/dev/null) || exit 0  # a build without the Python module
+dpkg-deb --field "$module" Depends | grep -q 'python3-torch'
+dpkg-deb -x "$module" "$folder/module"
+for file in __init__.py _measure_types.pyi py.typed operators.so; do
+  [[ -s $folder/module/usr/lib/python3/dist-packages/priornet/$file || $file == py.typed ]] || {
+    echo "the package of the Python module holds no $file"
+    exit 1
+  }
+done
+[[ ! -e $folder/root/usr/lib/python3 ]] || { echo "the tool's package holds the Python module"; exit 1; }

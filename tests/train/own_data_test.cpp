@@ -1,4 +1,5 @@
 #include <priornet/learning/config.h>
+#include <priornet/learning/load_set.h>
 #include <priornet/learning/training_sets.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/small_images.h>
@@ -108,6 +109,23 @@ TEST(OwnData, KeepsRowsBackAndStandardisesByTheRest) {
   EXPECT_TRUE(read.mean.equal(sets.split.mean));
   EXPECT_TRUE(read.calibration_rows.equal(sets.split.calibration_rows));
   EXPECT_EQ(read.feature_names, sets.split.feature_names);
+}
+
+TEST(OwnData, PreparesSetsInMemoryAsThoseOfFiles) {
+  const TemporaryFolder folder;
+  TrainConfig config;
+  config.train = folder.file("t.csv", table_text(100)).string() + ",label=kind";
+  config.validation_share = 0.2;
+  config.standardise = true;
+  NoProgress progress;
+  const auto from_file = load_training_sets(config, progress);
+  const auto from_memory = prepare_training_sets(config, load_set(config.train));
+  EXPECT_TRUE(from_memory.train.inputs.equal(from_file.train.inputs));
+  EXPECT_TRUE(from_memory.validation->labels.equal(from_file.validation->labels));
+  EXPECT_EQ(from_memory.split.content, from_file.split.content);
+  EXPECT_EQ(from_memory.split.feature_names, (std::vector<std::string>{"height", "weight"}));
+  Dataset unlabelled{"rows", torch::zeros({4, 2}), {}, {}, {}};
+  EXPECT_THROWS(DataError, prepare_training_sets(config, unlabelled), "rows: has no labels to learn from");
 }
 
 TEST(OwnData, DrawsRowsAroundTheDataAndBeyond) {

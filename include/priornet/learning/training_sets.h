@@ -67,6 +67,9 @@ struct TrainingSets {
 /// DataError where one is not there, has no labels, or has classes that the training set does not have.
 TrainingSets load_training_sets(const TrainConfig& config, Progress& progress);
 
+/// The same of sets that are in memory: `validation` has the classes and columns of `train`, which has labels.
+TrainingSets prepare_training_sets(const TrainConfig& config, Dataset train, std::optional<Dataset> validation = {});
+
 /// The options of the network that learns from a set.
 ModelOptions model_for(const TrainConfig& config, const Dataset& train);
 

@@ -64,4 +64,14 @@ std::vector<NamedTensor> measure_columns(const SoftmaxMeasures& measures);
 std::vector<NamedTensor> measure_columns(const EnsembleMeasures& measures);
 std::vector<NamedTensor> measure_columns(const DirichletEnsembleMeasures& measures);
 
+/// What logits are those of.
+enum class LogitKind { kSoftmax, kDirichlet };
+
+/// Of logits [N, K] of one model, or [M, N, K] of an ensemble. ArgumentError as those functions throw it.
+std::vector<NamedTensor> measure_columns(const torch::Tensor& logits, LogitKind kind,
+                                         const MuThetaOptions& estimate = {});
+
+/// The names of the columns that such logits have, the estimate of I[mu, theta] among them.
+std::vector<std::string> measure_names(LogitKind kind, bool ensemble);
+
 }  // namespace priornet

@@ -21,13 +21,6 @@
 namespace priornet {
 namespace {
 
-std::vector<NamedTensor> measured(const torch::Tensor& logits, bool dirichlet, const MuThetaOptions& estimate) {
-  if (logits.dim() == 2)
-    return dirichlet ? measure_columns(dirichlet_measures(logits)) : measure_columns(softmax_measures(logits));
-  return dirichlet ? measure_columns(dirichlet_ensemble_measures(logits, estimate))
-                   : measure_columns(ensemble_measures(logits));
-}
-
 torch::Tensor mean_over_members(const torch::Tensor& values, const torch::Tensor& logits) {
   return logits.dim() == 3 ? values.mean(0) : values;
 }
@@ -44,7 +37,8 @@ SetScores scores_of_logits(const torch::Tensor& logits, bool dirichlet, int64_t 
   const auto exact = logits.to(torch::kFloat64);
   SetScores scores;
   scores.probabilities = mean_over_members(torch::softmax(exact, -1), exact).to(torch::kCPU);
-  for (const auto& [name, values] : measured(exact, dirichlet, {mu_theta_samples, seed}))
+  for (const auto& [name, values] :
+       measure_columns(exact, dirichlet ? LogitKind::kDirichlet : LogitKind::kSoftmax, {mu_theta_samples, seed}))
     if (is_score(name)) scores.columns.push_back({name, values.to(torch::kCPU)});
   scores.columns.push_back({"energy", mean_over_members(-torch::logsumexp(exact, -1), exact).to(torch::kCPU)});
   return scores;

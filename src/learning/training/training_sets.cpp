@@ -142,27 +142,28 @@ void standardise(TrainingSets& sets) {
 
 }  // namespace
 
+TrainingSets prepare_training_sets(const TrainConfig& config, Dataset train, std::optional<Dataset> validation) {
+  TrainingSets sets{std::move(train), {}, {}};
+  if (!sets.train.has_labels()) throw DataError(fmt::format("{}: has no labels to learn from", sets.train.name));
+  sets.split.feature_names = sets.train.feature_names;
+  keep_back(sets, config);
+  if (validation) sets.validation = std::move(validation);
+  if (config.standardise.value_or(false)) standardise(sets);
+  return sets;
+}
+
 TrainingSets load_training_sets(const TrainConfig& config, Progress& progress) {
   LoadOptions load;
   load.progress = &progress;
-  TrainingSets sets{load_set(config.train, load), {}, {}};
-  const auto& train = sets.train;
-  if (!train.has_labels()) throw DataError(fmt::format("{}: has no labels to learn from", train.name));
-  sets.split.feature_names = train.feature_names;
-  keep_back(sets, config);
-  const auto finish = [&] {
-    if (config.standardise.value_or(false)) standardise(sets);
-    return std::move(sets);
-  };
-  if (config.validation.empty()) return finish();
+  auto train = load_set(config.train, load);
+  if (config.validation.empty()) return prepare_training_sets(config, std::move(train));
   auto validation = load_set(config.validation, load);
   if (!validation.has_labels()) throw DataError(fmt::format("{}: has no labels to be held to", validation.name));
   validation.labels = labels_among(validation, train.class_names, train.name);
   validation.class_names = train.class_names;
   validation =
       train.has_images() ? fit_to(validation, image_shape(train)) : with_features(validation, train.feature_names);
-  sets.validation = std::move(validation);
-  return finish();
+  return prepare_training_sets(config, std::move(train), std::move(validation));
 }
 
 ModelOptions model_for(const TrainConfig& config, const Dataset& train) {

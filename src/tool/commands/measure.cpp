@@ -33,16 +33,10 @@ Columns measured(const torch::Tensor& logits, const Options& options) {
     throw DataError(fmt::format("{}: --kind {} wants {}, found shape [{}]", options.logits.front(), options.kind,
                                 wanted, fmt::join(logits.sizes().begin(), logits.sizes().end(), ", ")));
   };
-  if (options.kind == "softmax") {
-    if (ensemble) refuse("[N, K] of one model (for [M, N, K] there is --kind ensemble)");
-    return measure_columns(softmax_measures(logits));
-  }
-  if (options.kind == "ensemble") {
-    if (!ensemble) refuse("[M, N, K], or a file [N, K] for each member");
-    return measure_columns(ensemble_measures(logits));
-  }
-  return ensemble ? measure_columns(dirichlet_ensemble_measures(logits, options.estimate))
-                  : measure_columns(dirichlet_measures(logits));
+  if (options.kind == "softmax" && ensemble) refuse("[N, K] of one model (for [M, N, K] there is --kind ensemble)");
+  if (options.kind == "ensemble" && !ensemble) refuse("[M, N, K], or a file [N, K] for each member");
+  return measure_columns(logits, options.kind == "dirichlet" ? LogitKind::kDirichlet : LogitKind::kSoftmax,
+                         options.estimate);
 }
 
 struct Summary {

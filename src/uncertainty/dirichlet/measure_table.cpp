@@ -123,4 +123,24 @@ std::vector<NamedTensor> measure_columns(const DirichletEnsembleMeasures& measur
   return columns_of(measures, &Measure::dirichlet_ensemble);
 }
 
+std::vector<NamedTensor> measure_columns(const torch::Tensor& logits, LogitKind kind, const MuThetaOptions& estimate) {
+  const bool dirichlet = kind == LogitKind::kDirichlet;
+  if (logits.dim() != 3)
+    return dirichlet ? measure_columns(dirichlet_measures(logits)) : measure_columns(softmax_measures(logits));
+  return dirichlet ? measure_columns(dirichlet_ensemble_measures(logits, estimate))
+                   : measure_columns(ensemble_measures(logits));
+}
+
+std::vector<std::string> measure_names(LogitKind kind, bool ensemble) {
+  std::vector<std::string> names;
+  for (const auto& measure : measure_table()) {
+    const bool there = kind == LogitKind::kDirichlet
+                           ? ensemble ? measure.dirichlet_ensemble != nullptr : measure.dirichlet != nullptr
+                       : ensemble ? measure.ensemble != nullptr
+                                  : measure.softmax != nullptr;
+    if (there) names.emplace_back(measure.name);
+  }
+  return names;
+}
+
 }  // namespace priornet

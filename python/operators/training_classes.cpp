@@ -1,0 +1,246 @@
+#include <priornet/learning/load_set.h>
+#include <priornet/learning/network.h>
+#include <priornet/learning/scoring.h>
+#include <priornet/learning/trained_run.h>
+#include <priornet/learning/training.h>
+#include <priornet/version.h>
+#include <torch/custom_class.h>
+
+#include <atomic>
+#include <mutex>
+#include <tuple>
+
+#include "operator_support.h"
+
+// Training and trained runs as objects. Python calls run() on a thread of its own, which PyTorch does without the
+// interpreter's lock, and asks from another how far it is.
+
+namespace priornet::python {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+constexpr const char* kInMemory = "python-arrays";
+
+/// Asked to stop before there is anything to go on from.
+class StoppedEarly final : public Error {
+ public:
+  StoppedEarly() : Error("stopped while preparing") {}
+};
+
+Dataset dataset_of(const char* name, const Tensor& inputs, const MaybeTensor& labels, const Strings& class_names,
+                   const Strings& feature_names) {
+  Dataset set;
+  set.name = name;
+  set.inputs = inputs.detach().to(torch::kCPU).contiguous();
+  if (labels) set.labels = labels->to(torch::kCPU).contiguous();
+  set.class_names = class_names;
+  set.feature_names = feature_names;
+  check_dataset(set);
+  return set;
+}
+
+class Training final : public torch::CustomClassHolder, private Progress {
+ public:
+  // What it learns from: arrays, or the sets that the configuration names.
+
+  void set_data(const Tensor& inputs, const Tensor& labels, const Strings& class_names, const Strings& feature_names) {
+    guarded_values([&] { data_ = dataset_of(kInMemory, inputs, labels, class_names, feature_names); });
+  }
+
+  void set_validation(const Tensor& inputs, const Tensor& labels) {
+    guarded_values([&] {
+      if (!data_) throw ArgumentError("train: validation arrays go with training arrays, found none");
+      validation_ = dataset_of("validation arrays", inputs, labels, data_->class_names, data_->feature_names);
+    });
+  }
+
+  // How it learns. Overrides are those of read_config.
+
+  void configure_by_file(const std::string& path, const Strings& overrides) {
+    guarded([&] { config_ = read_config(load_toml(path), with_name_of_data(overrides)); });
+  }
+
+  void configure_by_settings(const Strings& settings) {
+    guarded([&] { config_ = read_config(TomlText{}, with_name_of_data(settings)); });
+  }
+
+  /// As suits the arrays or, where there are none, the set of that name.
+  void configure_by_data(const std::string& name, const Strings& overrides) {
+    if (data_) {
+      guarded_values([&] { config_ = suiting(kInMemory, enough_rows(*data_), overrides); });
+    } else {
+      guarded([&] { config_ = suiting(name, load_set(name), overrides); });
+    }
+  }
+
+  std::string config() const { return to_toml(config_); }
+
+  /// Trains into the folder; start: new, resume or force. Whether it came to its end, and was not stopped.
+  bool run(const std::string& folder, const std::string& start, const std::string& device) {
+    return guarded([&] {
+      EnsembleOptions options;
+      options.trainer.device = torch::Device(device);
+      options.trainer.resume = start == "resume";
+      options.start = start == "resume"  ? RunFolder::Start::kResume
+                      : start == "force" ? RunFolder::Start::kForce
+                                         : RunFolder::Start::kNew;
+      options.trainer.stop = [this] { return stop_.load(); };
+      options.trainer.on_epoch = [this](const EpochReport& report) { add(epochs_, to_json(report)); };
+      options.trainer.on_restart = [this](const Restart& restart) { add(messages_, to_text(restart)); };
+      options.on_member = [this](int64_t member) {
+        add(messages_, "member " + std::to_string(member) + " of " + std::to_string(config_.members));
+      };
+      try {
+        auto sets = data_ ? prepare_training_sets(config_, *data_, validation_) : load_training_sets(config_, *this);
+        if (options.trainer.resume && !read_training_split(folder).may_be_of(sets.split.content))
+          throw DataError(folder + ": its run was begun with other rows; force=True begins anew");
+        options.trainer.on_begin = [&] { write_training_split(folder, sets.split); };
+        prepared_ = true;
+        train_run(config_, sets, folder, options, *this);
+      } catch (const TrainingStopped&) {
+        return false;
+      } catch (const StoppedEarly&) {
+        return false;
+      }
+      return true;
+    });
+  }
+
+  // From other threads, while it runs.
+
+  void stop() { stop_ = true; }
+
+  /// Task, units done, units in all, a detail such as the loss.
+  std::tuple<std::string, int64_t, int64_t, std::string> progress() const {
+    const std::lock_guard lock(mutex_);
+    return {task_, done_, total_, detail_};
+  }
+
+  /// One line of JSON per epoch that is over, from the given one on.
+  Strings epochs(int64_t first) const { return from(epochs_, first); }
+  Strings messages(int64_t first) const { return from(messages_, first); }
+
+ private:
+  void report(std::string_view task, int64_t done, int64_t total) override {
+    // The trainer asks stop() by itself, and leaves a checkpoint.
+    if (stop_ && !prepared_) throw StoppedEarly();
+    const std::lock_guard lock(mutex_);
+    task_ = task;
+    done_ = done;
+    total_ = total;
+  }
+
+  void detail(std::string_view text) override {
+    const std::lock_guard lock(mutex_);
+    detail_ = text;
+  }
+
+  void add(Strings& lines, std::string line) {
+    const std::lock_guard lock(mutex_);
+    lines.push_back(std::move(line));
+  }
+
+  Strings from(const Strings& lines, int64_t first) const {
+    const std::lock_guard lock(mutex_);
+    const auto begin = std::min(static_cast<size_t>(std::max<int64_t>(first, 0)), lines.size());
+    return {lines.begin() + static_cast<std::ptrdiff_t>(begin), lines.end()};
+  }
+
+  Strings with_name_of_data(Strings overrides) const {
+    if (data_) overrides.push_back(std::string("data.train=") + kInMemory);
+    return overrides;
+  }
+
+  static TrainConfig suiting(const std::string& name, const Dataset& set, const Strings& overrides) {
+    return read_config(TomlText{"", to_toml(config_for(name, set))}, overrides);
+  }
+
+  /// config_for() wants rows to hold back; what suits a few suits the same again and again.
+  static Dataset enough_rows(const Dataset& set) {
+    constexpr int64_t kRows = 20;
+    const auto wanted = std::max(kRows, 2 * set.num_classes());
+    if (set.size() == 0 || set.size() >= wanted) return set;
+    return select(set, torch::arange(wanted) % set.size());
+  }
+
+  std::optional<Dataset> data_;
+  std::optional<Dataset> validation_;
+  TrainConfig config_;
+  std::atomic<bool> stop_ = false;
+  bool prepared_ = false;
+
+  mutable std::mutex mutex_;  ///< of what follows
+  std::string task_;
+  int64_t done_ = 0;
+  int64_t total_ = 0;
+  std::string detail_;
+  Strings epochs_;
+  Strings messages_;
+};
+
+/// A trained run; its folder may go once it is loaded.
+class Run final : public torch::CustomClassHolder {
+ public:
+  Run(const std::string& folder, const std::string& device)
+      : run_(guarded([&] { return load_run(folder, torch::Device(device)); })) {}
+
+  /// [N, K], or [M, N, K] of an ensemble; float32, on the run's device.
+  Tensor logits(const Tensor& inputs) {
+    return guarded_values([&] {
+      const std::lock_guard lock(mutex_);
+      NoProgress progress;
+      return run_logits(run_, dataset_of("inputs", inputs, {}, {}, {}), {}, progress);
+    });
+  }
+
+  Strings class_names() const { return run_.class_names; }
+  Strings feature_names() const { return run_.split.feature_names; }
+  std::vector<int64_t> input_shape() const { return run_.members.at(0)->input_shape(); }
+  int64_t members() const { return static_cast<int64_t>(run_.members.size()); }
+  bool gives_dirichlet() const { return run_.gives_dirichlet(); }
+  std::string config() const { return to_toml(run_.config); }
+
+ private:
+  TrainedRun run_;
+  std::mutex mutex_;  ///< asking a network sets it to evaluate, and back
+};
+
+bool has_cuda() {
+#if defined(PRIORNET_CUDA)
+  return true;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(priornet, library) {
+  library.class_<Training>("Training")
+      .def(torch::init<>())
+      .def("set_data", &Training::set_data)
+      .def("set_validation", &Training::set_validation)
+      .def("configure_by_file", &Training::configure_by_file)
+      .def("configure_by_settings", &Training::configure_by_settings)
+      .def("configure_by_data", &Training::configure_by_data)
+      .def("config", &Training::config)
+      .def("run", &Training::run)
+      .def("stop", &Training::stop)
+      .def("progress", &Training::progress)
+      .def("epochs", &Training::epochs)
+      .def("messages", &Training::messages);
+  library.class_<Run>("Run")
+      .def(torch::init<const std::string&, const std::string&>())
+      .def("logits", &Run::logits)
+      .def("class_names", &Run::class_names)
+      .def("feature_names", &Run::feature_names)
+      .def("input_shape", &Run::input_shape)
+      .def("members", &Run::members)
+      .def("gives_dirichlet", &Run::gives_dirichlet)
+      .def("config", &Run::config);
+  library.def("has_cuda", has_cuda);
+  library.def("version", [] { return std::string(PRIORNET_VERSION); });
+}
+
+}  // namespace priornet::python

@@ -1,0 +1,41 @@
+"""Tensors and NumPy arrays: one goes in, the same comes out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+import torch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    ArrayLike = Union[torch.Tensor, NDArray[Any], "list[Any]"]
+
+
+def as_tensor(values: ArrayLike) -> torch.Tensor:
+    """A tensor as it is; anything else as NumPy understands it, sharing memory where it can."""
+    if isinstance(values, torch.Tensor):
+        return values
+    array = np.asarray(values)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if not array.flags.writeable or any(stride < 0 for stride in array.strides):
+        array = array.copy()
+    try:
+        return torch.from_numpy(array)
+    except TypeError:
+        raise ValueError(f"should be an array of numbers, found one of {array.dtype}") from None
+
+
+def as_logits(values: ArrayLike) -> torch.Tensor:
+    """The same; half precision, as automatic mixed precision gives it, becomes float32."""
+    tensor = as_tensor(values)
+    if tensor.dtype == torch.float16 or tensor.dtype == torch.bfloat16:
+        return tensor.float()
+    return tensor
+
+
+def like(values: ArrayLike, result: torch.Tensor) -> Any:
+    """A result as what it was computed from: a tensor, or else a NumPy array."""
+    return result if isinstance(values, torch.Tensor) else result.detach().cpu().numpy()

@@ -1,0 +1,179 @@
+"""A Prior Network as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import pathlib
+import tempfile
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, check_random_state
+except ImportError as error:
+    raise ImportError("priornet.PriorNetworkClassifier needs scikit-learn (Debian: python3-sklearn)") from error
+
+from .training import Run, train
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that also says how sure it is and why: a Prior Network on rows of numbers.
+
+    Rows may be measurements, or embeddings of any encoder. They are standardised; out-of-distribution rows to learn
+    from are made from the training rows by factor analysis.
+
+    hidden: widths of the layers between inputs and logits.
+    method: of priornet.losses.methods. epochs: passes over the data; None: as many as suit its size.
+    members: networks of the ensemble.
+    settings: other keys of the configuration, as priornet.train takes them.
+    folder: where the run is kept, for the tool; None: nowhere.
+    random_state: the same gives the same classifier, on one device with one number of threads.
+    device: auto, cpu or cuda. verbose: shows progress.
+    """
+
+    def __init__(
+        self,
+        hidden: Sequence[int] = (64, 64),
+        *,
+        method: str = "dpn-reverse",
+        epochs: Optional[int] = None,
+        members: int = 1,
+        settings: Optional[Mapping[str, Any]] = None,
+        folder: Union[str, os.PathLike[str], None] = None,
+        random_state: Any = 0,
+        device: str = "auto",
+        verbose: bool = False,
+    ) -> None:
+        self.hidden = hidden
+        self.method = method
+        self.epochs = epochs
+        self.members = members
+        self.settings = settings
+        self.folder = folder
+        self.random_state = random_state
+        self.device = device
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> PriorNetworkClassifier:
+        """Trains by the library's loop. X: [N, D]; y: [N], labels of two or more classes."""
+        rows, labels = _validated(self, X, y, fitting=True)
+        check_classification_targets(labels)
+        self.classes_, numbers = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError("PriorNetworkClassifier: y should have at least 2 classes, found one class")
+        with tempfile.TemporaryDirectory(prefix="priornet-") as temporary:
+            folder = pathlib.Path(temporary) / "run" if self.folder is None else pathlib.Path(self.folder)
+            run = train(
+                data=(rows, numbers),
+                out=folder,
+                settings=self._settings(),
+                force=True,
+                device=self.device,
+                progress=self.verbose,
+            )
+            self._files = _files_of(folder)
+        if self.folder is None:
+            run.folder = None
+        self._run: Optional[Run] = run
+        self.n_iter_ = len(run.metrics)
+        return self
+
+    def _settings(self) -> dict[str, Any]:
+        random = self.random_state
+        seed = random if isinstance(random, int) else int(check_random_state(random).randint(2**31))
+        settings: dict[str, Any] = {
+            # All rows are learnt from.
+            "data": {"validation_share": 0.0, "calibration_share": 0.0},
+            "model": {"dense": list(self.hidden)},
+            "method": {"name": self.method},
+            "training": {"epochs": self.epochs, "seed": seed, "keep_checkpoints": 1, "checkpoint_every": 1_000_000},
+        }
+        if self.members != 1:
+            settings["method"]["members"] = self.members
+        for key, value in (self.settings or {}).items():
+            table, _, name = key.partition(".")
+            if isinstance(value, Mapping):
+                settings.setdefault(key, {}).update(value)
+            else:
+                settings.setdefault(table, {})[name] = value
+        return settings
+
+    @property
+    def run_(self) -> Run:
+        """The trained run."""
+        check_is_fitted(self, "classes_")
+        if self._run is None:  # out of a pickle
+            with tempfile.TemporaryDirectory(prefix="priornet-") as folder:
+                for name, content in self._files.items():
+                    path = pathlib.Path(folder, name)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(content)
+                self._run = Run(folder, device=self.device)
+                self._run.folder = None
+        return self._run
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities [N, K], in the order of classes_."""
+        run = self.run_
+        probabilities: Array = run.predict_proba(_validated(self, X)).cpu().numpy()
+        return probabilities
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        numbers = self.predict_proba(X).argmax(1)
+        chosen: Array = self.classes_[numbers]
+        return chosen
+
+    def uncertainty(self, X: Any, measure: Optional[str] = None) -> Any:
+        """How uncertain each prediction is, and why: every measure as NumPy arrays [N] in a named tuple
+        (priornet.measures), or one of them by its name.
+        """
+        run = self.run_
+        measured = run.measures(_validated(self, X))
+        arrays = type(measured)(*(value.cpu().numpy() for value in measured))
+        if measure is None:
+            return arrays
+        if measure not in arrays._fields:
+            raise ValueError(f"uncertainty: measure should be one of {', '.join(arrays._fields)}, found {measure!r}")
+        return getattr(arrays, measure)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "_run" in state:
+            state["_run"] = None  # the files say it all
+        return state
+
+
+def _validated(estimator: PriorNetworkClassifier, X: Any, y: Any = None, *, fitting: bool = False) -> Any:
+    """X, or X and y, checked as scikit-learn checks them; its versions name that differently."""
+    arguments: dict[str, Any] = {"dtype": np.float32, "reset": fitting}
+    if fitting:
+        if y is None:
+            raise ValueError(
+                "This PriorNetworkClassifier estimator requires y to be passed, but the target y is None."
+            )
+        arguments["y"] = y
+    try:
+        from sklearn.utils.validation import validate_data
+    except ImportError:
+        return estimator._validate_data(X, **arguments)
+    return validate_data(estimator, X, **arguments)
+
+
+def _files_of(folder: pathlib.Path) -> dict[str, bytes]:
+    """What a run is loaded from."""
+    wanted = ("config.toml", "preparation.safetensors", "metrics.jsonl")
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and (path.name in wanted or path.parent.name == "checkpoints")
+    }

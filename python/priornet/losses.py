@@ -1,0 +1,251 @@
+"""Losses of Prior Networks and their relatives, as functions and as modules.
+
+The methods are those of configurations (`priornet train`): `methods` lists them with their settings, which are keyword
+arguments here. A loss and its gradient come from one fused pass in C++; the gradient can be taken once.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+from typing import Any, NamedTuple, Optional, Union
+
+import torch
+
+from ._arrays import as_logits
+from ._library import is_compiling, ops
+
+
+class Setting(NamedTuple):
+    """What a method can be told."""
+
+    value: float  #: where nothing is given
+    what: str  #: it is
+
+
+class Method(NamedTuple):
+    """What a network is trained for."""
+
+    name: str
+    summary: str
+    needs_outside: bool  #: is trained on out-of-distribution inputs as well
+    needs_teacher: bool  #: learns from the probabilities of another model
+    gives_dirichlet: bool  #: its logits are those of Dirichlets, alpha = exp(logits), not only of a softmax
+    settings: dict[str, Setting]
+
+
+def _method(row: Any) -> Method:
+    name, summary, needs_outside, needs_teacher, gives_dirichlet, settings = row
+    by_key = {key: Setting(value, what) for key, value, what in json.loads(settings)}
+    return Method(name, summary, needs_outside, needs_teacher, gives_dirichlet, by_key)
+
+
+#: All methods, by name.
+methods: dict[str, Method] = {row[0]: _method(row) for row in ops.methods()}
+
+_PRIOR_NETWORK = {False: "dpn", True: "dpn-reverse"}
+_ALPHA0 = methods["dpn"].settings["alpha0"].value
+_EPSILON = methods["dpn"].settings["epsilon"].value
+
+
+class Target(NamedTuple):
+    """The Dirichlets that the rows of a batch should have."""
+
+    kind: str
+    values: Optional[torch.Tensor]
+    alpha0: float
+    epsilon: float
+
+    def concentrations(self, logits: torch.Tensor) -> torch.Tensor:
+        """alpha [N, K] for logits [N, K]: to look at, the losses do not build it."""
+        alpha: torch.Tensor = ops.concentrations(logits, self.values, self.kind, self.alpha0, self.epsilon)
+        return alpha
+
+
+def smoothed_labels(labels: torch.Tensor, alpha0: float = _ALPHA0, epsilon: float = _EPSILON) -> Target:
+    """alpha_c = alpha0 (1 - (K - 1) epsilon) for the label, alpha0 epsilon elsewhere. labels: int64 [N]."""
+    return Target("labels", labels, alpha0, epsilon)
+
+
+def flat() -> Target:
+    """alpha_c = 1: every categorical equally likely. The target of inputs outside the training distribution."""
+    return Target("flat", None, _ALPHA0, _EPSILON)
+
+
+def teacher(probabilities: torch.Tensor, alpha0: float = _ALPHA0) -> Target:
+    """alpha_c = alpha0 pi_c. probabilities pi: [N, K], positive, rows sum to 1, the dtype of the logits."""
+    return Target("teacher", probabilities, alpha0, _EPSILON)
+
+
+def _divergence(logits: torch.Tensor, target: Union[Target, torch.Tensor], reverse: bool) -> torch.Tensor:
+    if isinstance(target, torch.Tensor):
+        target = smoothed_labels(target)
+    kind, values, alpha0, epsilon = target
+    loss: torch.Tensor = ops.divergence(as_logits(logits), values, kind, reverse, alpha0, epsilon)[0]
+    return loss
+
+
+def forward_kl(logits: torch.Tensor, target: Union[Target, torch.Tensor]) -> torch.Tensor:
+    """KL[target || Dir(exp logits)] of each row, [N] in nats: the paper's loss.
+
+    logits: [N, K], float32 or float64. target: smoothed_labels(...), flat(), teacher(...), or labels, int64 [N], which
+    stand for smoothed_labels(labels). Differentiable in the logits, once.
+    """
+    return _divergence(logits, target, False)
+
+
+def reverse_kl(logits: torch.Tensor, target: Union[Target, torch.Tensor]) -> torch.Tensor:
+    """KL[Dir(exp logits) || target] of each row, [N] in nats; arguments as of forward_kl."""
+    return _divergence(logits, target, True)
+
+
+class Loss(NamedTuple):
+    """The loss of a batch: total is differentiable, the others are its parts, unweighted and without a graph."""
+
+    total: torch.Tensor
+    inside: torch.Tensor  #: mean divergence of the rows in distribution
+    outside: torch.Tensor  #: mean divergence, or loss, of the rows outside
+    cross_entropy: torch.Tensor  #: mean cross-entropy of the rows in distribution
+
+
+def _settings_text(method: str, settings: dict[str, float]) -> str:
+    # Plain text work, which torch.compile can trace; keys are known to be words once the method took them.
+    text = "{" + ", ".join(f'"{key}": {float(value)!r}' for key, value in settings.items()) + "}"
+    if not is_compiling():
+        for key, value in settings.items():
+            if not key.isidentifier() or not math.isfinite(value):
+                raise ValueError(f"{method}: {key} should be a setting with a finite value, found {value!r}")
+        ops.check_method(method, text)
+    return text
+
+
+def _batch(logits: torch.Tensor, outside_logits: Optional[torch.Tensor]) -> torch.Tensor:
+    logits = as_logits(logits)
+    return logits if outside_logits is None else torch.cat([logits, as_logits(outside_logits)])
+
+
+def method_loss(
+    method: str,
+    logits: torch.Tensor,
+    labels: Optional[torch.Tensor] = None,
+    outside_logits: Optional[torch.Tensor] = None,
+    *,
+    probabilities: Optional[torch.Tensor] = None,
+    **settings: float,
+) -> Loss:
+    """The loss of one batch by any method of `methods`.
+
+    logits: [N + M, K]: the first N rows are in distribution and have labels, int64 [N], or a teacher's probabilities
+    [N, K]; the M others are outside. Or only the first N, and the others apart as outside_logits [M, K]. Either part
+    may be empty; its mean is then 0.
+    """
+    return _loss(method, _batch(logits, outside_logits), labels, probabilities, settings)
+
+
+def _loss(
+    method: str,
+    batch: torch.Tensor,
+    labels: Optional[torch.Tensor],
+    probabilities: Optional[torch.Tensor],
+    settings: dict[str, float],
+) -> Loss:
+    return Loss(*ops.method_loss(batch, labels, probabilities, method, _settings_text(method, settings)))
+
+
+def prior_network_loss(
+    logits: torch.Tensor,
+    labels: torch.Tensor,
+    outside_logits: Optional[torch.Tensor] = None,
+    *,
+    reverse: bool = False,
+    **settings: float,
+) -> Loss:
+    """The multi-task loss of Prior Networks: KL to a sharp Dirichlet in distribution, and to a flat one outside.
+
+    Rows as of method_loss. reverse: the reverse KL (Malinin & Gales, 2019) in place of the paper's forward one.
+    """
+    return _loss(_PRIOR_NETWORK[reverse], _batch(logits, outside_logits), labels, None, settings)
+
+
+def outlier_exposure_loss(
+    logits: torch.Tensor, labels: torch.Tensor, outside_logits: Optional[torch.Tensor] = None, **settings: float
+) -> Loss:
+    """Cross-entropy, and that to the uniform categorical outside (Hendrycks et al., 2019). Rows as of method_loss."""
+    return _loss("outlier-exposure", _batch(logits, outside_logits), labels, None, settings)
+
+
+def distillation_loss(
+    logits: torch.Tensor, probabilities: torch.Tensor, outside_logits: Optional[torch.Tensor] = None, **settings: float
+) -> Loss:
+    """Forward KL from alpha0 times a teacher's probabilities [N, K], and from the flat Dirichlet outside."""
+    return _loss("distil", _batch(logits, outside_logits), None, probabilities, settings)
+
+
+class MethodLoss(torch.nn.Module):
+    """The loss of any method of `methods` as a module: its settings are chosen, and checked, once.
+
+    module(logits, labels, outside_logits=None) gives the total, a scalar; `module.parts(...)` all of it. A method that
+    learns from a teacher takes probabilities [N, K] in place of labels.
+    """
+
+    def __init__(self, method: str, **settings: float) -> None:
+        super().__init__()
+        self.method = method
+        self.settings = dict(settings)
+        self._text = _settings_text(method, settings)
+        self._teacher = methods[method].needs_teacher
+
+    def parts(
+        self, logits: torch.Tensor, targets: torch.Tensor, outside_logits: Optional[torch.Tensor] = None
+    ) -> Loss:
+        """The loss with its parts."""
+        labels, probabilities = (None, targets) if self._teacher else (targets, None)
+        batch = _batch(logits, outside_logits)
+        return Loss(*ops.method_loss(batch, labels, probabilities, self.method, self._text))
+
+    def forward(
+        self, logits: torch.Tensor, targets: torch.Tensor, outside_logits: Optional[torch.Tensor] = None
+    ) -> torch.Tensor:
+        return self.parts(logits, targets, outside_logits).total
+
+    def extra_repr(self) -> str:
+        return ", ".join([repr(self.method)] + [f"{key}={value:g}" for key, value in self.settings.items()])
+
+
+class PriorNetworkLoss(MethodLoss):
+    """prior_network_loss as a module."""
+
+    def __init__(self, reverse: bool = False, **settings: float) -> None:
+        super().__init__(_PRIOR_NETWORK[reverse], **settings)
+
+
+class OutlierExposureLoss(MethodLoss):
+    """outlier_exposure_loss as a module."""
+
+    def __init__(self, **settings: float) -> None:
+        super().__init__("outlier-exposure", **settings)
+
+
+class DistillationLoss(MethodLoss):
+    """distillation_loss as a module: module(logits, probabilities, outside_logits=None)."""
+
+    def __init__(self, **settings: float) -> None:
+        super().__init__("distil", **settings)
+
+
+def _document(documented: Any, method: str) -> None:
+    """Adds the settings of a method, as the table has them, to what help() shows."""
+    lines = [f"    {key}: {setting.what}; {setting.value:g}" for key, setting in methods[method].settings.items()]
+    documented.__doc__ = f"{inspect.cleandoc(documented.__doc__ or '')}\n\nSettings:\n" + "\n".join(lines)
+
+
+for _documented, _name in (
+    (prior_network_loss, "dpn"),
+    (PriorNetworkLoss, "dpn"),
+    (outlier_exposure_loss, "outlier-exposure"),
+    (OutlierExposureLoss, "outlier-exposure"),
+    (distillation_loss, "distil"),
+    (DistillationLoss, "distil"),
+):
+    _document(_documented, _name)

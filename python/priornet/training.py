@@ -1,0 +1,335 @@
+"""Training by the loop of `priornet train`, and runs that were trained."""
+
+from __future__ import annotations
+
+import atexit
+import html
+import json
+import os
+import pathlib
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Union
+
+import numpy as np
+import torch
+
+from ._arrays import as_tensor
+from ._library import classes, device_named, with_files
+from ._measures import measures
+
+if TYPE_CHECKING:
+    from ._arrays import ArrayLike
+
+    Settings = Mapping[str, Any]
+    PathLike = Union[str, "os.PathLike[str]"]
+
+
+class _Inputs(NamedTuple):
+    values: torch.Tensor  #: images uint8 [N, C, H, W], or rows float32 [N, D]
+    feature_names: list[str]
+
+
+def _inputs_of(inputs: Any) -> _Inputs:
+    names = getattr(inputs, "columns", None)  # of a pandas frame
+    feature_names = [str(name) for name in names] if names is not None else []
+    values = as_tensor(inputs.to_numpy() if names is not None else inputs)
+    if values.dtype != torch.uint8 or values.dim() != 4:
+        values = values.to(torch.float32)
+    return _Inputs(values, feature_names)
+
+
+def _setting_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_setting_text(element) for element in value) + "]"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    if isinstance(value, (str, os.PathLike)):
+        return json.dumps(os.fspath(value), ensure_ascii=False)
+    raise ValueError(f"a setting should be a number, a text, true or false, or a list, found {value!r}")
+
+
+def _overrides(settings: Settings, table: str = "") -> list[str]:
+    """{"training": {"epochs": 3}} and {"training.epochs": 3} as training.epochs=3."""
+    lines: list[str] = []
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            lines += _overrides(value, f"{table}{key}.")
+        elif value is not None:
+            lines.append(f"{table}{key}={_setting_text(value)}")
+    return lines
+
+
+class _Lines:
+    """How training goes, as one line per second at the most."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def show(self, task: str, done: int, total: int, detail: str) -> None:
+        now = time.monotonic()
+        if now - self._last >= 1.0:
+            self._last = now
+            print(f"{task}: {done} of {total} {detail}".rstrip(), file=sys.stderr)
+
+    def close(self) -> None:
+        pass
+
+
+class _Bar:
+    """The same as a bar of tqdm."""
+
+    def __init__(self, make: Any) -> None:
+        self._make = make
+        self._bar: Any = None
+        self._task: Optional[tuple[str, int]] = None
+
+    def show(self, task: str, done: int, total: int, detail: str) -> None:
+        if self._task != (task, total):
+            self.close()
+            self._bar = self._make(total=total, desc=task, leave=False)
+            self._task = (task, total)
+        self._bar.set_postfix_str(detail, refresh=False)
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = self._task = None
+
+
+def _progress_shown(wanted: Optional[bool]) -> Union[_Lines, _Bar, None]:
+    in_notebook = "ipykernel" in sys.modules
+    if wanted is False or (wanted is None and not in_notebook and not sys.stderr.isatty()):
+        return None
+    try:
+        import tqdm.auto
+    except ImportError:
+        return _Lines()
+    return _Bar(tqdm.auto.tqdm)
+
+
+class _Worker:
+    """Training on a thread of its own; the interpreter's lock is free meanwhile."""
+
+    _running: set[_Worker] = set()
+
+    def __init__(self, training: Any, folder: str, start: str, device: str) -> None:
+        self.training = training
+        self.finished = False
+        self.error: Optional[BaseException] = None
+        # Not Thread.join(): interrupted by Ctrl-C, it takes a thread that runs for one that has ended.
+        self.ended = threading.Event()
+        self._running.add(self)
+        threading.Thread(target=self._work, args=(folder, start, device), name="priornet training", daemon=True).start()
+
+    def _work(self, folder: str, start: str, device: str) -> None:
+        try:
+            self.finished = with_files(self.training.run, folder, start, device)
+        except BaseException as error:  # raised again by the thread that waits
+            self.error = error
+        finally:
+            self._running.discard(self)
+            self.ended.set()
+
+    @classmethod
+    def stop_all(cls) -> None:
+        """Python ends: a thread that would come back from C++ later would be torn down there."""
+        for worker in list(cls._running):
+            worker.training.stop()
+            worker.ended.wait()
+
+
+atexit.register(_Worker.stop_all)
+
+
+def _run_to_end(training: Any, folder: str, start: str, device: str, progress: Optional[bool]) -> None:
+    shown = _progress_shown(progress)
+    worker = _Worker(training, folder, start, device)
+    interrupted = False
+    messages = 0
+    ended = False
+    while not ended:
+        try:
+            ended = worker.ended.wait(0.1)
+            if shown is None:
+                continue
+            for message in training.messages(messages):
+                messages += 1
+                print(message, file=sys.stderr)
+            task, done, total, detail = training.progress()
+            if task:
+                shown.show(task, done, total, detail)
+        except KeyboardInterrupt:  # the step in hand is finished, and a checkpoint written
+            interrupted = True
+            training.stop()
+    if shown is not None:
+        shown.close()
+    if worker.error is not None:
+        raise worker.error
+    stopped = f"training was stopped; with resume=True it goes on from {folder}"
+    if interrupted:
+        raise KeyboardInterrupt(f"training had ended: {folder} is whole" if worker.finished else stopped)
+    if not worker.finished:  # Python ends
+        raise RuntimeError(stopped)
+
+
+def train(
+    config: Union[PathLike, Settings, None] = None,
+    data: Union[str, tuple[Any, Any], None] = None,
+    *,
+    out: PathLike,
+    validation: Optional[tuple[Any, Any]] = None,
+    settings: Optional[Settings] = None,
+    resume: bool = False,
+    force: bool = False,
+    device: Union[str, torch.device] = "auto",
+    progress: Optional[bool] = None,
+) -> Run:
+    """Trains a network, or an ensemble, into the folder `out`, as `priornet train` does, and gives the trained run.
+
+    config: the path of a TOML file, or a dict with the same keys ({"training": {"epochs": 3}} or {"training.epochs":
+        3}). None: a configuration that suits the data, as `priornet train --data` has it.
+    data: arrays (X, y) in memory, in place of the set that the configuration names; or, without a configuration, the
+        name of a set ("mnist:train", "./table.csv,label=kind"). X: rows of numbers [N, D] (a pandas frame gives its
+        columns names) or images uint8 [N, C, H, W]; y: labels of any kind, [N].
+    validation: arrays that are watched, not learnt from.
+    settings: keys of the configuration that are to be other than `config` has them.
+    resume: go on from the folder's last checkpoint. force: replace the run that is there.
+    device: auto (a GPU where there is one), cpu or cuda.
+    progress: a bar of tqdm, or lines where there is no tqdm; None: on a terminal and in a notebook.
+
+    The interpreter's lock is free while it trains. Ctrl-C leaves a checkpoint and raises KeyboardInterrupt; resume=True
+    then goes on as if nothing had happened. ValueError for arrays or a configuration that do not fit, OSError for
+    files, such as a folder that holds a run already.
+    """
+    if resume and force:
+        raise ValueError("train: resume=True and force=True exclude each other")
+    training = classes.Training()
+    if data is not None and not isinstance(data, str):
+        _give_data(training, data, validation)
+    elif validation is not None:
+        raise ValueError("train: validation arrays go with training arrays; for sets there is data.validation")
+    overrides = _overrides(settings or {})
+    if config is None:
+        if data is None:
+            raise ValueError("train: a configuration, or data, should be given")
+        with_files(training.configure_by_data, data if isinstance(data, str) else "", overrides)
+    elif isinstance(config, Mapping):
+        with_files(training.configure_by_settings, _named_set(data) + _overrides(config) + overrides)
+    else:
+        with_files(training.configure_by_file, os.fspath(config), _named_set(data) + overrides)
+    start = "resume" if resume else "force" if force else "new"
+    folder = pathlib.Path(out)
+    where = device_named(device)
+    _run_to_end(training, str(folder), start, where, progress)
+    return Run(folder, device=where)
+
+
+def _named_set(data: object) -> list[str]:
+    return [f"data.train={json.dumps(data)}"] if isinstance(data, str) else []
+
+
+def _give_data(training: Any, data: tuple[Any, Any], validation: Optional[tuple[Any, Any]]) -> None:
+    if len(data) != 2:
+        raise ValueError("train: data should be arrays (X, y), or the name of a set")
+    inputs = _inputs_of(data[0])
+    labels = _labels_of(data[1])
+    names, numbers = np.unique(labels, return_inverse=True)
+    training.set_data(
+        inputs.values, torch.from_numpy(numbers.astype(np.int64)), [str(name) for name in names], inputs.feature_names
+    )
+    if validation is not None:
+        watched = _labels_of(validation[1])
+        unknown = np.setdiff1d(watched, names)
+        if len(unknown):
+            raise ValueError(f"train: validation labels should be classes of the training labels, found {unknown[0]!r}")
+        places = np.searchsorted(names, watched).astype(np.int64)
+        training.set_validation(_inputs_of(validation[0]).values, torch.from_numpy(places))
+
+
+def _labels_of(labels: Any) -> Any:
+    array = labels.detach().cpu().numpy() if isinstance(labels, torch.Tensor) else np.asarray(labels)
+    if array.ndim != 1:
+        raise ValueError(f"train: labels should be [N], found shape {list(array.shape)}")
+    return array
+
+
+def _metrics_of(folder: pathlib.Path) -> list[dict[str, Any]]:
+    try:
+        text = (folder / "metrics.jsonl").read_text(encoding="utf-8")
+    except FileNotFoundError:  # somebody copied what it takes to ask the run, and no more
+        return []
+    return [json.loads(line) for line in text.splitlines()]
+
+
+class Run:
+    """A trained run: its networks, ready to be asked. Calls from several threads are safe.
+
+    folder: of `priornet train` or train(). OSError where it holds no run.
+    """
+
+    def __init__(self, folder: PathLike, *, device: Union[str, torch.device] = "auto") -> None:
+        path = pathlib.Path(folder)
+        self.folder: Optional[pathlib.Path] = path
+        self._run: Any = with_files(classes.Run, str(path), device_named(device))
+        self.class_names: list[str] = self._run.class_names()
+        self.feature_names: list[str] = self._run.feature_names()
+        self.input_shape: list[int] = self._run.input_shape()
+        self.members: int = self._run.members()
+        #: "dirichlet" or "softmax": what measures() takes the logits for.
+        self.kind: str = "dirichlet" if self._run.gives_dirichlet() else "softmax"
+        #: What was written after each epoch; of an ensemble, of its last member.
+        self.metrics = _metrics_of(path if self.members == 1 else path / f"member-{self.members}")
+
+    @property
+    def config(self) -> str:
+        """The configuration, as TOML."""
+        text: str = self._run.config()
+        return text
+
+    def logits(self, inputs: ArrayLike) -> torch.Tensor:
+        """[N, K], or [M, N, K] of an ensemble, float32; inputs as train() takes them. ValueError for other shapes."""
+        given = _inputs_of(inputs)
+        values = given.values
+        if given.feature_names and self.feature_names and given.feature_names != self.feature_names:
+            missing = [name for name in self.feature_names if name not in given.feature_names]
+            if missing:
+                raise ValueError(f"inputs: should have a column {missing[0]!r}, found {', '.join(given.feature_names)}")
+            values = values[:, [given.feature_names.index(name) for name in self.feature_names]]
+        logits: torch.Tensor = self._run.logits(values)
+        return logits
+
+    def predict_proba(self, inputs: ArrayLike) -> torch.Tensor:
+        """Probabilities of the classes [N, K], float64; of an ensemble the mean over its members."""
+        probabilities = torch.softmax(self.logits(inputs).double(), -1)
+        return probabilities.mean(0) if probabilities.dim() == 3 else probabilities
+
+    def measures(self, inputs: ArrayLike, *, samples: int = 64, seed: int = 0) -> Any:
+        """measures() of the run's logits, computed in float64."""
+        return measures(self.logits(inputs).double(), self.kind, samples=samples, seed=seed)  # type: ignore[call-overload]
+
+    def _facts(self) -> list[tuple[str, str]]:
+        shape = " x ".join(str(size) for size in self.input_shape)
+        shown = ", ".join(self.class_names[:8]) + (", ..." if len(self.class_names) > 8 else "")
+        return ([("folder", str(self.folder))] if self.folder is not None else []) + [
+            ("networks", str(self.members)),
+            ("inputs", shape),
+            ("classes", f"{len(self.class_names)}: {shown}"),
+            ("logits", self.kind),
+        ]
+
+    def __repr__(self) -> str:
+        return "Run(" + ", ".join(f"{key}: {value}" for key, value in self._facts()) + ")"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr><th style="text-align:left">{key}</th><td style="text-align:left">{html.escape(value)}</td></tr>'
+            for key, value in self._facts()
+        )
+        return f"<table><caption>Trained run</caption><tbody>{rows}</tbody></table>"

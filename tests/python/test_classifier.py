@@ -1,0 +1,101 @@
+import pickle
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import priornet
+from priornet import PriorNetworkClassifier
+
+
+@parametrize_with_checks([PriorNetworkClassifier(epochs=20, device="cpu")])
+def test_scikit_learn_s_conventions_are_kept(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def classifier(blobs):
+    return PriorNetworkClassifier(epochs=15, device="cpu").fit(*blobs)
+
+
+def test_ten_lines_are_enough(classifier, blobs):
+    rows, labels = blobs
+    assert classifier.score(rows, labels) > 0.95
+    assert list(classifier.classes_) == ["elm", "fir", "oak"]
+    assert set(classifier.predict(rows)) <= set(labels)
+    assert np.allclose(classifier.predict_proba(rows).sum(1), 1)
+
+
+def test_it_says_how_sure_it_is(classifier, blobs):
+    found = classifier.uncertainty(blobs[0])
+    assert isinstance(found, priornet.DirichletMeasures)
+    assert all(isinstance(values, np.ndarray) and values.shape == (120,) for values in found)
+    assert np.array_equal(classifier.uncertainty(blobs[0], "entropy"), found.entropy)
+    assert np.array_equal(classifier.classes_[found.prediction], classifier.predict(blobs[0]))
+    with pytest.raises(ValueError, match="one of prediction, max_prob"):
+        classifier.uncertainty(blobs[0], "doubt")
+
+
+def test_an_ensemble_of_softmax_networks_is_asked_the_same_way(blobs):
+    classifier = PriorNetworkClassifier([16], method="dnn", members=2, epochs=10, device="cpu").fit(*blobs)
+    assert isinstance(classifier.uncertainty(blobs[0]), priornet.EnsembleMeasures)
+    assert classifier.score(*blobs) > 0.9
+
+
+def test_it_stands_in_pipelines_and_searches(blobs):
+    rows, labels = blobs
+    pipeline = make_pipeline(StandardScaler(), PriorNetworkClassifier(epochs=10, device="cpu"))
+    assert cross_val_score(pipeline, rows, labels, cv=3).mean() > 0.9
+    search = GridSearchCV(PriorNetworkClassifier(epochs=5, device="cpu"), {"hidden": [(8,), (16, 16)]}, cv=2)
+    assert search.fit(rows, labels).best_params_["hidden"] in [(8,), (16, 16)]
+
+
+def test_a_copy_has_its_parameters_and_nothing_learnt(classifier):
+    copy = clone(classifier)
+    assert copy.get_params() == classifier.get_params()
+    assert not hasattr(copy, "classes_")
+
+
+def test_a_pickle_answers_the_same(classifier, blobs):
+    again = pickle.loads(pickle.dumps(classifier))
+    assert np.array_equal(again.predict_proba(blobs[0]), classifier.predict_proba(blobs[0]))
+    assert again.run_.metrics == classifier.run_.metrics
+
+
+def test_frames_of_pandas_go_in(blobs):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(blobs[0], columns=["x", "y"])
+    classifier = PriorNetworkClassifier(epochs=5, device="cpu").fit(frame, pandas.Series(blobs[1]))
+    assert list(classifier.feature_names_in_) == ["x", "y"]
+    assert len(classifier.predict(frame)) == 120
+
+
+def test_the_run_is_kept_where_asked(blobs, tmp_path):
+    folder = tmp_path / "kept"
+    classifier = PriorNetworkClassifier(epochs=2, folder=folder, device="cpu").fit(*blobs)
+    assert classifier.run_.folder == folder
+    assert priornet.Run(folder).input_shape == [2]
+
+
+def test_settings_are_those_of_the_configuration(blobs, tmp_path):
+    classifier = PriorNetworkClassifier(
+        epochs=2, settings={"training.batch": 7, "method": {"alpha0": 33.0}}, device="cpu"
+    ).fit(*blobs)
+    assert "batch = 7" in classifier.run_.config and "alpha0 = 33" in classifier.run_.config
+    with pytest.raises(ValueError, match="there is no|training.rates"):
+        PriorNetworkClassifier(settings={"training.rates": 7}).fit(*blobs)
+
+
+def test_the_same_random_state_gives_the_same_classifier(blobs, one_thread):
+    def fitted(state):
+        return PriorNetworkClassifier(epochs=2, random_state=state, device="cpu").fit(*blobs).predict_proba(blobs[0])
+
+    assert np.array_equal(fitted(1), fitted(1))
+    assert not np.array_equal(fitted(1), fitted(2))
+    assert np.array_equal(fitted(np.random.RandomState(3)), fitted(np.random.RandomState(3)))

@@ -1,0 +1,214 @@
+import copy
+import math
+
+import pytest
+import torch
+from torch.autograd import gradcheck
+from torch.distributions import Dirichlet, kl_divergence
+
+import priornet
+from priornet import losses
+
+
+@pytest.fixture
+def batch(generator, device):
+    """Logits of 4 rows in distribution and 3 outside, labels, a teacher's probabilities."""
+    logits = torch.randn(7, 5, generator=generator, dtype=torch.float64).to(device).requires_grad_()
+    labels = torch.randint(0, 5, (4,), generator=generator).to(device)
+    probabilities = torch.softmax(torch.randn(4, 5, generator=generator, dtype=torch.float64), 1).to(device)
+    return logits, labels, probabilities
+
+
+def sharp(labels, alpha0, epsilon, classes=5):
+    alpha = torch.full((len(labels), classes), alpha0 * epsilon, dtype=torch.float64, device=labels.device)
+    return alpha.scatter_(1, labels.unsqueeze(1), alpha0 * (1 - (classes - 1) * epsilon))
+
+
+def test_row_losses_are_divergences_from_their_targets(batch):
+    logits, labels, probabilities = batch
+    inside = logits[:4]
+    model = Dirichlet(inside.exp())
+    for target, alpha in (
+        (priornet.smoothed_labels(labels, 50, 0.02), sharp(labels, 50, 0.02)),
+        (priornet.flat(), torch.ones_like(inside)),
+        (priornet.teacher(probabilities, 30), 30 * probabilities),
+    ):
+        torch.testing.assert_close(target.concentrations(inside), alpha)
+        torch.testing.assert_close(priornet.forward_kl(inside, target), kl_divergence(Dirichlet(alpha), model))
+        torch.testing.assert_close(priornet.reverse_kl(inside, target), kl_divergence(model, Dirichlet(alpha)))
+
+
+def test_labels_stand_for_their_smoothed_target(batch):
+    logits, labels, _ = batch
+    expected = priornet.forward_kl(logits[:4], priornet.smoothed_labels(labels))
+    assert torch.equal(priornet.forward_kl(logits[:4], labels), expected)
+
+
+@pytest.mark.parametrize("divergence", [priornet.forward_kl, priornet.reverse_kl])
+@pytest.mark.parametrize("kind", ["labels", "flat", "teacher"])
+def test_row_losses_have_the_gradient_of_finite_differences(divergence, kind, batch):
+    logits, labels, probabilities = batch
+    target = {
+        "labels": priornet.smoothed_labels(labels, 50),
+        "flat": priornet.flat(),
+        "teacher": priornet.teacher(probabilities, 50),
+    }[kind]
+    assert gradcheck(lambda z: divergence(z[:4], target), (logits,))
+
+
+@pytest.mark.parametrize("method", list(losses.methods))
+def test_every_method_has_the_gradient_of_finite_differences(method, batch):
+    logits, labels, probabilities = batch
+    info = losses.methods[method]
+    rows = logits if info.needs_outside else logits[:4]
+    targets = {"probabilities": probabilities} if info.needs_teacher else {"labels": labels}
+    assert gradcheck(lambda z: priornet.method_loss(method, z, **targets).total, (rows.detach().requires_grad_(),))
+
+
+def test_the_prior_network_loss_is_the_weighted_sum_of_its_parts(batch):
+    logits, labels, _ = batch
+    loss = priornet.prior_network_loss(
+        logits, labels, alpha0=100, epsilon=0.01, divergence_weight=2, outside_weight=3, cross_entropy_weight=0.5
+    )
+    inside = priornet.forward_kl(logits[:4], priornet.smoothed_labels(labels, 100, 0.01)).mean()
+    outside = priornet.forward_kl(logits[4:], priornet.flat()).mean()
+    cross_entropy = torch.nn.functional.cross_entropy(logits[:4], labels)
+    torch.testing.assert_close(loss.inside, inside)
+    torch.testing.assert_close(loss.outside, outside)
+    torch.testing.assert_close(loss.cross_entropy, cross_entropy)
+    torch.testing.assert_close(loss.total, 2 * inside + 3 * outside + 0.5 * cross_entropy)
+    assert loss.total.requires_grad and not loss.inside.requires_grad
+
+
+def test_outlier_exposure_and_distillation_are_their_formulas(batch):
+    logits, labels, probabilities = batch
+    uniform = -torch.log_softmax(logits[4:], 1).mean()
+    exposure = priornet.outlier_exposure_loss(logits, labels, outside_weight=0.5)
+    expected = torch.nn.functional.cross_entropy(logits[:4], labels) + 0.5 * uniform
+    torch.testing.assert_close(exposure.total, expected)
+    distilled = priornet.distillation_loss(logits, probabilities, alpha0=20)
+    inside = priornet.forward_kl(logits[:4], priornet.teacher(probabilities, 20)).mean()
+    outside = priornet.forward_kl(logits[4:], priornet.flat()).mean()
+    torch.testing.assert_close(distilled.total, inside + outside)
+
+
+@pytest.mark.parametrize(
+    "module, function",
+    [
+        (lambda: priornet.PriorNetworkLoss(alpha0=100), lambda *a: priornet.prior_network_loss(*a, alpha0=100)),
+        (lambda: priornet.PriorNetworkLoss(reverse=True), lambda *a: priornet.prior_network_loss(*a, reverse=True)),
+        (lambda: priornet.OutlierExposureLoss(outside_weight=0.5), lambda *a: priornet.outlier_exposure_loss(*a, outside_weight=0.5)),
+        (lambda: priornet.DistillationLoss(alpha0=10), lambda *a: priornet.distillation_loss(*a, alpha0=10)),
+        (lambda: priornet.MethodLoss("dpn"), priornet.prior_network_loss),
+    ],
+)
+def test_modules_give_what_functions_give(module, function, batch):
+    logits, labels, probabilities = batch
+    loss = module()
+    targets = probabilities if isinstance(loss, priornet.DistillationLoss) else labels
+    total = loss(logits, targets)
+    assert torch.equal(total, function(logits, targets).total)
+    assert torch.equal(loss(logits[:4], targets, logits[4:]), total)
+    assert torch.equal(copy.deepcopy(loss)(logits, targets), total)
+    assert all(torch.equal(a, b) for a, b in zip(loss.parts(logits, targets), function(logits, targets)))
+
+
+def test_gradients_arrive_at_both_parts_of_a_batch(batch):
+    logits, labels, _ = batch
+    inside, outside = (part.detach().requires_grad_() for part in (logits[:4], logits[4:]))
+    loss = priornet.PriorNetworkLoss(alpha0=100)
+    loss(inside, labels, outside).backward()
+    loss(logits, labels).backward()
+    assert torch.equal(torch.cat([inside.grad, outside.grad]), logits.grad)
+
+
+def test_a_network_learns_by_the_loss(device):
+    generator = torch.Generator().manual_seed(1)
+    inputs = torch.randn(60, 2, generator=generator)
+    labels = (inputs[:, 0] > 0).long()
+    outside = 8 * torch.randn(60, 2, generator=generator)
+    torch.manual_seed(1)
+    network = torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.ReLU(), torch.nn.Linear(32, 2)).to(device)
+    loss = priornet.PriorNetworkLoss(reverse=True, alpha0=20, epsilon=0.05)
+    optimiser = torch.optim.Adam(network.parameters(), 0.02)
+    inputs, labels, outside = inputs.to(device), labels.to(device), outside.to(device)
+    first = None
+    for _ in range(100):
+        optimiser.zero_grad()
+        total = loss(network(torch.cat([inputs, outside])), labels)
+        first = first or total.item()
+        total.backward()
+        optimiser.step()
+    assert total.item() < first / 2
+    assert priornet.measures(network(inputs)).prediction.eq(labels).float().mean() > 0.9
+
+
+def test_mixed_precision_is_lost_in_float32(batch):
+    logits, labels, _ = batch
+    half = logits.detach().to(torch.bfloat16).requires_grad_()
+    total = priornet.PriorNetworkLoss()(half, labels)
+    assert total.dtype == torch.float32
+    total.backward()
+    assert half.grad.dtype == torch.bfloat16
+
+
+def test_help_tells_every_setting():
+    for documented in (priornet.PriorNetworkLoss, priornet.prior_network_loss):
+        for key, setting in losses.methods["dpn"].settings.items():
+            assert f"{key}: {setting.what}" in documented.__doc__
+
+
+def test_a_module_prints_its_method_and_settings():
+    assert repr(priornet.PriorNetworkLoss(reverse=True, alpha0=100)) == "PriorNetworkLoss('dpn-reverse', alpha0=100)"
+
+
+def test_shapes_are_known_without_values():
+    logits = torch.empty(7, 5, device="meta", requires_grad=True)
+    labels = torch.empty(4, dtype=torch.int64, device="meta")
+    total = priornet.PriorNetworkLoss()(logits, labels)
+    assert total.shape == ()
+    assert priornet.forward_kl(logits[:4], labels).shape == (4,)
+    total.backward()
+    assert logits.grad.shape == (7, 5)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: priornet.PriorNetworkLoss(alpha=3.0), "there is no setting alpha"),
+        (lambda: priornet.PriorNetworkLoss(alpha0=-3.0), "alpha0 should be above 0"),
+        (lambda: priornet.PriorNetworkLoss(alpha0=math.inf), "finite"),
+        (lambda: priornet.MethodLoss("unknown"), "unknown"),
+        (lambda: priornet.forward_kl(torch.zeros(2, 3), torch.tensor([0, 3])), r"in \[0, 3\), found 3"),
+        (lambda: priornet.forward_kl(torch.zeros(2, 3), torch.tensor([0, 1, 2])), r"of shape \[2\]"),
+        (lambda: priornet.prior_network_loss(torch.zeros(2, 3), torch.tensor([0, 1, 2])), "first of 2 rows"),
+        (lambda: priornet.method_loss("dnn", torch.zeros(2, 3), torch.tensor([0])), "nothing from rows outside"),
+        (lambda: priornet.method_loss("distil", torch.zeros(2, 3), torch.tensor([0])), "probabilities should be"),
+        (lambda: priornet.prior_network_loss(torch.zeros(2, 3), torch.tensor([0]), epsilon=0.6), "epsilon should be"),
+        (lambda: priornet.distillation_loss(torch.zeros(2, 3), torch.ones(2, 3).double() / 3), "Float, like logits"),
+    ],
+)
+def test_a_wrong_argument_is_a_value_error_with_the_library_s_message(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_second_derivative_is_refused(batch):
+    logits, labels, _ = batch
+    first = torch.autograd.grad(priornet.PriorNetworkLoss()(logits, labels), logits, create_graph=True)[0]
+    with pytest.raises(RuntimeError, match="can be differentiated once"):
+        first.sum().backward()
+
+
+@pytest.mark.parametrize("method", list(losses.methods))
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_losses_are_the_same_without_a_graph(method, mode, batch):
+    logits, labels, probabilities = batch
+    info = losses.methods[method]
+    targets = {"probabilities": probabilities} if info.needs_teacher else {"labels": labels}
+    expected = priornet.method_loss(method, logits if info.needs_outside else logits[:4], **targets)
+    with mode():
+        copy_made_here = (logits if info.needs_outside else logits[:4]) * 1
+        found = priornet.method_loss(method, copy_made_here, **targets)
+    assert not found.total.requires_grad
+    assert all(torch.equal(a, b) for a, b in zip(found, expected))

@@ -1,0 +1,264 @@
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import torch
+
+import priornet
+
+
+def weights_equal(first, second, rows):
+    return torch.equal(first.logits(rows), second.logits(rows))
+
+
+def test_arrays_are_learnt(blobs, trained):
+    rows, labels = blobs
+    assert trained.class_names == ["elm", "fir", "oak"]
+    assert (trained.input_shape, trained.members, trained.kind) == ([2], 1, "dirichlet")
+    assert [line["epoch"] for line in trained.metrics] == [1, 2, 3, 4, 5]
+    probabilities = trained.predict_proba(rows)
+    assert torch.allclose(probabilities.sum(1), torch.ones(120, dtype=torch.float64))
+    said = np.array(trained.class_names)[probabilities.argmax(1)]
+    assert (said == labels).mean() > 0.9
+
+
+def test_rows_far_away_are_unfamiliar(blobs, tmp_path):
+    run = priornet.train(data=blobs, out=tmp_path / "run", settings={"training.epochs": 60}, device="cpu")
+    inside = run.measures(blobs[0])
+    outside = run.measures(np.random.default_rng(1).normal(0, 60, (100, 2)))
+    assert priornet.detect(outside, inside)["differential_entropy"].auroc.value > 0.9
+
+
+def test_the_tool_trains_the_same_network(blobs, tool, tmp_path, one_thread):
+    rows, labels = blobs
+    table = tmp_path / "rows.csv"
+    lines = ["x,y,kind"] + [f"{x!r},{y!r},{kind}" for (x, y), kind in zip(rows.tolist(), labels)]
+    table.write_text("\n".join(lines) + "\n")
+    name = f"{table},label=kind"
+    tool("train", "--data", name, "--set", "training.epochs=4", "--out", tmp_path / "theirs", "--device", "cpu")
+    settings = {"training": {"epochs": 4}}
+    by_name = priornet.train(data=name, out=tmp_path / "ours", settings=settings, device="cpu")
+    by_arrays = priornet.train(data=blobs, out=tmp_path / "arrays", settings=settings, device="cpu")
+    theirs = priornet.Run(tmp_path / "theirs", device="cpu")
+    assert weights_equal(theirs, by_name, rows)
+    assert weights_equal(theirs, by_arrays, rows)
+    losses = [[line["loss"] for line in run.metrics] for run in (theirs, by_name, by_arrays)]
+    assert losses[0] == losses[1] == losses[2]
+
+
+def test_a_configuration_is_a_file_or_a_dict(blobs, tmp_path, one_thread):
+    settings = {
+        "data": {"standardise": True},
+        "model": {"name": "mlp", "dense": [8, 8]},
+        "method": {"name": "dpn-reverse", "alpha0": 50.0},
+        "outside": {"source": "gaussian-noise"},
+        "training": {"epochs": 2, "batch": 16, "seed": 5},
+    }
+    file = tmp_path / "config.toml"
+    text = ['[data]\ntrain = "elsewhere"\nstandardise = true\n']
+    for table, keys in list(settings.items())[1:]:
+        text.append(f"[{table}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items()))
+    file.write_text("".join(text))
+    by_dict = priornet.train(settings, blobs, out=tmp_path / "dict", device="cpu")
+    by_file = priornet.train(file, blobs, out=tmp_path / "file", device="cpu")
+    assert by_dict.config == by_file.config
+    assert weights_equal(by_dict, by_file, blobs[0])
+    again = priornet.train(file, blobs, out=tmp_path / "again", settings={"training.seed": 6}, device="cpu")
+    assert not weights_equal(again, by_file, blobs[0])
+
+
+def test_validation_arrays_are_watched(blobs, tmp_path):
+    rows, labels = blobs
+    settings = {"training.epochs": 2, "data.validation_share": 0.0}
+    run = priornet.train(
+        data=blobs, validation=(rows[:30], labels[:30]), out=tmp_path / "run", settings=settings, device="cpu"
+    )
+    assert "validation" in run.metrics[-1]
+    with pytest.raises(ValueError, match="found 'yew'"):
+        priornet.train(data=blobs, validation=(rows[:1], ["yew"]), out=tmp_path / "other")
+
+
+def test_images_are_learnt_from_bytes(tmp_path):
+    random = np.random.default_rng(0)
+    images = random.integers(0, 60, (80, 1, 12, 12), dtype=np.uint8)
+    labels = np.arange(80) % 2
+    images[labels == 1, :, 3:9, 3:9] += 180
+    run = priornet.train(data=(images, labels), out=tmp_path / "run", settings={"training.epochs": 2}, device="cpu")
+    assert run.input_shape == [1, 12, 12]
+    assert run.logits(images[:5]).shape == (5, 2)
+
+
+def test_an_ensemble_has_members(blobs, tmp_path):
+    settings = {"method.members": 2, "training.epochs": 2}
+    run = priornet.train(data=blobs, out=tmp_path / "run", settings=settings, device="cpu")
+    assert run.members == 2
+    assert run.logits(blobs[0]).shape == (2, 120, 3)
+    assert isinstance(run.measures(blobs[0][:4], samples=0), priornet.DirichletEnsembleMeasures)
+    assert run.predict_proba(blobs[0]).shape == (120, 3)
+
+
+def test_columns_of_a_frame_are_known_by_name(blobs, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rows, labels = blobs
+    frame = pandas.DataFrame(rows, columns=["width", "height"])
+    run = priornet.train(
+        data=(frame, pandas.Series(labels)), out=tmp_path / "run", settings={"training.epochs": 2}, device="cpu"
+    )
+    assert run.feature_names == ["width", "height"]
+    assert torch.equal(run.logits(frame), run.logits(frame[["height", "width"]]))
+    with pytest.raises(ValueError, match="column 'height'"):
+        run.logits(frame[["width"]])
+
+
+def test_a_run_that_is_there_is_not_replaced_unasked(blobs, trained):
+    out = trained.folder
+    with pytest.raises(OSError, match=str(out)):
+        priornet.train(data=blobs, out=out, device="cpu")
+    priornet.train(data=blobs, out=out, settings={"training.epochs": 1}, force=True, device="cpu")
+    assert len(priornet.Run(out).metrics) == 1
+
+
+def test_other_rows_cannot_resume_a_run(blobs, trained):
+    rows, labels = blobs
+    with pytest.raises(OSError, match="begun with other rows"):
+        priornet.train(
+            data=(rows + 1, labels), out=trained.folder, settings={"training.epochs": 5}, resume=True, device="cpu"
+        )
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda b, out: priornet.train(out=out), ValueError, "configuration, or data"),
+        (lambda b, out: priornet.train(data=b, out=out, resume=True, force=True), ValueError, "exclude"),
+        (lambda b, out: priornet.train(data=b, out=out, settings={"training.epoch": 1}), ValueError, "training.epoch"),
+        (lambda b, out: priornet.train(data=b, out=out, settings={"training.epochs": 0}), ValueError, "epochs"),
+        (lambda b, out: priornet.train(data=b, out=out, settings={"training": object()}), ValueError, "a setting"),
+        (lambda b, out: priornet.train(data=b, out=out, device="tpu"), ValueError, "device should be"),
+        (lambda b, out: priornet.train(data=(b[0], b[1][:5]), out=out), ValueError, "labels"),
+        (lambda b, out: priornet.train(data=(b[0], np.zeros(120)), out=out), ValueError, "at least 2 classes"),
+        (lambda b, out: priornet.train("nowhere.toml", out=out), OSError, "nowhere.toml"),
+        (lambda b, out: priornet.train(data="./nowhere.csv,label=x", out=out), OSError, "nowhere.csv"),
+        (lambda b, out: priornet.Run(out), OSError, "no such folder"),
+    ],
+)
+def test_errors_have_their_kind_and_the_library_s_message(call, error, message, blobs, tmp_path):
+    with pytest.raises(error, match=message):
+        call(blobs, tmp_path / "run")
+
+
+def test_inputs_of_another_shape_are_a_value_error(trained):
+    with pytest.raises(ValueError, match="rows of 2 numbers"):
+        trained.logits(np.zeros((1, 3)))
+
+
+def test_a_run_shows_what_it_is(trained):
+    assert "classes: 3: elm, fir, oak" in repr(trained)
+    assert "<td" in trained._repr_html_() and "elm, fir, oak" in trained._repr_html_()
+
+
+def test_threads_may_ask_one_run(trained, blobs):
+    alone = trained.logits(blobs[0])
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(torch.equal(trained.logits(blobs[0]), alone))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 4
+
+
+def test_threads_may_train_at_once(blobs, tmp_path, one_thread):
+    runs = {}
+
+    def work(name):
+        runs[name] = priornet.train(data=blobs, out=tmp_path / name, settings={"training.epochs": 3}, device="cpu")
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("a", "b")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert weights_equal(runs["a"], runs["b"], blobs[0])
+
+
+def test_progress_is_shown_where_it_is_asked_for(blobs, tmp_path, capfd):
+    settings = {"training.epochs": 3}
+    priornet.train(data=blobs, out=tmp_path / "loud", settings=settings, progress=True, device="cpu")
+    assert capfd.readouterr().err
+    priornet.train(data=blobs, out=tmp_path / "silent", settings=settings, device="cpu")
+    assert capfd.readouterr() == ("", "")
+
+
+_DATA = """
+import os, sys, threading, time
+import numpy as np, torch, priornet
+torch.set_num_threads(1)
+rows = np.random.default_rng(3).normal(size=(120, 2)).astype(np.float32)
+labels = (rows[:, 0] > 0).astype(int)
+
+def train(**more):
+    settings = {"training.epochs": 300}
+    priornet.train(data=(rows, labels), out=sys.argv[1], settings=settings, device="cpu", **more)
+"""
+_STOPPABLE = """
+try:
+    train(resume=len(sys.argv) > 2)
+except KeyboardInterrupt as stopped:
+    print("stopped:", stopped)
+    sys.exit(3)
+"""
+_IN_A_THREAD = """
+def work():
+    while True:
+        train(force=True)
+
+threading.Thread(target=work, daemon=True).start()
+while not os.path.exists(sys.argv[1] + "/metrics.jsonl"):
+    time.sleep(0.01)
+"""
+
+
+def start_training(folder, *more):
+    words = [sys.executable, "-c", _DATA + _STOPPABLE, str(folder), *more]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def interrupted_run(tmp_path):
+    """The folder of a run that Ctrl-C stopped before its end: one that was over by then is no use."""
+    for attempt in range(20):
+        folder = tmp_path / f"stopped-{attempt}"
+        metrics = folder / "metrics.jsonl"
+        process = start_training(folder)
+        while process.poll() is None and not (metrics.exists() and metrics.read_text().count("\n") >= 5):
+            time.sleep(0.002)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate()
+        if metrics.read_text().count("\n") < 300:
+            assert process.returncode == 3, said
+            assert f"with resume=True it goes on from {folder}" in said
+            return folder
+    pytest.fail("no run could be stopped before its end: the interpreter's lock is held while it trains")
+
+
+def test_ctrl_c_leaves_a_checkpoint_from_which_training_goes_on(tmp_path):
+    stopped, whole = interrupted_run(tmp_path), tmp_path / "whole"
+    for folder, more in ((stopped, ["resume"]), (whole, [])):
+        process = start_training(folder, *more)
+        said, _ = process.communicate()
+        assert process.returncode == 0, said
+    rows = np.random.default_rng(8).normal(size=(50, 2)).astype(np.float32)
+    resumed, straight = (priornet.Run(folder, device="cpu") for folder in (stopped, whole))
+    assert len(resumed.metrics) == len(straight.metrics) == 300
+    assert weights_equal(resumed, straight, rows)
+
+
+def test_python_ends_in_order_while_a_thread_trains(tmp_path):
+    words = [sys.executable, "-c", _DATA + _IN_A_THREAD, str(tmp_path / "run")]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
