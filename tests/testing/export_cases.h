@@ -78,7 +78,7 @@ inline ModelFile logits_model(const std::string& method, int64_t members) {
   const torch::NoGradGuard no_gradient;
   for (int64_t m = 0; m < members; ++m) {
     auto parameters = model.run.members[static_cast<size_t>(m)]->parameters();
-    parameters[0].copy_(torch::diag(1.0 + 0.05 * static_cast<double>(m) * parameters[0].diagonal()));
+    parameters[0].copy_(torch::diag(1.0 + 0.3 * static_cast<double>(m) * parameters[0].diagonal()));
     parameters[1].zero_();
   }
   return model;
