@@ -98,7 +98,7 @@ TEST(Toml, NamesKeyLineAndTheNearestKnownOne) {
   expect_refused("[training]\nepoch = 3\n", "line 2: there is no key training.epoch; did you mean training.epochs?");
   expect_refused("[training]\nqqq = 3\n", "line 2: there is no key training.qqq");
   expect_refused("\n[trainning]\nepochs = 3\n", "line 2: there is no table [trainning]; did you mean training?");
-  expect_refused("epochs = 3\n", "line 1: there is no key epochs");
+  expect_refused("epochs = 3\n", "line 1: there is no key epochs; did you mean training.epochs?");
 }
 
 TEST(Toml, NamesWhatAValueShouldBe) {

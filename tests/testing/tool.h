@@ -24,6 +24,13 @@ inline void expect_failure(const Outcome& outcome, const std::string& message) {
   EXPECT_EQ(outcome.err, "priornet: " + message + "\n");
 }
 
+/// Exit status 2, exactly this line on standard error, and nothing on standard output.
+inline void expect_misuse(const Outcome& outcome, const std::string& message) {
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err, "priornet: " + message + "\n");
+}
+
 /// The words of a command that needs no more of a shell than single quotes.
 inline std::vector<std::string> words_of(const std::string& command) {
   std::vector<std::string> words{""};

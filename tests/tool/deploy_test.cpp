@@ -153,14 +153,14 @@ TEST(Deploy, NoticesThatTheDataChanged) {
   EXPECT_EQ(run_tool(again).status, 0);
   // A row more at the top: those kept back would be others, which the network learnt from.
   files.text("t.csv", "x,kind\n60,even\n" + text);
-  expect_failure(run_tool({"calibrate", run, "--out", (files / "m").string()}),
+  expect_failure(run_tool({"calibrate", run, "--out", (files / "m.priornet").string()}),
                  data + ": its rows are no longer those that " + run +
                      " was trained on, and the ones kept back cannot be told: --data should name a set that it did not "
                      "learn from");
   expect_failure(run_tool(again),
                  data + ": its rows are no longer those that " + run + " was begun with; --force begins anew");
   files.text("t.csv", "x,kind\n" + text);
-  EXPECT_EQ(run_tool({"calibrate", run, "--out", (files / "m").string()}).status, 0);
+  EXPECT_EQ(run_tool({"calibrate", run, "--out", (files / "m.priornet").string()}).status, 0);
 }
 
 TEST(Deploy, PrintsTheDefaultsAsAConfiguration) {
@@ -210,19 +210,20 @@ TEST(Deploy, SaysWhatCalibrationLacks) {
             0);
   expect_failure(run_tool({"calibrate", run}),
                  run + ": kept no rows back for calibration: --data should name a set that it did not learn from");
-  const auto few = run_tool({"calibrate", run, "--data", files.at("photos") + ",subset=30", "--out", files.at("m")});
+  const auto few =
+      run_tool({"calibrate", run, "--data", files.at("photos") + ",subset=30", "--out", files.at("m.priornet")});
   EXPECT_EQ(few.status, 0) << few.err;
   EXPECT_NE(few.err.find("30 inputs are too few for a rate of 0.05: nothing will be rejected; it takes 37"),
             std::string::npos)
       << few.err;
   for (const auto* name : {"photos", "./photos/"}) {
-    const auto same = run_tool({"calibrate", run, "--data", files.at(name), "--out", files.at("m")});
+    const auto same = run_tool({"calibrate", run, "--data", files.at(name), "--out", files.at("m.priornet")});
     EXPECT_NE(same.err.find("is what the run learnt from"), std::string::npos) << same.err;
   }
-  const auto failed = run_tool({"calibrate", run, "--data", files.at("photos") + ",subset=30", "--out", files.at("new"),
-                                "--check", files.at("nothing")});
+  const auto failed = run_tool({"calibrate", run, "--data", files.at("photos") + ",subset=30", "--out",
+                                files.at("new.priornet"), "--check", files.at("nothing")});
   EXPECT_EQ(failed.status, 1);
-  EXPECT_FALSE(fs::exists(files.at("new"))) << failed.err;
+  EXPECT_FALSE(fs::exists(files.at("new.priornet"))) << failed.err;
 }
 
 TEST(Deploy, RefusesANameThatNoServerCouldOffer) {
@@ -235,7 +236,7 @@ TEST(Deploy, RefusesANameThatNoServerCouldOffer) {
 
 TEST(Deploy, RefusesDamagedModels) {
   const InputFiles files;
-  const auto model = files.text("m.priornet", "nothing of the kind");
+  const auto model = files.text("m.priornet", std::string("\xff\0\0\0\0\0\0\0{", 9) + "\"cut\"");
   const auto said = run_tool({"predict", model, "x.png"});
   EXPECT_EQ(said.status, 1);
   EXPECT_NE(said.err.find("m.priornet: is no tensor file, or truncated"), std::string::npos) << said.err;

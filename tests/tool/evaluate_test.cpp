@@ -185,8 +185,8 @@ TEST(Evaluate, FailsBeforeAnyWork) {
   expect_failure(run_tool({"evaluate", files.dpn}),
                  files.dpn + ": was trained on " + files.train_set +
                      ", which has no test split: --data should name the set to evaluate on");
-  expect_failure(run_tool({"evaluate", files.dpn, "--out", "result.txt"}),
-                 "result.txt: should end in .json, .csv or .md");
+  expect_misuse(run_tool({"evaluate", files.dpn, "--out", "result.txt"}),
+                "--out: result.txt should end in .json, .csv or .md (see priornet evaluate --help)");
   expect_failure(run_tool({"evaluate", files.dpn, "--checkpoint", "best"}),
                  files.dpn + ": holds no best checkpoint: it was trained without a validation set");
   const auto missing =

@@ -54,9 +54,11 @@ TEST(Export, SaysWhatIsWrong) {
   EXPECT_EQ(neither.status, 2);
   EXPECT_EQ(neither.err, "priornet: --onnx or --torchscript is required (see priornet export --help)\n");
   const auto text = (folder / "small.txt").string();
-  expect_failure(run_tool({"export", model, "--onnx", text}), text + ": an ONNX file should end in .onnx, found .txt");
-  expect_failure(run_tool({"export", model, "--torchscript", (folder / "small").string()}),
-                 (folder / "small").string() + ": a TorchScript file should end in .pt, found no ending");
+  expect_misuse(run_tool({"export", model, "--onnx", text}),
+                "--onnx: " + text + " should end in .onnx (see priornet export --help)");
+  expect_misuse(
+      run_tool({"export", model, "--torchscript", (folder / "small").string()}),
+      "--torchscript: " + (folder / "small").string() + " should end in .pt, .pth or .ts (see priornet export --help)");
   expect_failure(
       run_tool({"export", model, "--onnx", (folder / "small.onnx").string(), "--dropout-samples", "5"}),
       model + ": was calibrated with 0 dropout samples: its verdicts would not hold with 5 (calibrate it again)");

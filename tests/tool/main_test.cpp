@@ -52,20 +52,11 @@ void expect_help(const nlohmann::json& command, std::vector<std::string> words) 
 TEST(Tool, GivesEverySubcommandADescriptionAndAnExample) { expect_help(listing(), {}); }
 
 TEST(Tool, ExitsWithTwoWhenMisused) {
-  const auto misused = [](const std::vector<std::string>& arguments, const std::string& message) {
-    const auto [status, out, err] = run_tool(arguments);
-    EXPECT_EQ(status, 2);
-    EXPECT_EQ(out, "");
-    EXPECT_EQ(err, message);
-  };
-  misused({}, "priornet: A subcommand is required (see priornet --help)\n");
-  misused({"detekt"}, "priornet: there is no subcommand detekt (see priornet --help)\n");
-  misused({"measure"}, "priornet: LOGITS is required (see priornet measure --help)\n");
-  misused({"measure", "a.npy", "--kind", "other"},
-          "priornet: --kind: other not in {dirichlet,softmax,ensemble} (see priornet measure --help)\n");
-  misused({"measure", "a.npy", "--colour"},
-          "priornet: The following argument was not expected: --colour (see priornet measure --help)\n");
-  misused({"detect", "--positive", "a.npy"}, "priornet: --negative is required (see priornet detect --help)\n");
+  expect_misuse(run_tool({}), "A subcommand is required (see priornet --help)");
+  expect_misuse(run_tool({"measure"}), "LOGITS is required (see priornet measure --help)");
+  expect_misuse(run_tool({"measure", "a.npy", "--kind", "other"}),
+                "--kind: other not in {dirichlet,softmax,ensemble} (see priornet measure --help)");
+  expect_misuse(run_tool({"detect", "--positive", "a.npy"}), "--negative is required (see priornet detect --help)");
 }
 
 }  // namespace

@@ -27,6 +27,9 @@ class InputSource {
   /// The next input, or nothing at the end. An input that cannot be read is one with an error; where nothing can follow
   /// it, as in a damaged .npy, it is the last.
   virtual std::optional<Input> next() = 0;
+
+  /// How much of it was handed over, from 0 to 1; 0 where nobody knows, as of a pipe.
+  virtual double share() const { return 0; }
 };
 
 /// The inputs of a path: an image, a folder with images at any depth (in the order of their paths; hidden ones are

@@ -74,6 +74,7 @@ class ImageFiles final : public InputSource {
       return Input{path, -1, {}, without_name(error.what(), path)};
     }
   }
+  double share() const override { return static_cast<double>(at_) / static_cast<double>(paths_.size()); }
 
  private:
   std::vector<std::string> paths_;
@@ -100,12 +101,18 @@ std::vector<std::string> images_below(const fs::path& folder) {
 class FileRows final : public InputSource {
  public:
   FileRows(const std::string& path, const Predictor& predictor, bool npy) : file_(path, std::ios::binary) {
+    size_ = static_cast<double>(fs::file_size(path));
     rows_ = npy ? npy_inputs(file_, path, predictor) : csv_inputs(file_, path, predictor);
   }
   std::optional<Input> next() override { return rows_->next(); }
+  double share() const override {
+    const auto at = file_.rdbuf()->pubseekoff(0, std::ios::cur, std::ios::in);
+    return at < 0 ? 1.0 : std::min(1.0, static_cast<double>(at) / std::max(size_, 1.0));
+  }
 
  private:
-  std::ifstream file_;
+  mutable std::ifstream file_;
+  double size_ = 0;
   std::unique_ptr<InputSource> rows_;
 };
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "learning/base/file_io.h"
 #include "learning/base/run_record.h"
 #include "learning/data/decoded_pixels.h"
 #include "learning/training/checkpoint.h"
@@ -259,9 +260,22 @@ class ModelReader {
   std::set<std::string> used_;
 };
 
+// People name a table where the model should stand, or another framework's file. A model file is a safetensors file:
+// the size of its header in eight bytes, then the header, in JSON.
+void refuse_other_file(const std::filesystem::path& path) {
+  std::string start(64, '\0');
+  start.resize(InputFile(path).read(start.data(), start.size()));
+  if (start.size() < 9 || start[8] == '{') return;
+  const auto line = start.substr(0, start.find_first_of("\r\n"));
+  const bool text = std::all_of(line.begin(), line.end(), [](unsigned char c) { return c >= 0x20 && c < 0x7f; });
+  throw DataError(fmt::format("{}: is no model file{}; priornet calibrate RUN makes one", path.string(),
+                              text ? fmt::format(": it begins with \"{}\"", line) : ""));
+}
+
 }  // namespace
 
 ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& options) {
+  refuse_other_file(path);
   auto model = ModelReader(path, options).read();
   for (const auto& network : model.run.members) {
     network->to(options.device);

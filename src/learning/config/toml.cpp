@@ -238,8 +238,15 @@ class Reader final : public ConfigFields {
   void refuse_unless_known(const std::string& table, const std::string& key, const toml::node& node) const {
     const auto& keys = known_.at(table);
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) return;
+    // The right key of another table is nearer than another key of this one.
+    std::vector<std::string> elsewhere;
+    for (const auto& [other, its_keys] : known_)
+      if (std::find(its_keys.begin(), its_keys.end(), key) != its_keys.end()) elsewhere.push_back(full(other, key));
     const auto nearest = nearest_name(key, keys);
-    refuse(node, fmt::format("key {}", full(table, key)), nearest.empty() ? nearest : full(table, nearest));
+    refuse(node, fmt::format("key {}", full(table, key)),
+           !elsewhere.empty() ? fmt::format("{}", fmt::join(elsewhere, " or "))
+           : nearest.empty()  ? nearest
+                              : full(table, nearest));
   }
 
   [[noreturn]] void refuse(const toml::node& node, const std::string& what, const std::string& nearest) const {

@@ -49,7 +49,7 @@ void visit_model(TrainConfig& config, ConfigFields& fields) {
   fields.maybe("file", model.file, [&](auto& value) {
     fields.text("file", value, "a network that PyTorch scripted or traced (torch.jit)");
   });
-  if (!model.file) fields.choice("name", model.name, model_names(), "architecture");
+  if (!model.file || model.file->empty()) fields.choice("name", model.name, model_names(), "architecture");
   fields.text("weights", config.weights, "a safetensors file to begin with; none if empty");
   const auto meaning = [](const char* option) { return model_option_meaning(option); };
   fields.maybe("blocks", model.blocks, [&](auto& value) { fields.lists("blocks", value, meaning("blocks").c_str()); });

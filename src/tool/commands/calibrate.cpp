@@ -34,8 +34,6 @@ struct CalibrateOptions {
   bool json = false;
 };
 
-void warn(const std::string& text) { fmt::print(stderr, "priornet: warning: {}\n", text); }
-
 Dataset rows_kept_back(const TrainedRun& run, const std::string& folder, const LoadOptions& load) {
   const auto& rows = run.split.calibration_rows;
   if (!rows.defined())
@@ -251,7 +249,10 @@ void describe_calibrate(Command& command) {
        .help = "The share of in-distribution inputs that may be rejected",
        .shows_default = true,
        .range = real_range(1e-6, 0.999)},
-      {.name = "--out", .to = &options->out, .help = "The model file; by default NAME.priornet in this folder"},
+      {.name = "--out",
+       .to = &options->out,
+       .help = "The model file; by default NAME.priornet in this folder",
+       .endings = {".priornet"}},
       {.name = "--name", .to = &options->name, .help = "What the model is called; by default as the run's folder"},
       {.name = "--check",
        .to = &options->check,

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "learning/base/names.h"
+
 namespace priornet::tool {
 namespace {
 
@@ -44,6 +46,8 @@ Json json_of(const Option& option) {
   if (!option.excludes.empty()) json["excludes"] = option.excludes;
   if (!option.needs.empty()) json["needs"] = option.needs;
   if (!option.environment.empty()) json["environment"] = option.environment;
+  if (!option.endings.empty()) json["endings"] = option.endings;
+  if (option.anywhere) json["anywhere"] = true;
   return json;
 }
 
@@ -118,6 +122,9 @@ std::string Invocation::name() const {
 
 void Invocation::run() const {
   try {
+    for (const auto& option : path.back()->options)
+      if (!option.endings.empty())
+        for (const auto& value : values_of(option)) check_ending(option.name, value, option.endings);
     path.back()->run(*this);
   } catch (const Misuse& misuse) {
     throw Misuse(misuse.what(), name());
@@ -142,6 +149,17 @@ std::string Invocation::command_line(const std::map<std::string, Values>& change
     }
   }
   return line;
+}
+
+void check_ending(const std::string& option, const std::string& path, const std::vector<std::string>& endings) {
+  const auto name = lower_case(path);
+  if (path.empty() || std::any_of(endings.begin(), endings.end(), [&](const auto& end) { return name.ends_with(end); }))
+    return;
+  throw Misuse(
+      fmt::format("{}: {} should end in {}", option, path,
+                  endings.size() == 1
+                      ? endings[0]
+                      : fmt::format("{} or {}", fmt::join(endings.begin(), endings.end() - 1, ", "), endings.back())));
 }
 
 std::string footer_of(const Command& command) {

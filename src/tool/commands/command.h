@@ -66,12 +66,14 @@ struct Option {
   std::vector<std::string> choices = {};  ///< if not empty, the only values
   NumberRange range = {};
   Exists exists = Exists::kNothing;
-  std::string excludes = {};     ///< the name of an option that cannot be given with it
-  std::string needs = {};        ///< the name of an option that must be given with it
-  std::string value_text = {};   ///< how help shows the value, if not by its type: "KEY=VALUE"
-  char separator = 0;            ///< of a list: "10,100" is two values
-  bool one_value_each = false;   ///< of a list: more values need the option again
-  std::string environment = {};  ///< the variable that it comes from where it is not given
+  std::string excludes = {};              ///< the name of an option that cannot be given with it
+  std::string needs = {};                 ///< the name of an option that must be given with it
+  std::string value_text = {};            ///< how help shows the value, if not by its type: "KEY=VALUE"
+  char separator = 0;                     ///< of a list: "10,100" is two values
+  bool one_value_each = false;            ///< of a list: more values need the option again
+  std::string environment = {};           ///< the variable that it comes from where it is not given
+  std::vector<std::string> endings = {};  ///< if not empty, of a file's name: ".csv", ".json"
+  bool anywhere = false;                  ///< of the tool: may stand after a subcommand too
 
   bool is_positional() const { return !name.starts_with('-'); }
 };
@@ -116,8 +118,11 @@ class Invocation {
   std::map<const Option*, Values> defaults_;
 };
 
-/// Reads a command line (without the program's name).
+/// Reads a command line (without the program's name). "help WORDS" is read as "WORDS --help".
 Invocation parse(const Command& tool, const std::vector<std::string>& arguments);
+
+/// Misuse unless the path is empty or ends in one of these, in capitals or not.
+void check_ending(const std::string& option, const std::string& path, const std::vector<std::string>& endings);
 
 /// The values that an option has now, as they would be typed: none for a flag that is off, a number or text that is not
 /// set. Of a flag that is on: "true".

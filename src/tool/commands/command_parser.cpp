@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
 
+#include "learning/base/names.h"
 #include "tool/commands/command.h"
 
 namespace priornet::tool {
@@ -10,27 +12,35 @@ namespace {
 
 // CLI11's own ranges let NaN pass, and print an end that is the largest double in all its digits. What is no number at
 // all is left to the option's type.
-CLI::Validator finite_number(const std::string& shown, const std::string& wanted, double least) {
+CLI::Validator number_between(const std::string& shown, const std::string& wanted, double least, double most) {
   return CLI::Validator(
-      [wanted, least](std::string& text) {
+      [wanted, least, most](std::string& text) {
         double value = 0;
-        if (!CLI::detail::lexical_cast(text, value) || (std::isfinite(value) && value >= least)) return std::string();
+        if (!CLI::detail::lexical_cast(text, value) || (std::isfinite(value) && value >= least && value <= most))
+          return std::string();
         return "should be " + wanted + ", found " + text;
       },
       shown);
 }
 
+std::string shown_number(double value) {
+  std::ostringstream text;
+  text.precision(15);
+  text << value;
+  return text.str();
+}
+
 void check_range(CLI::Option& added, const NumberRange& range) {
   using Kind = NumberRange::Kind;
-  if (range.kind == Kind::kNotNegative) added.check(finite_number("NONNEGATIVE", "a number of at least 0", 0));
+  constexpr auto kMost = std::numeric_limits<double>::max();
+  const auto ends = shown_number(range.low) + " to " + shown_number(range.high);
+  if (range.kind == Kind::kNotNegative) added.check(number_between("NONNEGATIVE", "a number of at least 0", 0, kMost));
   if (range.kind == Kind::kPositive)
-    added.check(finite_number("POSITIVE", "a number above 0", std::numeric_limits<double>::denorm_min()));
+    added.check(number_between("POSITIVE", "a number above 0", std::numeric_limits<double>::denorm_min(), kMost));
   if (range.kind == Kind::kWhole)
-    added.check(CLI::Range(static_cast<int64_t>(range.low), static_cast<int64_t>(range.high)));
-  if (range.kind == Kind::kReal) {
-    added.check(finite_number("", "a finite number", std::numeric_limits<double>::lowest()));
-    added.check(CLI::Range(range.low, range.high));
-  }
+    added.check(number_between("from " + ends, "a whole number from " + ends, range.low, range.high));
+  if (range.kind == Kind::kReal)
+    added.check(number_between("from " + ends, "a number from " + ends, range.low, range.high));
 }
 
 struct Answered {
@@ -67,7 +77,15 @@ void add_option(CLI::App& app, const Option& option) {
   if (option.shows_default) added.capture_default_str();
 }
 
-void describe(CLI::App& app, const Command& command) {
+// "--threads, --quiet": what the tool takes after a subcommand too.
+std::string names_of_those_anywhere(const Command& tool) {
+  std::string names;
+  for (const auto& option : tool.options)
+    if (option.anywhere) names += (names.empty() ? "" : ", ") + option.name;
+  return names;
+}
+
+void describe(CLI::App& app, const Command& command, const Command& tool) {
   for (const auto& option : command.options) add_option(app, option);
   for (const auto& option : command.options) {
     if (!option.excludes.empty()) app.get_option(option.name)->excludes(app.get_option(option.excludes));
@@ -75,9 +93,102 @@ void describe(CLI::App& app, const Command& command) {
   }
   if (!command.subcommands.empty()) app.require_subcommand(1);
   for (const auto& subcommand : command.subcommands)
-    describe(*app.add_subcommand(subcommand.name, subcommand.summary), subcommand);
-  app.footer(footer_of(command));
+    describe(*app.add_subcommand(subcommand.name, subcommand.summary), subcommand, tool);
+  auto footer = footer_of(command);
+  const auto others = names_of_those_anywhere(tool);
+  if (&command != &tool && !others.empty())
+    footer += (footer.empty() ? "" : "\n\n") + ("Also: " + others + " (see " + tool.name + " --help)");
+  app.footer(footer);
 }
+
+// The words of a command line as CLI11 takes them: options that may stand anywhere come first, "help train" is
+// "train --help". What CLI11 would only call unexpected, or take for the value of something else, is refused with what
+// was meant.
+class WordOrder {
+ public:
+  explicit WordOrder(const Command& tool) : tool_(tool), path_{&tool} {}
+
+  std::vector<std::string> ordered(const std::vector<std::string>& words) {
+    size_t at = 0;
+    while (at < words.size() && words[at] != "--") at = take(words, at);
+    rest_.insert(rest_.end(), words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+    if (asks_help_) rest_.emplace_back("--help");
+    first_.insert(first_.end(), rest_.begin(), rest_.end());
+    return first_;
+  }
+
+ private:
+  size_t take(const std::vector<std::string>& words, size_t at) {
+    const auto& word = words[at];
+    if (word.size() < 2 || word[0] != '-') {
+      if (path_.size() == 1 && word == "help" && !asks_help_)
+        asks_help_ = true;
+      else
+        take_plain(word);
+      return at + 1;
+    }
+    const auto name = word.substr(0, word.find('='));
+    const auto& option = found(name);
+    auto& to = option.anywhere ? first_ : rest_;
+    to.push_back(word);
+    const bool has_value = name.size() == word.size() && at + 1 < words.size() && takes_value(option);
+    if (has_value) to.push_back(words[at + 1]);
+    return at + (has_value ? 2 : 1);
+  }
+
+  void take_plain(const std::string& word) {
+    rest_.push_back(word);
+    const auto& subcommands = path_.back()->subcommands;
+    if (subcommands.empty()) return;  // a positional argument, or one more value of a list
+    std::vector<std::string> names;
+    for (const auto& subcommand : subcommands) {
+      names.push_back(subcommand.name);
+      if (subcommand.name != word) continue;
+      path_.push_back(&subcommand);
+      return;
+    }
+    const auto above = path_name();
+    const auto prefix = above.empty() ? "" : above + " ";
+    fail("there is no subcommand " + prefix + word, nearest_name(word, names), prefix);
+  }
+
+  const Option& found(const std::string& name) const {
+    static const Option help{.name = "--help", .to = Answer()};
+    if (name == "--help" || name == "-h") return help;
+    std::vector<std::string> names{help.name};
+    const auto sought = [&](const Command& command, bool all) -> const Option* {
+      for (const auto& option : command.options) {
+        if (option.is_positional() || (!all && !option.anywhere)) continue;
+        names.push_back(option.name);
+        if (option.name == name) return &option;
+      }
+      return nullptr;
+    };
+    if (const auto* option = sought(*path_.back(), true)) return *option;
+    if (const auto* option = sought(tool_, false)) return *option;
+    fail("there is no option " + name, nearest_name(name, names), "");
+  }
+
+  static bool takes_value(const Option& option) {
+    return !std::holds_alternative<bool*>(option.to) && !std::holds_alternative<Answer>(option.to);
+  }
+
+  std::string path_name() const {
+    std::string name;
+    for (size_t i = 1; i < path_.size(); ++i) name += (i > 1 ? " " : "") + path_[i]->name;
+    return name;
+  }
+
+  [[noreturn]] void fail(const std::string& what, const std::string& nearest, const std::string& prefix) const {
+    throw Misuse(what + (nearest.empty() ? "" : "; did you mean " + prefix + nearest + "?"), path_name());
+  }
+
+  const Command& tool_;
+  std::vector<const Command*> path_;
+  std::vector<std::string> first_;
+  std::vector<std::string> rest_;
+  bool asks_help_ = false;
+};
 
 // The subcommands that were reached, outermost first.
 void follow(const CLI::App& app, Invocation& invocation) {
@@ -89,22 +200,16 @@ void follow(const CLI::App& app, Invocation& invocation) {
       }
 }
 
-std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error, const Invocation& invocation) {
-  // CLI11 would only say that a subcommand is missing.
-  const auto rest = app.remaining(true);
-  if (invocation.path.back()->subcommands.empty() || rest.empty()) return error.what();
-  const auto above = invocation.name();
-  return "there is no subcommand " + above + (above.empty() ? "" : " ") + rest.front();
-}
-
 }  // namespace
 
 Invocation parse(const Command& tool, const std::vector<std::string>& arguments) {
   Invocation invocation(tool, arguments);
   CLI::App app(tool.summary, tool.name);
-  describe(app, tool);
+  describe(app, tool, tool);
+  auto words = WordOrder(tool).ordered(arguments);
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as CLI11 wants them
+    app.parse(std::move(words));
     follow(app, invocation);
   } catch (const Answered& answered) {
     invocation.answer = answered.text;
@@ -114,7 +219,7 @@ Invocation parse(const Command& tool, const std::vector<std::string>& arguments)
     invocation.answer = out.str();
   } catch (const CLI::ParseError& error) {
     follow(app, invocation);
-    throw Misuse(what_is_wrong(app, error, invocation), invocation.name());
+    throw Misuse(error.what(), invocation.name());
   }
   return invocation;
 }

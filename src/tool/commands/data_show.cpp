@@ -3,10 +3,10 @@
 #include <priornet/learning/images.h>
 #include <priornet/learning/load_set.h>
 #include <priornet/uncertainty/errors.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -110,25 +110,6 @@ std::string as_json(const Dataset& set, const std::string& sheet) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// "mnist:test,invert" becomes mnist-test-invert-sheet.png; a path gives its last part.
-std::string sheet_name(const SetName& name) {
-  auto text = name.text;
-  if (name.is_path) {
-    auto path = name.set;
-    while (path.ends_with('/')) path.pop_back();
-    text = path.substr(path.find_last_of('/') + 1) + name.text.substr(name.set.size());
-  }
-  std::string stem;
-  for (const unsigned char c : text) {
-    const bool plain = std::isalnum(c) != 0 || c == '_' || c == '+' || c >= 0x80;
-    if (plain)
-      stem.push_back(static_cast<char>(c));
-    else if (!stem.empty() && stem.back() != '-')
-      stem.push_back('-');
-  }
-  return fmt::format("{}-sheet.png", stem);
-}
-
 // A row a class where they are few; else images from all over the set.
 void write_sheet(const std::filesystem::path& file, const Dataset& set) {
   constexpr int64_t kMostRows = 20;
@@ -150,12 +131,12 @@ void run(const Options& options) {
   TerminalProgress progress;
   LoadOptions load{options.root.empty() ? data_root() : std::filesystem::path(options.root), true, &progress};
   const auto set = load_set(name, load);
-  std::string sheet;
-  if (set.has_images()) {
-    sheet = options.out.empty() ? sheet_name(name) : options.out;
-    write_sheet(sheet, set);
+  if (!options.out.empty()) {
+    if (!set.has_images())
+      throw DataError(fmt::format("{}: holds rows of numbers; --out draws images alone", set.name));
+    write_sheet(options.out, set);
   }
-  print(options.json ? as_json(set, sheet) : as_text(set, sheet));
+  print(options.json ? as_json(set, options.out) : as_text(set, options.out));
 }
 
 }  // namespace
@@ -169,7 +150,8 @@ void describe_data_show(Command& command) {
        .required = true},
       {.name = "--out",
        .to = &options->out,
-       .help = "The contact sheet, a PNG; SET-sheet.png in this folder if not given"},
+       .help = "Also write some of its images as one picture, a contact sheet, to this .png file",
+       .endings = {".png"}},
       {.name = "--root", .to = &options->root, .help = "The data root; else PRIORNET_DATA and its defaults"},
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};
   command.notes =
@@ -207,9 +189,11 @@ void write_image(const fs::path& path, const torch::Tensor& image) {
   const auto bytes = encode_png(image);
   std::FILE* file = error ? nullptr : std::fopen(path.c_str(), "wb");
   bool written = file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  if (!written && !error) error.assign(errno, std::generic_category());
   written = (file == nullptr || std::fclose(file) == 0) && written;
   if (written) return;
   if (!error) error.assign(errno, std::generic_category());
+  if (file != nullptr) ::unlink(path.c_str());  // part of an image is none
   throw DataError(fmt::format("{}: cannot be written: {}", path.string(), error.message()));
 }
 

@@ -28,7 +28,7 @@ struct Options {
   double sigma = 1.0;
   uint64_t seed = 0;
   std::string out;
-  std::string sheet = "synthetic-sheet.png";
+  std::string sheet;
 };
 
 struct Made {
@@ -64,12 +64,15 @@ Made make(const Options& options) {
 }
 
 void run(const Options& options) {
-  if (!options.out.empty() && std::filesystem::path(options.out).extension() != ".npy")
-    throw DataError(fmt::format("{}: should end in .npy", options.out));
+  if (options.out.empty() && options.sheet.empty())
+    throw Misuse("--out FILE.npy should say where the images go; --sheet FILE.png, where a picture of some");
   const auto [images, how] = make(options);
-  write_contact_sheet(options.sheet, images);
-  auto text = fmt::format("{} images of {}x{}x{} from {}\nContact sheet: {}\n", images.size(0), images.size(1),
-                          images.size(2), images.size(3), how, options.sheet);
+  auto text = fmt::format("{} images of {}x{}x{} from {}\n", images.size(0), images.size(1), images.size(2),
+                          images.size(3), how);
+  if (!options.sheet.empty()) {
+    write_contact_sheet(options.sheet, images);
+    text += fmt::format("Contact sheet: {}\n", options.sheet);
+  }
   if (!options.out.empty()) {
     write_npy(options.out, images);
     text += fmt::format("Images: {}, a set by its path\n", options.out);
@@ -121,8 +124,11 @@ void describe_data_synthesise(Command& command) {
        .shows_default = true,
        .range = kPositive},
       {.name = "--seed", .to = &options->seed, .help = "Of the draws", .shows_default = true},
-      {.name = "--out", .to = &options->out, .help = "Also write the images, to this .npy file"},
-      {.name = "--sheet", .to = &options->sheet, .help = "The contact sheet, a PNG", .shows_default = true},
+      {.name = "--out", .to = &options->out, .help = "Write the images to this .npy file", .endings = {".npy"}},
+      {.name = "--sheet",
+       .to = &options->sheet,
+       .help = "Write some of them as one picture, a contact sheet, to this .png file",
+       .endings = {".png"}},
       {.name = "--root", .to = &options->root, .help = "The data root; else PRIORNET_DATA and its defaults"}};
   command.notes =
       "Factor analysis with inflated variance is what the paper trains MNIST's Prior Network on as unfamiliar input.";

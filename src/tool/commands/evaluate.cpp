@@ -136,12 +136,6 @@ std::string extension_of(const std::string& path) {
   return lower_case(std::filesystem::path(path).extension().string());
 }
 
-void check_out(const std::string& path) {
-  const auto extension = extension_of(path);
-  if (!path.empty() && extension != ".json" && extension != ".csv" && extension != ".md")
-    throw DataError(fmt::format("{}: should end in .json, .csv or .md", path));
-}
-
 void write(const EvaluationReport& report, const std::string& path) {
   AtomicFile file(path);
   const auto extension = extension_of(path);
@@ -152,7 +146,6 @@ void write(const EvaluationReport& report, const std::string& path) {
 }
 
 void run(const Options& options, const Invocation& invocation) {
-  check_out(options.out);
   const auto start = std::chrono::steady_clock::now();
   const auto device = chosen_device(options.device);
   const auto which = options.checkpoint == "best" ? WhichCheckpoint::kBest : WhichCheckpoint::kLast;
@@ -230,7 +223,10 @@ void describe_evaluate(Command& command) {
        .help = "Of the bootstrap; 1000, or 200 above a million scores, if not given",
        .range = whole_range(2, 1000000)},
       {.name = "--seed", .to = &options->seed, .help = "Of noise, dropout and bootstrap", .shows_default = true},
-      {.name = "--out", .to = &options->out, .help = "Also write the result to this file: .json, .csv or .md"},
+      {.name = "--out",
+       .to = &options->out,
+       .help = "Also write the result to this file: .json, .csv or .md",
+       .endings = {".json", ".csv", ".md"}},
       {.name = "--json", .to = &options->json, .help = "Print JSON, fractions at full precision"}};
   command.notes =
       "Scores are kept in RUN/scores and computed once for the same weights, inputs and options; what priornet report "

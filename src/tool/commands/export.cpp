@@ -23,14 +23,6 @@ struct ExportOptions {
   bool json = false;
 };
 
-// A runtime goes by the ending, and so does whoever finds the file.
-void check_ending(const std::string& path, const std::string& what, const std::vector<std::string>& endings) {
-  const auto ending = std::filesystem::path(path).extension().string();
-  if (path.empty() || std::find(endings.begin(), endings.end(), ending) != endings.end()) return;
-  throw ArgumentError(fmt::format("{}: {} file should end in {}, found {}", path, what, endings.front(),
-                                  ending.empty() ? "no ending" : ending));
-}
-
 void set_dropout(ModelFile& model, const ExportOptions& options) {
   if (!options.dropout_samples || *options.dropout_samples == model.dropout_samples) return;
   if (model.points)
@@ -82,8 +74,6 @@ std::string json_text(const ExportSignature& signature, const std::vector<std::s
 
 void run_export(const ExportOptions& options) {
   if (options.onnx.empty() && options.torchscript.empty()) throw Misuse("--onnx or --torchscript is required");
-  check_ending(options.onnx, "an ONNX", {".onnx"});
-  check_ending(options.torchscript, "a TorchScript", {".pt", ".pth", ".ts"});
   auto model = open_model(options.model, torch::kCPU);
   set_dropout(model, options);
   const auto input = options.input == "bytes" ? ImageInput::kBytes : ImageInput::kUnit;
@@ -109,10 +99,14 @@ void describe_export(Command& command) {
        .to = &options->model,
        .help = "A model file of priornet calibrate, or the folder of a run",
        .required = true},
-      {.name = "--onnx", .to = &options->onnx, .help = "Write an ONNX file (.onnx), for onnxruntime and others"},
+      {.name = "--onnx",
+       .to = &options->onnx,
+       .help = "Write an ONNX file (.onnx), for onnxruntime and others",
+       .endings = {".onnx"}},
       {.name = "--torchscript",
        .to = &options->torchscript,
-       .help = "Write a TorchScript file (.pt), for LibTorch and PyTorch"},
+       .help = "Write a TorchScript file (.pt), for LibTorch and PyTorch",
+       .endings = {".pt", ".pth", ".ts"}},
       {.name = "--input",
        .to = &options->input,
        .help = "How images come: bytes (uint8, 0 to 255) or unit (float32, 0 to 1); tables are float32 either way",

@@ -7,13 +7,18 @@
 #include <priornet/learning/scoring.h>
 #include <priornet/uncertainty/errors.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "learning/base/file_io.h"
 #include "learning/base/names.h"
 #include "learning/data/csv.h"
 #include "tool/commands/device_option.h"
@@ -111,29 +116,58 @@ struct PredictOptions {
   int64_t batch = 250;
 };
 
-// Where rows go: standard output, or a file.
+// Where rows go: standard output, or a file, which is there when all of them are.
 class RowSink {
  public:
   explicit RowSink(const std::string& path) {
     if (path.empty()) return;
-    file_ = std::fopen(path.c_str(), "wb");
-    if (file_ == nullptr) throw DataError(path + ": cannot be written");
+    std::error_code not_there;
+    const auto kind = std::filesystem::status(path, not_there).type();
+    if (kind == std::filesystem::file_type::regular || kind == std::filesystem::file_type::not_found) {
+      file_.emplace(path);
+      return;
+    }
     path_ = path;
+    device_.reset(std::fopen(path.c_str(), "wb"));
+    if (!device_) fail();
   }
-  ~RowSink() {
-    if (file_ != nullptr) std::fclose(file_);
-  }
-  RowSink(const RowSink&) = delete;
-  RowSink& operator=(const RowSink&) = delete;
 
   void write(std::string_view text) {
-    if (file_ == nullptr) return print(text);
-    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0)
-      throw DataError(path_ + ": cannot be written");
+    if (device_) return write_to_device(text);
+    if (!file_) return print(text);
+    waiting_ += text;
+    constexpr size_t kPiece = 1 << 20;
+    if (waiting_.size() >= kPiece) send();
+  }
+
+  void finish() {
+    if (!file_) return;
+    send();
+    file_->commit();
   }
 
  private:
-  std::FILE* file_ = nullptr;
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  void send() {
+    file_->write(waiting_);
+    waiting_.clear();
+  }
+
+  void write_to_device(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), device_.get()) != text.size() || std::fflush(device_.get()) != 0)
+      fail();
+  }
+
+  [[noreturn]] void fail() const {
+    throw DataError(path_ + ": cannot be written: " + std::generic_category().message(errno));
+  }
+
+  std::optional<AtomicFile> file_;
+  std::string waiting_;
+  std::unique_ptr<std::FILE, Close> device_;  ///< or a pipe: what no other file can take the place of
   std::string path_;
 };
 
@@ -150,6 +184,7 @@ void check_out(const PredictOptions& options) {
 
 std::string format_for(const PredictOptions& options) {
   if (!options.format.empty()) return options.format;
+  check_ending("--out", options.out, {".csv", ".jsonl", ".txt"});
   const auto name = lower_case(options.out);
   return name.ends_with(".csv") ? "csv" : name.ends_with(".jsonl") ? "jsonl" : "table";
 }
@@ -194,28 +229,60 @@ int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const Predictio
   return failed;
 }
 
+// Nobody sees how far the work is where rows show it, nor wants to where both go to a file.
+class PredictionProgress {
+ public:
+  explicit PredictionProgress(const PredictOptions& options)
+      : sources_(static_cast<double>(options.inputs.size())),
+        shows_(!options.out.empty() || (::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0)) {}
+
+  /// `done` sources were read, the last perhaps in part, which gave so many inputs.
+  void report(double done, int64_t inputs) {
+    if (!shows_) return;
+    constexpr int64_t kParts = 1000;
+    shown_.detail(fmt::format("{} inputs", inputs));
+    shown_.report("predicting",
+                  done >= sources_
+                      ? kParts
+                      : std::min(kParts - 1, static_cast<int64_t>(static_cast<double>(kParts) * done / sources_)),
+                  kParts);
+  }
+
+ private:
+  double sources_;
+  bool shows_;
+  TerminalProgress shown_;
+};
+
 void run(const PredictOptions& options) {
   check_out(options);
+  const auto format = format_for(options);
   OpenOptions open(chosen_device(options.device));
   open.allow_torchscript = options.allow_torchscript;
   Predictor predictor(open_model(options.model, open));
-  const PredictionRows rows(predictor.model(), format_for(options));
+  const PredictionRows rows(predictor.model(), format);
   RowSink sink(options.out);
   sink.write(rows.header());
   const StopSignal signal;
+  PredictionProgress progress(options);
   std::vector<Input> waiting;
   int64_t count = 0;
   int64_t failed = 0;
-  for (const auto& name : options.inputs) {
-    const auto source = source_of(name, predictor);
+  for (size_t i = 0; i < options.inputs.size(); ++i) {
+    const auto source = source_of(options.inputs[i], predictor);
     while (auto input = source->next()) {
-      if (signal.caught()) Stopped::end_process();
+      if (signal.caught()) throw Stopped();
       ++count;
       waiting.push_back(std::move(*input));
-      if (static_cast<int64_t>(waiting.size()) == options.batch) failed += flush(waiting, predictor, rows, sink);
+      if (static_cast<int64_t>(waiting.size()) < options.batch) continue;
+      failed += flush(waiting, predictor, rows, sink);
+      progress.report(static_cast<double>(i) + source->share(), count);
     }
   }
   failed += flush(waiting, predictor, rows, sink);
+  progress.report(static_cast<double>(options.inputs.size()), count);
+  sink.finish();
+  if (!options.out.empty()) note(fmt::format("{} predictions written to {}", count - failed, options.out));
   if (failed > 0) throw DataError(fmt::format("{} of {} inputs could not be read", failed, count));
 }
 
@@ -236,7 +303,9 @@ void describe_predict(Command& command) {
                       .to = &options->format,
                       .help = "table, csv or jsonl; by default as --out ends, else a table",
                       .choices = {"table", "csv", "jsonl"}},
-                     {.name = "--out", .to = &options->out, .help = "Write here, not to standard output"},
+                     {.name = "--out",
+                      .to = &options->out,
+                      .help = "Write to this file, not to standard output: .csv, .jsonl or .txt (a table)"},
                      {.name = "--batch",
                       .to = &options->batch,
                       .help = "Inputs at a time",
@@ -249,7 +318,13 @@ void describe_predict(Command& command) {
       "(docs/deploy.md).";
   command.examples = {"priornet predict photos.priornet new/ one.jpg",
                       "curl -s URL | priornet predict photos.priornet - --format jsonl"};
-  command.run = [options](const Invocation&) { run(*options); };
+  command.run = [options](const Invocation&) {
+    try {
+      run(*options);
+    } catch (const Stopped&) {  // an unfinished file is gone
+      Stopped::end_process();
+    }
+  };
 }
 
 }  // namespace priornet::tool

@@ -47,7 +47,16 @@ std::string rendered(const std::vector<StoredResults>& all, const std::string& f
   return report_page(all);
 }
 
+// What a file of this format is called.
+std::vector<std::string> endings_of(const std::string& format) {
+  if (format == "markdown") return {".md"};
+  if (format == "latex") return {".tex"};
+  if (format == "csv") return {".csv"};
+  return {".html", ".htm"};
+}
+
 void report(const ReportOptions& options) {
+  check_ending("--out", options.out, endings_of(options.format));
   std::vector<StoredResults> all;
   for (const auto& given : options.folders)
     for (const auto& folder : folders_with_results(given)) all.push_back(read_results(folder));

@@ -37,6 +37,7 @@ void use_threads(const std::optional<int64_t>& wanted) {
 int run_tool(std::vector<Command> subcommands, const std::vector<std::string>& arguments) {
   Command tool{"priornet", "priornet tells how sure a classifier is and why."};
   std::optional<int64_t> threads;
+  bool quiet = false;
   tool.options = {
       {.name = "--version",
        .to = [] { return std::string("priornet " PRIORNET_VERSION "\n"); },
@@ -44,8 +45,18 @@ int run_tool(std::vector<Command> subcommands, const std::vector<std::string>& a
       {.name = "--help-json",
        .to = [&tool] { return listing_of(tool); },
        .help = "Print every subcommand and option as JSON and exit"},
-      {.name = "--threads", .to = &threads, .help = "CPU threads; by default all cores", .range = whole_range(1, 4096)},
+      {.name = "--threads",
+       .to = &threads,
+       .help = "CPU threads; by default all cores",
+       .range = whole_range(1, 4096),
+       .anywhere = true},
+      {.name = "--quiet",
+       .to = &quiet,
+       .help = "Print results, warnings and errors alone: no progress, no remarks",
+       .anywhere = true},
   };
+  tool.notes =
+      "priornet help SUBCOMMAND is priornet SUBCOMMAND --help. --threads and --quiet may stand after a subcommand too.";
   tool.subcommands = std::move(subcommands);
   try {
     const auto invocation = parse(tool, arguments);
@@ -53,6 +64,7 @@ int run_tool(std::vector<Command> subcommands, const std::vector<std::string>& a
       print(*invocation.answer);
       return 0;
     }
+    if (quiet) be_quiet();
     use_threads(threads);
     invocation.run();
     return 0;

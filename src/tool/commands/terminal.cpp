@@ -18,6 +18,18 @@ void print(std::string_view text) {
   throw DataError("standard output: cannot be written: " + std::generic_category().message(errno));
 }
 
+namespace {
+bool quiet = false;
+}  // namespace
+
+void be_quiet() { quiet = true; }
+
+void note(std::string_view line) {
+  if (!quiet) fmt::print(stderr, "{}\n", line);
+}
+
+void warn(std::string_view line) { fmt::print(stderr, "priornet: warning: {}\n", line); }
+
 TerminalProgress::TerminalProgress() : on_terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 TerminalProgress::~TerminalProgress() {
@@ -25,6 +37,7 @@ TerminalProgress::~TerminalProgress() {
 }
 
 void TerminalProgress::report(std::string_view task, int64_t done, int64_t total) {
+  if (quiet) return;
   constexpr int64_t kWidth = 30;
   constexpr auto kPause = std::chrono::milliseconds(50);
   const auto now = Clock::now();

@@ -12,7 +12,16 @@ namespace priornet::tool {
 /// Writes to standard output. DataError if it cannot be written, as on a full disk.
 void print(std::string_view text);
 
-/// Progress on standard error: a bar that redraws itself on a terminal, a line a finished task elsewhere.
+/// From here on note() and progress say nothing, as --quiet asks.
+void be_quiet();
+
+/// A line on standard error that nobody needs: how training goes, what was written.
+void note(std::string_view line);
+
+/// A line on standard error that somebody should act on; --quiet does not silence it.
+void warn(std::string_view line);
+
+/// Progress on standard error: a bar that redraws itself on a terminal, one line per finished task elsewhere.
 class TerminalProgress final : public Progress {
  public:
   TerminalProgress();

@@ -34,6 +34,11 @@ struct TrainOptions {
   std::string data;
   std::string ood;
   std::vector<std::string> overrides;
+  std::optional<int64_t> epochs;
+  std::optional<double> rate;
+  std::optional<int64_t> batch;
+  std::optional<int64_t> seed;
+  std::string model;
   std::string out;
   std::string device = "auto";
   int64_t processes = 1;
@@ -80,15 +85,39 @@ fs::path run_folder(const TrainOptions& options) {
   return fs::path("runs") / (stem.empty() ? fs::path("own") : stem);
 }
 
+bool is_file(const std::string& model) { return model.find_first_of("/.") != std::string::npos; }
+
+// The keys that have an option of their own, then those of --set.
+std::vector<std::string> all_overrides(const TrainOptions& options) {
+  std::vector<std::string> overrides;
+  const auto add = [&](const char* key, const auto& value) {
+    if (value) overrides.push_back(fmt::format("{}={}", key, *value));
+  };
+  add("training.epochs", options.epochs);
+  add("training.rate", options.rate);
+  add("training.batch", options.batch);
+  add("training.seed", options.seed);
+  if (!options.model.empty())
+    overrides.push_back((is_file(options.model) ? "model.file=" : "model.name=") + options.model);
+  overrides.insert(overrides.end(), options.overrides.begin(), options.overrides.end());
+  return overrides;
+}
+
 // The file's, or one for a set that nobody wrote one for.
 TrainConfig config_of(const TrainOptions& options) {
-  if (options.data.empty()) return read_config(options.config, options.overrides);
+  const auto overrides = all_overrides(options);
+  if (options.data.empty()) return read_config(options.config, overrides);
   TerminalProgress progress;
   LoadOptions load;
   load.progress = &progress;
   auto config = config_for(options.data, load_set(options.data, load));
   if (!options.ood.empty()) config.outside.source = options.ood;
-  return read_config(TomlText{"", to_toml(config)}, options.overrides);
+  if (!options.model.empty() && options.model != config.model.name) {
+    const auto name = config.model.name;
+    config.model = {};  // the layers of another network
+    config.model.name = name;
+  }
+  return read_config(TomlText{"", to_toml(config)}, overrides);
 }
 
 EnsembleOptions ensemble_options(const TrainOptions& options) {
@@ -158,12 +187,12 @@ void run(const TrainOptions& options) {
   ensemble.trainer.stop = [&] { return progress.stopping(); };
   ensemble.trainer.on_epoch = [&](const EpochReport& report) {
     if (report.validation && (pace.due() || report.epoch == config.epochs))
-      fmt::print(stderr, "{}\n", validation_line(report.epoch, *report.validation));
+      note(validation_line(report.epoch, *report.validation));
     last = report;
   };
-  ensemble.trainer.on_restart = [&](const Restart& restart) { fmt::print(stderr, "{}\n", to_text(restart)); };
+  ensemble.trainer.on_restart = [&](const Restart& restart) { note(to_text(restart)); };
   ensemble.on_member = [&](int64_t member) {
-    if (speaks) fmt::print(stderr, "member {} of {}\n", member, config.members);
+    if (speaks) note(fmt::format("member {} of {}", member, config.members));
   };
   try {
     auto sets = load_training_sets(config, progress);
@@ -205,6 +234,20 @@ void describe_train(Command& command) {
        .to = &options->ood,
        .help = "With --data: a set of images that are none of its classes",
        .needs = "--data"},
+      {.name = "--epochs",
+       .to = &options->epochs,
+       .help = "Passes over the training set: training.epochs",
+       .range = whole_range(1, 1'000'000'000)},
+      {.name = "--rate", .to = &options->rate, .help = "Learning rate: training.rate", .range = kPositive},
+      {.name = "--batch",
+       .to = &options->batch,
+       .help = "In-distribution inputs per step: training.batch",
+       .range = whole_range(1, 1'000'000'000)},
+      {.name = "--seed", .to = &options->seed, .help = "Of everything random: training.seed", .range = kNotNegative},
+      {.name = "--model",
+       .to = &options->model,
+       .help = fmt::format("The network: {}, or the file of a TorchScript network: model.name, model.file",
+                           fmt::join(model_names(), ", "))},
       {.name = "--set",
        .to = &options->overrides,
        .help = "Change a value of it: key=value, as training.epochs=3",
@@ -232,6 +275,7 @@ void describe_train(Command& command) {
       "checkpoint\n"
       "from which --resume goes on as if nothing had happened.";
   command.examples = {"priornet train --data ./photos,size=64 --out runs/photos",
+                      "priornet train --data ./photos,size=64 --epochs 30 --model resnet18 --seed 1",
                       "priornet train --data ./table.csv,label=kind --print-config",
                       "priornet train configs/mnist-dpn.toml --out runs/dpn",
                       "priornet train configs/mnist-dpn.toml --set training.epochs=3 model.keep_dense=0.9 --describe"};

@@ -1,0 +1,186 @@
+#include <testing/small_models.h>
+#include <testing/tool.h>
+#include <testing/train_files.h>
+
+// What people type who have not read the manual, and what the tool answers.
+
+namespace priornet {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The tool, in a folder of its own.
+Outcome run_tool_in(const fs::path& folder, const std::string& arguments) {
+  return run_process(
+      {"/bin/sh", "-c", "cd \"$1\" && exec \"$2\" " + arguments, "sh", folder.string(), PRIORNET_TOOL_PATH});
+}
+
+TEST(Mistakes, AnUnknownOptionIsNamedWithTheNearestOne) {
+  expect_misuse(run_tool({"train", "--epoch", "3"}),
+                "there is no option --epoch; did you mean --epochs? (see priornet train --help)");
+  expect_misuse(run_tool({"train", "--epoch=3"}),
+                "there is no option --epoch; did you mean --epochs? (see priornet train --help)");
+  expect_misuse(run_tool({"train", "-epochs", "3"}),
+                "there is no option -epochs; did you mean --epochs? (see priornet train --help)");
+  expect_misuse(run_tool({"measure", "a.npy", "--colour", "red"}),
+                "there is no option --colour (see priornet measure --help)");
+  expect_misuse(run_tool({"train", "--treads", "3"}),
+                "there is no option --treads; did you mean --threads? (see priornet train --help)");
+  expect_misuse(run_tool({"--hlep"}), "there is no option --hlep; did you mean --help? (see priornet --help)");
+}
+
+TEST(Mistakes, AnUnknownSubcommandIsNamedWithTheNearestOne) {
+  expect_misuse(run_tool({"trian", "--data", "photos"}),
+                "there is no subcommand trian; did you mean train? (see priornet --help)");
+  expect_misuse(run_tool({"detekt"}), "there is no subcommand detekt; did you mean detect? (see priornet --help)");
+  expect_misuse(run_tool({"xylophone"}), "there is no subcommand xylophone (see priornet --help)");
+  expect_misuse(run_tool({"help", "trian"}), "there is no subcommand trian; did you mean train? (see priornet --help)");
+}
+
+TEST(Mistakes, HelpIsASubcommandToo) {
+  const auto asked = run_tool({"help", "train"});
+  EXPECT_EQ(asked.status, 0);
+  EXPECT_EQ(asked.out, run_tool({"train", "--help"}).out);
+  EXPECT_NE(asked.out.find("\nAlso: --threads, --quiet (see priornet --help)\n"), std::string::npos) << asked.out;
+  EXPECT_EQ(run_tool({"help", "data", "show"}).out, run_tool({"data", "show", "--help"}).out);
+  EXPECT_EQ(run_tool({"help"}).out, run_tool({"--help"}).out);
+}
+
+TEST(Mistakes, TheKeysThatPeopleChangeMostAreOptionsOfTrain) {
+  const TrainFiles files;
+  const auto printed = run_tool({"train", files.config(), "--epochs", "7", "--rate", "0.25", "--batch", "13",
+                                 "--seed=5", "--model", "resnet18", "--print-config"});
+  ASSERT_EQ(printed.status, 0) << printed.err;
+  for (const auto* line : {"epochs = 7 ", "rate = 0.25 ", "batch = 13 ", "seed = 5 ", "name = \"resnet18\" "})
+    EXPECT_NE(printed.out.find(line), std::string::npos) << line << " is missing in\n" << printed.out;
+  const auto both =
+      run_tool({"train", files.config(), "--epochs", "7", "--set", "training.epochs=8", "--print-config"});
+  EXPECT_NE(both.out.find("epochs = 8 "), std::string::npos) << "--set is the last word";
+  expect_misuse(run_tool({"train", files.config(), "--epochs", "0"}),
+                "--epochs: should be a whole number from 1 to 1000000000, found 0 (see priornet train --help)");
+  EXPECT_NE(run_tool({"train", files.config(), "--model", "vgg"}).err.find("model.name should be one of "),
+            std::string::npos);
+}
+
+TEST(Mistakes, AKeyWithoutItsTableIsNamedWithIt) {
+  const TrainFiles files;
+  expect_failure(run_tool({"train", files.config(), "--set", "epochs=3"}),
+                 "--set epochs=3: there is no key epochs; did you mean training.epochs?");
+  expect_failure(run_tool({"train", files.config(), "--set", "model.epochs=3"}),
+                 "--set model.epochs=3: there is no key model.epochs; did you mean training.epochs?");
+  expect_failure(run_tool({"train", files.config(), "--set", "name=mlp"}),
+                 "--set name=mlp: there is no key name; did you mean method.name or model.name?");
+}
+
+TEST(Mistakes, ThreadsAndQuietMayStandAnywhere) {
+  const InputFiles files;
+  const auto logits = files.npy("z.npy", torch::zeros({2, 3}));
+  const auto said = run_tool({"measure", logits});
+  ASSERT_EQ(said.status, 0) << said.err;
+  for (const auto& words : std::vector<std::vector<std::string>>{{"--threads", "1", "measure", logits},
+                                                                 {"measure", "--threads", "1", logits, "--quiet"},
+                                                                 {"measure", logits, "--threads=1"}})
+    EXPECT_EQ(run_tool(words).out, said.out);
+  expect_misuse(run_tool({"measure", logits, "--threads", "0"}),
+                "--threads: should be a whole number from 1 to 4096, found 0 (see priornet measure --help)");
+}
+
+TEST(Mistakes, QuietTrainingSaysNothingButWhatFollows) {
+  const TrainFiles files;
+  const auto run = (files / "run").string();
+  const auto trained = run_tool({"train", files.config(), "--out", run, "--epochs", "1", "--quiet"});
+  EXPECT_EQ(trained.status, 0);
+  EXPECT_EQ(trained.err, "");
+  EXPECT_TRUE(trained.out.starts_with("Trained: " + run + "\n")) << trained.out;
+}
+
+// A model of three numbers, and rows for it.
+struct ModelFiles : InputFiles {
+  ModelFiles() {
+    write_model_file(model, small_table_model());
+    npy("rows.npy", torch::zeros({30, 3}));
+  }
+  std::string model = (*this / "small.priornet").string();
+  std::string rows = (*this / "rows.npy").string();
+};
+
+TEST(Mistakes, PredictSaysWhatItWrote) {
+  const ModelFiles files;
+  const auto out = (files / "out.csv").string();
+  const auto said = run_tool({"predict", files.model, files.rows, "--out", out});
+  EXPECT_EQ(said.status, 0);
+  EXPECT_EQ(said.out, "");
+  EXPECT_TRUE(said.err.starts_with("predicting ")) << said.err;
+  EXPECT_TRUE(said.err.ends_with("  30 inputs\n30 predictions written to " + out + "\n")) << said.err;
+  EXPECT_EQ(run_tool({"predict", files.model, files.rows, "--out", out, "--quiet"}).err, "");
+  EXPECT_EQ(run_tool({"predict", files.model, files.rows}).err, "") << "rows show how far it is";
+}
+
+TEST(Mistakes, AnUnknownEndingOfAnOutputIsRefusedBeforeAnyWork) {
+  const ModelFiles files;
+  const auto out = (files / "out.xlsx").string();
+  expect_misuse(run_tool({"predict", files.model, files.rows, "--out", out}),
+                "--out: " + out + " should end in .csv, .jsonl or .txt (see priornet predict --help)");
+  EXPECT_FALSE(fs::exists(out));
+  EXPECT_EQ(run_tool({"predict", files.model, files.rows, "--out", out, "--format", "csv"}).status, 0);
+  expect_misuse(run_tool({"calibrate", (files / "").string(), "--out", "m.onnx"}),
+                "--out: m.onnx should end in .priornet (see priornet calibrate --help)");
+  expect_misuse(run_tool({"data", "show", files.rows, "--out", "sheet.jpg"}),
+                "--out: sheet.jpg should end in .png (see priornet data show --help)");
+  expect_misuse(run_tool({"report", (files / "").string(), "--format", "csv", "--out", "r.html"}),
+                "--out: r.html should end in .csv (see priornet report --help)");
+}
+
+TEST(Mistakes, APortOutOfRangeIsToldTheRange) {
+  const ModelFiles files;
+  for (const auto* port : {"70000", "-1"})
+    expect_misuse(run_tool({"serve", files.model, "--port", port}),
+                  std::string("--port: should be a whole number from 0 to 65535, found ") + port +
+                      " (see priornet serve --help)");
+}
+
+TEST(Mistakes, ATableIsNoModelFile) {
+  const InputFiles files;
+  const auto table = files.text("t.csv", "width,length,kind\n1,2,oak\n");
+  const auto message =
+      table + ": is no model file: it begins with \"width,length,kind\"; priornet calibrate RUN makes one";
+  expect_failure(run_tool({"predict", table, table}), message);
+  expect_failure(run_tool({"serve", table, "--port", "0"}), message);
+  const auto bytes = files.text("b.pt", "PK\x03\x04\x05\x06\x07\x08\x09\x01");
+  expect_failure(run_tool({"export", bytes, "--onnx", "m.onnx"}),
+                 bytes + ": is no model file; priornet calibrate RUN makes one");
+}
+
+TEST(Mistakes, AFullDiskIsNamedAndLeavesNoFile) {
+  const ModelFiles files;
+  if (fs::exists("/dev/full"))
+    expect_failure(run_tool({"predict", files.model, files.rows, "--format", "csv", "--out", "/dev/full", "--quiet"}),
+                   "/dev/full: cannot be written: No space left on device");
+  // No file may grow beyond one block of 512 bytes: the rows take more.
+  const auto out = (files / "out.csv").string();
+  const auto cut = run_process({"/bin/sh", "-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh", PRIORNET_TOOL_PATH,
+                                "predict", files.model, files.rows, "--out", out, "--quiet"});
+  expect_failure(cut, out + ": cannot be written: File too large");
+  int64_t left = 0;
+  for (const auto& entry : fs::directory_iterator(files / "")) left += entry.is_regular_file() ? 1 : 0;
+  EXPECT_EQ(left, 2) << "the model and its rows";
+}
+
+TEST(Mistakes, PicturesAreWrittenOnlyWhereAsked) {
+  const InputFiles files;
+  files.npy("i.npy", torch::zeros({40, 8, 8}, torch::kUInt8));
+  const auto shown = run_tool_in(files / "", "data show ./i.npy");
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_EQ(shown.out.find("Contact sheet"), std::string::npos) << shown.out;
+  const auto made = run_tool_in(files / "", "data synthesise ./i.npy --kind uniform-noise --count 5 --out m.npy");
+  EXPECT_EQ(made.status, 0) << made.err;
+  int64_t left = 0;
+  for (const auto& entry : fs::directory_iterator(files / "")) left += entry.exists() ? 1 : 0;
+  EXPECT_EQ(left, 2) << "i.npy, m.npy";
+  expect_misuse(run_tool_in(files / "", "data synthesise ./i.npy"),
+                "--out FILE.npy should say where the images go; --sheet FILE.png, where a picture of some "
+                "(see priornet data synthesise --help)");
+}
+
+}  // namespace
+}  // namespace priornet
