@@ -12,6 +12,25 @@ if(PRIORNET_FUZZ)
                          -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wno-unknown-warning-option)
 endif()
 
+# What makes a bug hard to use: a guard before the return address, checked copies, stacks that grow page by page, jumps only
+# to where jumps may go; and, at no cost, tables that are read-only once the program runs, and addresses drawn anew each time.
+add_library(priornet_hardened INTERFACE)
+set(optimised $<OR:$<CONFIG:Release>,$<CONFIG:RelWithDebInfo>,$<CONFIG:MinSizeRel>>)
+target_compile_options(priornet_hardened INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-fstack-protector-strong -fstack-clash-protection>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,${optimised}>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(priornet_hardened INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fcf-protection=full>)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  target_compile_options(priornet_hardened INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-mbranch-protection=standard>)
+endif()
+include(CheckPIESupported)
+check_pie_supported(OUTPUT_VARIABLE ignored LANGUAGES CXX)
+target_link_options(priornet_build INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
+if(PRIORNET_HARDENED AND NOT PRIORNET_ASAN AND NOT PRIORNET_FUZZ)
+  target_link_libraries(priornet_build INTERFACE priornet_hardened)
+endif()
+
 find_program(CCACHE ccache)
 if(CCACHE)
   # A precompiled header is a hit only if ccache overlooks its time stamp; another clone's objects are hits too.
