@@ -1,12 +1,17 @@
 #include <gtest/gtest.h>
+#include <jpeglib.h>
 #include <priornet/learning/images.h>
+#include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/fixtures.h>
 #include <testing/temporary_folder.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
 #include "learning/data/npz.h"
+#include "learning/transforms/fitted_image.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 
 // The images and their pixels as Pillow has them were made by fixtures/images/make.py.
@@ -97,6 +102,93 @@ TEST(DecodeImage, RefusesSizesBeforeMemoryIsTaken) {
                 "a.jpg: an image of 20000x20 pixels, more than the 16384 a side that are taken");
   EXPECT_THROWS(DataError, decode_image(jpeg_claiming(16'000, 16'000), "a.jpg", Channels::kRgb),
                 "a.jpg: an image of 16000x16000 pixels, more than its 424 bytes can hold");
+}
+
+std::string encode_jpeg_for_test(const torch::Tensor& grey) {
+  jpeg_error_mgr errors{};
+  jpeg_compress_struct jpeg{};
+  jpeg.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&jpeg);
+  unsigned char* bytes = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&jpeg, &bytes, &size);
+  jpeg.image_height = static_cast<JDIMENSION>(grey.size(0));
+  jpeg.image_width = static_cast<JDIMENSION>(grey.size(1));
+  jpeg.input_components = 1;
+  jpeg.in_color_space = JCS_GRAYSCALE;
+  jpeg_set_defaults(&jpeg);
+  jpeg_set_quality(&jpeg, 95, TRUE);
+  jpeg_start_compress(&jpeg, TRUE);
+  while (jpeg.next_scanline < jpeg.image_height) {
+    JSAMPROW row = grey.data_ptr<uint8_t>() + jpeg.next_scanline * grey.size(1);
+    jpeg_write_scanlines(&jpeg, &row, 1);
+  }
+  jpeg_finish_compress(&jpeg);
+  std::string result(reinterpret_cast<char*>(bytes), size);
+  jpeg_destroy_compress(&jpeg);
+  std::free(bytes);
+  return result;
+}
+
+TEST(DecodeImageBands, GivesTheSamePixelsAFewRowsAtATime) {
+  for (const auto& [name, channels] : kChannelsOf) {
+    SCOPED_TRACE(name);
+    std::vector<torch::Tensor> bands;
+    BandOptions options;
+    options.rows = 4;
+    decode_image_bands(image_bytes(name), name, options, [&](const torch::Tensor& band) {
+      EXPECT_LE(band.size(1), 4);
+      bands.push_back(band.clone());
+    });
+    EXPECT_EQ(bands.size(), 3U) << "of 11 rows";
+    EXPECT_TRUE(torch::equal(torch::cat(bands, 1), decoded(name)));
+  }
+}
+
+TEST(DecodeFitted, IsWhatDecodingAndFittingGives) {
+  for (const auto& [name, channels] : kChannelsOf)
+    for (const auto& shape : {ImageShape{1, 5, 6}, ImageShape{3, 5, 6}, ImageShape{3, 11, 19}, ImageShape{1, 30, 7}}) {
+      SCOPED_TRACE(name + " to " + std::to_string(shape.height));
+      const auto whole = decoded(name).unsqueeze(0);
+      EXPECT_TRUE(torch::equal(decode_fitted(image_bytes(name), name, shape),
+                               fit_to({"", whole, {}, {}, {}}, shape).inputs[0]));
+    }
+}
+
+// A photograph is smooth; what a reader that halves it thrice makes of it differs by rounding.
+TEST(DecodeFitted, ShrinksWhileItReads) {
+  const auto y = torch::arange(512).unsqueeze(1), x = torch::arange(640).unsqueeze(0);
+  const auto smooth = (127 + 60 * torch::sin(y * 0.05) + 60 * torch::cos(x * 0.03 + y * 0.02)).to(torch::kUInt8);
+  const auto file = encode_jpeg_for_test(smooth);
+  BandOptions options;
+  options.height = 20;
+  options.width = 20;
+  int64_t rows = 0;
+  decode_image_bands(file, "a.jpg", options, [&](const torch::Tensor& band) { rows += band.size(1); });
+  EXPECT_EQ(rows, 512 / 8) << "an eighth is still three times 20";
+  const auto whole = decode_image(file, "a.jpg", Channels::kAsStored).unsqueeze(0);
+  const ImageShape shape{1, 20, 20};
+  const auto difference =
+      decode_fitted(file, "a.jpg", shape).to(torch::kInt32) - fit_to({"", whole, {}, {}, {}}, shape).inputs[0];
+  EXPECT_LE(difference.abs().max().item<int>(), 2);
+  EXPECT_LT(difference.to(torch::kFloat64).abs().mean().item<double>(), 0.5);
+}
+
+TEST(ImageFacts, AreReadFromTheHeader) {
+  for (const auto& [name, channels] : kChannelsOf) {
+    SCOPED_TRACE(name);
+    const auto facts = image_facts(image_bytes(name), name);
+    EXPECT_EQ(facts.height, 11);
+    EXPECT_EQ(facts.width, 19);
+    const bool kept = name.find("interlaced") != std::string::npos || name.find("progressive") != std::string::npos ||
+                      name.find("webp") != std::string::npos;
+    EXPECT_EQ(facts.decoder_bytes > 0, kept) << facts.decoder_bytes;
+  }
+  EXPECT_EQ(image_facts(image_bytes("rgb_444_progressive.jpg"), "a").decoder_bytes, 2 * 3 * 11 * 19);
+  EXPECT_THROWS(DataError, image_facts(jpeg_claiming(20, 20'000), "a.jpg"),
+                "a.jpg: an image of 20000x20 pixels, more than the 16384 a side that are taken");
+  EXPECT_THROWS(DataError, image_facts(image_bytes("grey1.png").substr(0, 20), "a.png"),
+                "a.png: does not decode as PNG: it has no header");
 }
 
 TEST(EncodePng, LosesNothing) {

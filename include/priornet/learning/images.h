@@ -2,6 +2,8 @@
 
 #include <torch/types.h>
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +23,34 @@ enum class Channels {
 /// DataError, "NAME: ...": another format, a damaged or truncated image, a side above 16,384 or more
 /// than 2^28 pixels.
 torch::Tensor decode_image(std::string_view bytes, const std::string& name, Channels channels);
+
+/// What the header of an image file says.
+struct ImageFacts {
+  int64_t height = 0;
+  int64_t width = 0;
+  /// Memory that the decoder holds until the last row, beside a few rows: of a PNG that is not interlaced and a JPEG of
+  /// one pass none, else the whole image in the form that the format keeps it in.
+  int64_t decoder_bytes = 0;
+};
+
+/// Nothing is decoded. DataError as above.
+ImageFacts image_facts(std::string_view bytes, const std::string& name);
+
+struct BandOptions {
+  Channels channels = Channels::kAsStored;
+  int64_t rows = 64;  ///< per band
+  /// The size that the image will be resized to; 0: unknown. A JPEG or WebP whose sides are at least six times as long
+  /// is read at a half, a quarter or an eighth of its size, at least three times that: faster, with nearly the same
+  /// pixels after resizing.
+  int64_t height = 0;
+  int64_t width = 0;
+};
+
+/// Decodes an image and hands it on band by band from the top, uint8 [C, at most `rows`, W], so that no more than a
+/// band of it need be in memory. A band is valid until `take` returns. DataError as decode_image, maybe after some
+/// bands.
+void decode_image_bands(std::string_view bytes, const std::string& name, const BandOptions& options,
+                        const std::function<void(const torch::Tensor& band)>& take);
 
 /// The bytes of a PNG of an image, uint8 [1, H, W] (grey) or [3, H, W] (RGB); nothing is lost.
 /// Another dtype or shape throws ArgumentError; a build without libpng throws DataError.

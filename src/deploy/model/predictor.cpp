@@ -18,6 +18,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "learning/transforms/fitted_image.h"
+
 namespace priornet {
 namespace {
 
@@ -182,21 +184,36 @@ Predictions Predictor::predict(const torch::Tensor& inputs) {
   return result;
 }
 
+namespace {
+
+// DataError unless images of that size are taken, or resized.
+void check_image(const ModelFile& model, int64_t height, int64_t width) {
+  const auto& shape = model.preprocessing.shape;
+  if (!model.preprocessing.takes_images())
+    throw DataError(fmt::format("{}: takes rows of {} numbers, not images", model.name, shape.at(0)));
+  if (!model.preprocessing.resize && (height != shape[1] || width != shape[2]))
+    throw DataError(fmt::format("is of {} x {} pixels; the model takes {} x {} and resizes nothing", height, width,
+                                shape[1], shape[2]));
+}
+
+ImageShape image_shape_of(const ModelFile& model) {
+  const auto& shape = model.preprocessing.shape;
+  return {shape[0], shape[1], shape[2]};
+}
+
+}  // namespace
+
 torch::Tensor Predictor::fitted(const torch::Tensor& image) const {
-  const auto& shape = model_.preprocessing.shape;
-  if (!model_.preprocessing.takes_images())
-    throw DataError(fmt::format("{}: takes rows of {} numbers, not images", model_.name, shape.at(0)));
   if (image.dim() != 3 || image.scalar_type() != torch::kUInt8)
     throw ArgumentError("fitted: an image should be uint8 [C, H, W]");
-  const auto found = image.sizes();
-  if (!model_.preprocessing.resize && (found[1] != shape[1] || found[2] != shape[2]))
-    throw DataError(fmt::format("is of {} x {} pixels; the model takes {} x {} and resizes nothing", found[1], found[2],
-                                shape[1], shape[2]));
-  return fit_to({"the image", image.unsqueeze(0), {}, {}, {}}, {shape[0], shape[1], shape[2]}).inputs[0];
+  check_image(model_, image.size(1), image.size(2));
+  return fit_to({"the image", image.unsqueeze(0), {}, {}, {}}, image_shape_of(model_)).inputs[0];
 }
 
 torch::Tensor Predictor::decoded(std::string_view bytes, const std::string& name) const {
-  return fitted(decode_image(bytes, name, Channels::kAsStored));
+  const auto facts = image_facts(bytes, name);
+  check_image(model_, facts.height, facts.width);
+  return decode_fitted(bytes, name, image_shape_of(model_));
 }
 
 }  // namespace priornet

@@ -19,4 +19,11 @@ void check_image_size(const std::string& name, int64_t height, int64_t width, in
     fail(fmt::format("more than its {} bytes can hold", bytes));
 }
 
+int64_t WantedSize::divisor(int64_t stored_height, int64_t stored_width) const {
+  if (height < 1 || width < 1) return 1;
+  for (const int64_t divisor : {8, 4, 2})
+    if (stored_height / divisor >= 3 * height && stored_width / divisor >= 3 * width) return divisor;
+  return 1;
+}
+
 }  // namespace priornet

@@ -1,25 +1,41 @@
 #pragma once
 
+#include <priornet/learning/images.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 // What each image library decodes to. DataError opens with `name`; in a build without the library it says so.
 
 namespace priornet {
 
-/// Rows from the top, pixels from the left, `channels` (1 grey or 3 RGB) bytes a pixel.
-struct Pixels {
-  int64_t height = 0;
-  int64_t width = 0;
-  int64_t channels = 0;
-  std::vector<uint8_t> values;
+/// Takes the rows of an image, from the top; `channels` (1 grey or 3 RGB) bytes per pixel, from the left.
+class PixelRows {
+ public:
+  virtual ~PixelRows() = default;
+  /// Before the first row, with the size of what is coming.
+  virtual void begin(int64_t height, int64_t width, int64_t channels) = 0;
+  virtual void take(const uint8_t* row) = 0;
 };
 
-Pixels decode_png(std::string_view bytes, const std::string& name);
-Pixels decode_jpeg(std::string_view bytes, const std::string& name);
-Pixels decode_webp(std::string_view bytes, const std::string& name);
+/// The size that an image is read for: one that is much larger may come smaller than it is stored.
+struct WantedSize {
+  int64_t height = 0;  ///< 0: as stored
+  int64_t width = 0;
+
+  /// 8, 4, 2 or 1: the most by which the sides can be divided so that three times the wanted size is left, which is
+  /// what a filter needs to give nearly the same pixels.
+  int64_t divisor(int64_t stored_height, int64_t stored_width) const;
+};
+
+void read_png(std::string_view bytes, const std::string& name, PixelRows& rows);
+void read_jpeg(std::string_view bytes, const std::string& name, const WantedSize& wanted, PixelRows& rows);
+void read_webp(std::string_view bytes, const std::string& name, const WantedSize& wanted, PixelRows& rows);
+
+ImageFacts png_facts(std::string_view bytes, const std::string& name);
+ImageFacts jpeg_facts(std::string_view bytes, const std::string& name);
+ImageFacts webp_facts(std::string_view bytes, const std::string& name);
 
 constexpr int64_t kLargestImageSide = 16'384;
 constexpr int64_t kLargestImage = int64_t{1} << 28;  ///< in pixels

@@ -3,9 +3,11 @@
 #include <jpeglib.h>
 #include <priornet/uncertainty/errors.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "learning/data/decoded_pixels.h"
 
@@ -46,11 +48,17 @@ void on_message(j_common_ptr jpeg, int level) {
   }
 }
 
-// A progressive image may hold any number of passes over all pixels: a few bytes each, and no honest use.
+// A progressive image may hold any number of passes over all pixels: a few bytes each, and no honest use. Encoders make
+// about ten.
 void limit_passes(j_common_ptr jpeg) {
-  constexpr int kMostPasses = 200;
-  if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number <= kMostPasses) return;
-  std::strcpy(failure_of(jpeg).reason, "more than 200 passes");
+  constexpr int64_t kMostPasses = 200;
+  constexpr int64_t kAlwaysTaken = 16;
+  constexpr int64_t kMostWork = int64_t{1} << 30;  // pixels times passes: a few seconds
+  const auto& image = *reinterpret_cast<j_decompress_ptr>(jpeg);
+  const auto pixels = std::max<int64_t>(1, int64_t{image.image_height} * image.image_width);
+  const auto most = std::clamp(kMostWork / pixels, kAlwaysTaken, kMostPasses);
+  if (image.input_scan_number <= most) return;
+  std::snprintf(failure_of(jpeg).reason, sizeof failure_of(jpeg).reason, "more than %d passes", static_cast<int>(most));
   std::longjmp(failure_of(jpeg).jump, 1);
 }
 
@@ -85,51 +93,78 @@ void read_header(JpegReader& reader, const char* bytes, size_t size) {
   jpeg_read_header(&reader.jpeg, TRUE);
 }
 
-void read_rows(JpegReader& reader, uint8_t* to) {
-  auto& jpeg = reader.jpeg;
-  jpeg_start_decompress(&jpeg);
-  const auto row_bytes = static_cast<size_t>(jpeg.output_width) * static_cast<size_t>(jpeg.output_components);
-  while (jpeg.output_scanline < jpeg.output_height) {
-    JSAMPROW row = to + jpeg.output_scanline * row_bytes;
-    jpeg_read_scanlines(&jpeg, &row, 1);
-  }
-  jpeg_finish_decompress(&jpeg);
-}
+void start(JpegReader& reader) { jpeg_start_decompress(&reader.jpeg); }
+void read_row(JpegReader& reader, JSAMPROW to) { jpeg_read_scanlines(&reader.jpeg, &to, 1); }
+void finish(JpegReader& reader) { jpeg_finish_decompress(&reader.jpeg); }
 
-// Adobe stores inks inverted, and nobody else stores any: value = 255 - ink. As Pillow computes it.
-std::vector<uint8_t> rgb_of_inks(const std::vector<uint8_t>& inks) {
-  std::vector<uint8_t> rgb(inks.size() / 4 * 3);
-  for (size_t i = 0; i < inks.size() / 4; ++i) {
-    const unsigned light = inks[4 * i + 3];
-    for (size_t c = 0; c < 3; ++c) {
-      const unsigned product = (255U - inks[4 * i + c]) * light + 128;
-      rgb[3 * i + c] = static_cast<uint8_t>(light - (((product >> 8) + product) >> 8));
+// Adobe stores inks inverted, and nobody else stores any: value = 255 - ink. As Pillow computes it, in place.
+void rgb_of_inks(uint8_t* row, int64_t width) {
+  for (int64_t x = 0; x < width; ++x) {
+    const unsigned light = row[4 * x + 3];
+    for (int64_t c = 0; c < 3; ++c) {
+      const unsigned product = (255U - row[4 * x + c]) * light + 128;
+      row[3 * x + c] = static_cast<uint8_t>(light - (((product >> 8) + product) >> 8));
     }
   }
-  return rgb;
 }
+
+// An image whose header is read.
+class OpenJpeg {
+ public:
+  OpenJpeg(std::string_view bytes, const std::string& name) : name_(name) {
+    require(attempt(reader_, read_header, bytes.data(), bytes.size()));
+    check_image_size(name, jpeg().image_height, jpeg().image_width, static_cast<int64_t>(bytes.size()));
+    const auto components = jpeg().num_components;
+    if (components != 1 && components != 3 && components != 4)
+      throw DataError(fmt::format("{}: a JPEG of {} components; grey, RGB and CMYK are read", name, components));
+  }
+
+  jpeg_decompress_struct& jpeg() { return reader_.jpeg; }
+
+  void read(const WantedSize& wanted, PixelRows& rows) {
+    const auto components = jpeg().num_components;
+    jpeg().out_color_space = components == 1 ? JCS_GRAYSCALE : components == 3 ? JCS_RGB : JCS_CMYK;
+    jpeg().scale_num = 1;
+    jpeg().scale_denom = static_cast<unsigned>(wanted.divisor(jpeg().image_height, jpeg().image_width));
+    require(attempt(reader_, start));
+    const auto width = static_cast<int64_t>(jpeg().output_width);
+    rows.begin(jpeg().output_height, width, components == 1 ? 1 : 3);
+    std::vector<uint8_t> row(static_cast<size_t>(width * components));
+    while (jpeg().output_scanline < jpeg().output_height) {
+      require(attempt(reader_, read_row, row.data()));
+      if (components == 4) rgb_of_inks(row.data(), width);
+      rows.take(row.data());
+    }
+    require(attempt(reader_, finish));
+  }
+
+ private:
+  void require(bool worked) {
+    if (!worked) throw DataError(fmt::format("{}: does not decode as JPEG: {}", name_, reader_.failure.reason));
+  }
+
+  const std::string& name_;
+  JpegReader reader_;
+};
 
 }  // namespace
 
-Pixels decode_jpeg(std::string_view bytes, const std::string& name) {
-  JpegReader reader;
-  auto& jpeg = reader.jpeg;
-  const auto require = [&](bool worked) {
-    if (!worked) throw DataError(fmt::format("{}: does not decode as JPEG: {}", name, reader.failure.reason));
-  };
-  require(attempt(reader, read_header, bytes.data(), bytes.size()));
-  Pixels pixels{jpeg.image_height, jpeg.image_width, jpeg.num_components, {}};
-  check_image_size(name, pixels.height, pixels.width, static_cast<int64_t>(bytes.size()));
-  if (pixels.channels != 1 && pixels.channels != 3 && pixels.channels != 4)
-    throw DataError(fmt::format("{}: a JPEG of {} components; grey, RGB and CMYK are read", name, pixels.channels));
-  jpeg.out_color_space = pixels.channels == 1 ? JCS_GRAYSCALE : pixels.channels == 3 ? JCS_RGB : JCS_CMYK;
-  pixels.values.resize(static_cast<size_t>(pixels.height * pixels.width * pixels.channels));
-  require(attempt(reader, read_rows, pixels.values.data()));
-  if (pixels.channels == 4) {
-    pixels.values = rgb_of_inks(pixels.values);
-    pixels.channels = 3;
-  }
-  return pixels;
+ImageFacts jpeg_facts(std::string_view bytes, const std::string& name) {
+  OpenJpeg image(bytes, name);
+  auto& jpeg = image.jpeg();
+  ImageFacts facts{jpeg.image_height, jpeg.image_width, 0};
+  if (!jpeg_has_multiple_scans(&jpeg)) return facts;
+  // The coefficients of all passes, 2 bytes each, as the components are sampled.
+  int64_t samples = 0;
+  for (int i = 0; i < jpeg.num_components; ++i)
+    samples += int64_t{jpeg.comp_info[i].h_samp_factor} * jpeg.comp_info[i].v_samp_factor;
+  const auto area = int64_t{jpeg.max_h_samp_factor} * jpeg.max_v_samp_factor;
+  facts.decoder_bytes = 2 * facts.height * facts.width * samples / std::max<int64_t>(area, 1);
+  return facts;
+}
+
+void read_jpeg(std::string_view bytes, const std::string& name, const WantedSize& wanted, PixelRows& rows) {
+  OpenJpeg(bytes, name).read(wanted, rows);
 }
 
 }  // namespace priornet

@@ -30,18 +30,29 @@ void visit_archive(ByteStream& bytes, const PathFilter&, const FileVisitor&, con
 #endif
 
 #ifndef PRIORNET_HAVE_LIBPNG
-Pixels decode_png(std::string_view, const std::string& name) { missing(name, "libpng", "PNG images cannot be read"); }
+void read_png(std::string_view, const std::string& name, PixelRows&) {
+  missing(name, "libpng", "PNG images cannot be read");
+}
+ImageFacts png_facts(std::string_view, const std::string& name) {
+  missing(name, "libpng", "PNG images cannot be read");
+}
 std::string encode_png(const torch::Tensor&) { missing("encode_png", "libpng", "PNG images cannot be written"); }
 #endif
 
 #ifndef PRIORNET_HAVE_LIBJPEG
-Pixels decode_jpeg(std::string_view, const std::string& name) {
+void read_jpeg(std::string_view, const std::string& name, const WantedSize&, PixelRows&) {
+  missing(name, "libjpeg", "JPEG images cannot be read");
+}
+ImageFacts jpeg_facts(std::string_view, const std::string& name) {
   missing(name, "libjpeg", "JPEG images cannot be read");
 }
 #endif
 
 #ifndef PRIORNET_HAVE_LIBWEBP
-Pixels decode_webp(std::string_view, const std::string& name) {
+void read_webp(std::string_view, const std::string& name, const WantedSize&, PixelRows&) {
+  missing(name, "libwebp", "WebP images cannot be read");
+}
+ImageFacts webp_facts(std::string_view, const std::string& name) {
   missing(name, "libwebp", "WebP images cannot be read");
 }
 #endif

@@ -6,6 +6,7 @@
 
 #include <csetjmp>
 #include <cstring>
+#include <vector>
 
 #include "learning/data/decoded_pixels.h"
 
@@ -109,10 +110,9 @@ void expand(png_structp png, png_infop info) {
   png_read_update_info(png, info);
 }
 
-void read_rows(png_structp png, png_bytepp rows) {
-  png_read_image(png, rows);
-  png_read_end(png, nullptr);
-}
+void read_image(png_structp png, png_bytepp rows) { png_read_image(png, rows); }
+void read_row(png_structp png, png_bytep row) { png_read_row(png, row, nullptr); }
+void read_end(png_structp png) { png_read_end(png, nullptr); }
 
 struct Header {
   int64_t height, width;
@@ -135,7 +135,20 @@ std::vector<png_bytep> rows_of(uint8_t* values, int64_t height, int64_t row_byte
 
 }  // namespace
 
-Pixels decode_png(std::string_view bytes, const std::string& name) {
+ImageFacts png_facts(std::string_view bytes, const std::string& name) {
+  // Signature, length and "IHDR", then width, height, depth, colour, compression, filter and interlacing.
+  constexpr size_t kHeader = 33;
+  if (bytes.size() < kHeader || bytes.substr(12, 4) != "IHDR")
+    throw DataError(fmt::format("{}: does not decode as PNG: it has no header", name));
+  const auto byte = [&](size_t at) { return static_cast<int64_t>(static_cast<unsigned char>(bytes[at])); };
+  const auto number = [&](size_t at) { return byte(at) << 24 | byte(at + 1) << 16 | byte(at + 2) << 8 | byte(at + 3); };
+  ImageFacts facts{number(20), number(16), 0};
+  check_image_size(name, facts.height, facts.width, static_cast<int64_t>(bytes.size()));
+  if (byte(28) != 0) facts.decoder_bytes = 3 * facts.height * facts.width;  // interlaced: each pass is everywhere
+  return facts;
+}
+
+void read_png(std::string_view bytes, const std::string& name, PixelRows& rows) {
   Transfer transfer{bytes};
   const PngReader reader(transfer);
   const auto require = [&](bool worked) {
@@ -144,20 +157,28 @@ Pixels decode_png(std::string_view bytes, const std::string& name) {
                                   bytes.size() - transfer.unread.size(), bytes.size()));
   };
   require(attempt(reader.png, read_header, reader.info));
-  Pixels pixels;
-  pixels.height = png_get_image_height(reader.png, reader.info);
-  pixels.width = png_get_image_width(reader.png, reader.info);
-  check_image_size(name, pixels.height, pixels.width, static_cast<int64_t>(bytes.size()));
+  const int64_t height = png_get_image_height(reader.png, reader.info);
+  const int64_t width = png_get_image_width(reader.png, reader.info);
+  check_image_size(name, height, width, static_cast<int64_t>(bytes.size()));
+  const bool interlaced = png_get_interlace_type(reader.png, reader.info) != PNG_INTERLACE_NONE;
   require(attempt(reader.png, expand, reader.info));
-  pixels.channels = png_get_channels(reader.png, reader.info);
-  const auto row_bytes = pixels.width * pixels.channels;
-  if ((pixels.channels != 1 && pixels.channels != 3) ||
-      static_cast<int64_t>(png_get_rowbytes(reader.png, reader.info)) != row_bytes)
-    throw DataError(fmt::format("{}: does not decode as PNG: {} channels", name, pixels.channels));
-  pixels.values.resize(static_cast<size_t>(pixels.height * row_bytes));
-  auto rows = rows_of(pixels.values.data(), pixels.height, row_bytes);
-  require(attempt(reader.png, read_rows, rows.data()));
-  return pixels;
+  const int64_t channels = png_get_channels(reader.png, reader.info);
+  const auto row_bytes = width * channels;
+  if ((channels != 1 && channels != 3) || static_cast<int64_t>(png_get_rowbytes(reader.png, reader.info)) != row_bytes)
+    throw DataError(fmt::format("{}: does not decode as PNG: {} channels", name, channels));
+  rows.begin(height, width, channels);
+  std::vector<uint8_t> pixels(static_cast<size_t>((interlaced ? height : 1) * row_bytes));
+  if (interlaced) {
+    auto all = rows_of(pixels.data(), height, row_bytes);
+    require(attempt(reader.png, read_image, all.data()));
+    for (const auto* row : all) rows.take(row);
+  } else {
+    for (int64_t y = 0; y < height; ++y) {
+      require(attempt(reader.png, read_row, pixels.data()));
+      rows.take(pixels.data());
+    }
+  }
+  require(attempt(reader.png, read_end));
 }
 
 std::string encode_png(const torch::Tensor& image) {
