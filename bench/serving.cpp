@@ -54,10 +54,7 @@ ModelFile untrained_model(const ServedNetwork& served, const torch::Device& devi
 class BenchServer {
  public:
   BenchServer(const std::shared_ptr<Predictor>& predictor, int64_t batch, std::chrono::microseconds latency)
-      : server_({serving::served_model(predictor)}, options(batch, latency)),
-        http_(http(), [this](serving::Request request, serving::Responder respond) {
-          server_.handle(std::move(request), respond);
-        }) {}
+      : server_({serving::served_model(predictor)}, options(batch, latency)), http_(http(), server_.handler()) {}
 
   int port() const { return http_.port(); }
 

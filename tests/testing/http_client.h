@@ -24,7 +24,8 @@ struct HttpReply {
 /// s.
 class HttpClient {
  public:
-  explicit HttpClient(int port) {
+  /// `from`: the address of this end, in 127.0.0.0/8; the kernel's choice, 127.0.0.1, where it is none.
+  explicit HttpClient(int port, const char* from = nullptr) {
     socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -35,6 +36,12 @@ class HttpClient {
     ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     const int one = 1;
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (from != nullptr) {
+      sockaddr_in own{};
+      own.sin_family = AF_INET;
+      own.sin_addr.s_addr = ::inet_addr(from);
+      ::bind(socket_, reinterpret_cast<sockaddr*>(&own), sizeof own);
+    }
     if (::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
       ::close(socket_);
       throw std::runtime_error("cannot connect");

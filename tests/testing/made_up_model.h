@@ -49,6 +49,7 @@ inline serving::ServedModel made_up_model(const std::string& name = "made-up") {
     }
     return answers;
   };
+  model.facts_of_image = [](std::string_view) { return ImageFacts{2, 2, 0}; };
   model.input_of_image = [](std::string_view file) {
     if (file.size() != 4) throw DataError("the image: should have 4 bytes");
     return std::string(file);

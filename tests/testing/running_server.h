@@ -15,15 +15,13 @@ class RunningServer {
 
   RunningServer(std::vector<serving::ServedModel> models, const serving::InferenceOptions& inference,
                 serving::HttpOptions http)
-      : server_(std::move(models), inference),
-        http_(prepared(http), [this](serving::Request request, serving::Responder respond) {
-          server_.handle(std::move(request), respond);
-        }) {
+      : server_(std::move(models), inference), http_(prepared(http), server_.handler()) {
     server_.connections = [this] { return http_.connections(); };
   }
   ~RunningServer() { stop(); }
 
   int port() const { return http_.port(); }
+  int64_t connections() const { return http_.connections(); }
   serving::HttpServer& http() { return http_; }
   serving::InferenceServer& server() { return server_; }
 

@@ -8,6 +8,9 @@
 #include <testing/tool.h>
 
 #include <atomic>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 // The server as the process that users run. PRIORNET_KEEP_MODEL names a file for its model, for the test of the page.
 
@@ -37,14 +40,17 @@ ModelFile made_up_digits() {
 
 class Serve : public ::testing::Test {
  protected:
-  void start(const std::vector<std::string>& options) {
-    const auto model = (files_ / "made-up.priornet").string();
-    write_model_file(model, made_up_digits());
+  std::vector<std::string> command(const std::vector<std::string>& options) {
+    write_model_file(model_, made_up_digits());
     if (const auto* kept = std::getenv("PRIORNET_KEEP_MODEL")) write_model_file(kept, made_up_digits());
-    std::vector<std::string> command = {PRIORNET_TOOL_PATH, "--threads",          "1", "serve", model,
-                                        "--port",           std::to_string(port_)};
-    command.insert(command.end(), options.begin(), options.end());
-    process_.emplace(command, std::vector<std::string>{});
+    std::vector<std::string> words = {PRIORNET_TOOL_PATH, "--threads",          "1", "serve", model_,
+                                      "--port",           std::to_string(port_)};
+    words.insert(words.end(), options.begin(), options.end());
+    return words;
+  }
+
+  void start(const std::vector<std::string>& options) {
+    process_.emplace(command(options), std::vector<std::string>{});
     while (process_->wait(std::chrono::milliseconds(10)) == -1) {
       try {
         HttpClient(port_).ask("GET", "/v2/health/ready");
@@ -55,7 +61,16 @@ class Serve : public ::testing::Test {
     FAIL() << "it does not listen: " << process_->err();
   }
 
+  // What it wrote to standard error but for the word to root.
+  std::string complaints() {
+    auto text = process_->err();
+    const std::string to_root = "priornet: serves as root, which it has no need of: a user without rights is safer\n";
+    EXPECT_EQ(text.starts_with(to_root), ::geteuid() == 0) << text;
+    return text.starts_with(to_root) ? text.substr(to_root.size()) : text;
+  }
+
   InputFiles files_;
+  const std::string model_ = (files_ / "made-up.priornet").string();
   const int port_ = free_local_port();
   std::optional<StartedProcess> process_;
 };
@@ -65,36 +80,140 @@ TEST_F(Serve, SurvivesHostileRequests) {
   expect_survival(port_, 400);
   ::kill(process_->id(), SIGTERM);
   EXPECT_EQ(process_->wait(), 0) << process_->err();
-  EXPECT_EQ(process_->err(), "");
+  EXPECT_EQ(complaints(), "");
 }
 
-// Clients that never pause: whoever's request was taken gets an answer.
-TEST_F(Serve, DropsNoRequestItTookOnSigterm) {
-  ASSERT_NO_FATAL_FAILURE(start({}));
-  const auto request = valid_image_request();
-  std::atomic<int> answered{0};
-  std::atomic<int> dropped{0};
-  std::vector<std::thread> clients;
-  for (int i = 0; i < 32; ++i)
-    clients.emplace_back([&] {
-      HttpClient client(port_);
-      while (true) {
-        client.send(request);
-        const auto reply = client.reply();
-        if (reply.status != 200) {
-          ++dropped;
-          return;
+/// Clients that never pause. Whoever's request was taken gets an answer.
+class PatientClients {
+ public:
+  PatientClients(int port, int count) {
+    for (int i = 0; i < count; ++i)
+      clients_.emplace_back([this, port] {
+        HttpClient client(port);
+        const auto request = valid_image_request();
+        while (true) {
+          client.send(request);
+          const auto reply = client.reply();
+          if (reply.status != 200) {
+            ++lost;
+            return;
+          }
+          ++answered;
+          if (reply.headers.contains("Connection")) return;  // close: the server is ending
         }
-        ++answered;
-        if (reply.headers.contains("Connection")) return;  // close: the server is ending
-      }
-    });
-  while (answered < 500 && dropped == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      });
+  }
+  ~PatientClients() { join(); }
+
+  void join() {
+    for (auto& client : clients_)
+      if (client.joinable()) client.join();
+  }
+  void wait_for(int more) {
+    const auto before = answered.load();
+    while (answered < before + more && lost == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  std::atomic<int> answered{0};
+  std::atomic<int> lost{0};
+
+ private:
+  std::vector<std::thread> clients_;
+};
+
+int64_t count_in(const std::string& text, const std::string& part) {
+  int64_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// SIGHUP while clients ask, then SIGTERM. PRIORNET_SIGNAL_ROUNDS and PRIORNET_SIGNAL_REQUESTS ask for more of both.
+TEST_F(Serve, LosesNoRequestOverSignals) {
+  const auto asked_for = [](const char* name, int otherwise) {
+    const auto* value = std::getenv(name);
+    return value == nullptr ? otherwise : std::atoi(value);
+  };
+  const int rounds = asked_for("PRIORNET_SIGNAL_ROUNDS", 2);
+  const int requests = asked_for("PRIORNET_SIGNAL_REQUESTS", 1000);
+  const auto log = (files_ / "errors.jsonl").string();
+  int64_t answered = 0;
+  for (int round = 0; round < rounds; ++round) {
+    ASSERT_NO_FATAL_FAILURE(start({"--error-log", log}));
+    PatientClients clients(port_, 32);
+    clients.wait_for(requests / rounds / 2);
+    ::kill(process_->id(), SIGHUP);
+    clients.wait_for(requests / rounds / 2);
+    while (count_in(bytes_of(log), "serves made-up anew") <= round && clients.lost == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ::kill(process_->id(), SIGTERM);
+    clients.join();
+    EXPECT_EQ(process_->wait(), 0) << process_->err();
+    EXPECT_EQ(clients.lost, 0);
+    answered += clients.answered;
+  }
+  EXPECT_GE(answered, requests);
+  RecordProperty("answered", static_cast<int>(answered));
+}
+
+TEST_F(Serve, ReadsItsTokenAnewOnSighupAndKeepsTheOldWhereItCannot) {
+  const auto token = files_.file("token", "first\n").string();
+  const auto log = (files_ / "errors.jsonl").string();
+  ASSERT_NO_FATAL_FAILURE(start({"--token-file", token, "--error-log", log}));
+  const auto status = [&](const std::string& word) {
+    return HttpClient(port_).ask("GET", "/v2/models", "", "Authorization: Bearer " + word + "\r\n").status;
+  };
+  const auto hang_up = [&](const std::string& said) {
+    ::kill(process_->id(), SIGHUP);
+    while (process_->wait(std::chrono::milliseconds(5)) == -1 && count_in(bytes_of(log), said) == 0) {
+    }
+  };
+  EXPECT_EQ(status("first"), 200);
+  files_.file("token", "second\n");
+  hang_up("serves made-up anew");
+  EXPECT_EQ(status("first"), 401);
+  EXPECT_EQ(status("second"), 200);
+  files_.file("token", "\n");
+  hang_up("all stays as it was: ");
+  EXPECT_EQ(status("second"), 200);
+  files_.file("token", "third\n");
+  files_.file("made-up.priornet", "no model");
+  hang_up("made-up.priornet");
+  EXPECT_EQ(status("second"), 200);
+}
+
+TEST_F(Serve, LogsWhatWasAsked) {
+  const auto log = (files_ / "access.jsonl").string();
+  ASSERT_NO_FATAL_FAILURE(start({"--access-log", log}));
+  HttpClient(port_).ask("GET", "/v2/models?x=%0a");
+  HttpClient(port_).ask("POST", "/predict", "no image");
   ::kill(process_->id(), SIGTERM);
-  for (auto& client : clients) client.join();
   EXPECT_EQ(process_->wait(), 0) << process_->err();
-  EXPECT_EQ(dropped, 0);
-  RecordProperty("answered", answered);
+  std::istringstream lines(bytes_of(log));
+  std::map<std::string, nlohmann::json> found;
+  for (std::string line; std::getline(lines, line);) {
+    const auto record = nlohmann::json::parse(line);
+    found[record["target"]] = record;
+  }
+  EXPECT_EQ(found["/v2/models?x=%0a"]["status"], 200);
+  EXPECT_EQ(found["/v2/models?x=%0a"]["client"], "127.0.0.1");
+  EXPECT_EQ(found["/predict"]["status"], 400);
+  EXPECT_EQ(found["/predict"]["received"], 8);
+  EXPECT_GT(found["/predict"]["ms"], 0);
+}
+
+TEST_F(Serve, RefusesToBeWeakWithoutBeingTold) {
+  const auto said = [&](const std::vector<std::string>& options, const std::vector<std::string>& variables = {}) {
+    process_.emplace(command(options), variables);
+    EXPECT_EQ(process_->wait(), 2) << process_->err();
+    return process_->err();
+  };
+  EXPECT_NE(said({"--host", "0.0.0.0"}).find("without a token and TLS whoever reaches it may ask"), std::string::npos);
+  EXPECT_NE(said({"--host", "0.0.0.0"}, {"PRIORNET_TOKEN=s3cret"}).find("give --tls-certificate and --tls-key, or"),
+            std::string::npos);
+  EXPECT_NE(said({}, {"PRIORNET_TOKEN="}).find("PRIORNET_TOKEN is set and empty"), std::string::npos);
+  ASSERT_NO_FATAL_FAILURE(start({"--host", "0.0.0.0", "--insecure"}));
+  EXPECT_NE(process_->err().find("priornet: serves beyond this machine at 0.0.0.0: without a token and TLS"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -4,11 +4,16 @@
 #include <priornet/deploy/predictor.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/version.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "tool/commands/device_option.h"
@@ -17,6 +22,7 @@
 #include "tool/server/http_messages.h"
 #include "tool/server/http_server.h"
 #include "tool/server/inference_server.h"
+#include "tool/server/server_log.h"
 
 namespace priornet::tool {
 namespace {
@@ -29,7 +35,14 @@ struct ServeOptions {
   int64_t queue_timeout_ms = 5000;
   double client_timeout_s = 10.0;
   int64_t max_body = 16;
+  double max_megapixels = 50.0;
+  int64_t memory = 256;
+  int64_t per_address = 0;
   std::string token_file;
+  std::vector<std::string> allowed_hosts;
+  bool insecure = false;
+  std::string access_log;
+  std::string error_log = "-";
   std::string device = "auto";
   bool allow_torchscript = false;
 };
@@ -37,6 +50,8 @@ struct ServeOptions {
 std::string token_of(const ServeOptions& options) {
   if (!options.token_file.empty()) return serving::read_token(options.token_file);
   const auto* token = std::getenv("PRIORNET_TOKEN");
+  if (token != nullptr && *token == '\0')
+    throw Misuse("PRIORNET_TOKEN is set and empty: give it a token, or unset it to serve without one");
   return token == nullptr ? "" : token;
 }
 
@@ -50,6 +65,12 @@ std::vector<serving::ServedModel> load_models(const ServeOptions& options) {
   return models;
 }
 
+std::vector<std::string> names_of(const std::vector<serving::ServedModel>& models) {
+  std::vector<std::string> names;
+  for (const auto& model : models) names.push_back(model.description.name);
+  return names;
+}
+
 std::string greeting(const serving::HttpOptions& http, uint16_t port, const std::vector<std::string>& names,
                      bool token) {
   const bool v6 = http.host.find(':') != std::string::npos;
@@ -58,40 +79,174 @@ std::string greeting(const serving::HttpOptions& http, uint16_t port, const std:
                      token ? " to who has the token" : "");
 }
 
+bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
+// What makes a server weaker than it should be is refused, or said.
 void check(const ServeOptions& options) {
   if (!serving::has_http_server())
     throw Error("this build has no Boost.Beast: it cannot serve (Debian: libboost-dev, then build again)");
   if (options.http.tls_certificate.empty() != options.http.tls_key.empty())
     throw Misuse("--tls-certificate and --tls-key go together");
+  const bool token = !token_of(options).empty();
+  const bool tls = !options.http.tls_certificate.empty();
+  if (!is_loopback(options.http.host) && !(token && tls)) {
+    const auto lacks = token ? "without TLS whoever is on the way reads what is sent, the token too"
+                       : tls ? "without a token whoever reaches it may ask"
+                             : "without a token and TLS whoever reaches it may ask, and whoever is on the way reads";
+    if (!options.insecure)
+      throw Misuse(
+          fmt::format("--host {} serves beyond this machine, and {}: give {}, or --insecure where something in "
+                      "front takes care of it",
+                      options.http.host, lacks,
+                      token ? "--tls-certificate and --tls-key"
+                      : tls ? "--token-file"
+                            : "--token-file, --tls-certificate and --tls-key"));
+    fmt::print(stderr, "priornet: serves beyond this machine at {}: {}\n", options.http.host, lacks);
+  }
+  if (::geteuid() == 0)
+    fmt::print(stderr, "priornet: serves as root, which it has no need of: a user without rights is safer\n");
 }
 
-void run(ServeOptions& options) {
-  check(options);
+serving::InferenceOptions inference_options(ServeOptions& options) {
   serving::InferenceOptions inference;
   inference.batch = options.batch;
   inference.batch.latency = std::chrono::microseconds(static_cast<int64_t>(options.latency_ms * 1e3));
   inference.timeout = std::chrono::milliseconds(options.queue_timeout_ms);
   inference.token = token_of(options);
+  inference.allowed_hosts = options.allowed_hosts;
   inference.version = PRIORNET_VERSION;
-  StopSignal stop;  // also while models are read
-  auto models = load_models(options);
-  std::vector<std::string> names;
-  for (const auto& model : models) names.push_back(model.description.name);
-  serving::InferenceServer server(std::move(models), inference);
+  inference.max_pixels = static_cast<int64_t>(options.max_megapixels * 1e6);
+  // One address may hold half of it, and a body may be copied.
+  inference.memory = std::make_shared<serving::MemoryAccount>(std::max(options.memory, 4 * options.max_body) << 20);
+  return inference;
+}
 
+void finish_http_options(ServeOptions& options, const std::shared_ptr<serving::MemoryAccount>& memory) {
   auto& http = options.http;
   http.max_body = options.max_body << 20;
-  http.max_bodies = std::max(http.max_bodies, 2 * http.max_body);
+  http.memory = memory;
+  http.connections.per_address =
+      options.per_address > 0 ? options.per_address : std::max<int64_t>(1, http.connections.connections / 2);
   http.timeout = std::chrono::milliseconds(static_cast<int64_t>(options.client_timeout_s * 1e3));
   http.threads = std::max(2, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+/// The two logs: what was asked, and what went wrong.
+class Logs {
+ public:
+  explicit Logs(const ServeOptions& options) : errors_(options.error_log) {
+    if (!options.access_log.empty()) access_.emplace(options.access_log);
+  }
+
+  void attach(serving::HttpOptions& http) {
+    if (!access_) return;
+    http.answered = [this](const serving::AccessRecord& record) {
+      access_->write({{"client", record.peer},
+                      {"method", record.method},
+                      {"target", record.target},
+                      {"status", record.status},
+                      {"received", record.received},
+                      {"sent", record.sent},
+                      {"ms", std::round(record.seconds * 1e6) / 1e3}});
+    };
+  }
+  void attach(serving::InferenceOptions& inference) {
+    inference.failed = [this](const serving::ServerFailure& failure) {
+      errors_.write({{"level", "error"},
+                     {"client", failure.request.peer},
+                     {"path", failure.request.path.substr(0, 512)},
+                     {"status", failure.status},
+                     {"error", failure.reason}});
+    };
+  }
+  void note(const char* level, const std::string& what) { errors_.write({{"level", level}, {"event", what}}); }
+  void reopen() {
+    errors_.reopen();
+    if (access_) access_->reopen();
+  }
+
+ private:
+  serving::ServerLog errors_;
+  std::optional<serving::ServerLog> access_;
+};
+
+volatile sig_atomic_t hung_up = 0;
+
+void note_hang_up(int) { hung_up = 1; }
+
+/// While it lives, SIGHUP ends nothing and is noted, unless it is ignored, as under nohup. One at a time.
+class HangUpSignal {
+ public:
+  HangUpSignal() {
+    hung_up = 0;
+    handle(note_hang_up);
+  }
+  ~HangUpSignal() { handle(SIG_DFL); }
+  HangUpSignal(const HangUpSignal&) = delete;
+  HangUpSignal& operator=(const HangUpSignal&) = delete;
+
+  /// Whether one came since this was asked last.
+  bool caught() const {
+    if (hung_up == 0) return false;
+    hung_up = 0;  // one that comes right now asks for what is done next anyway
+    return true;
+  }
+
+ private:
+  static void handle(void (*handler)(int)) {
+    struct sigaction older {};
+    ::sigaction(SIGHUP, nullptr, &older);
+    if (older.sa_handler == SIG_IGN) return;
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(SIGHUP, &action, nullptr);
+  }
+};
+
+// Whatever cannot be read leaves all as it was.
+void reload(const ServeOptions& options, serving::InferenceServer& server, serving::HttpServer& listener, Logs& logs) {
+  logs.reopen();
+  try {
+    auto models = load_models(options);
+    const auto token = token_of(options);
+    const auto names = names_of(models);
+    listener.renew_certificate();
+    server.replace(std::move(models), token);
+    logs.note("info", fmt::format("SIGHUP: serves {} anew", fmt::join(names, ", ")));
+  } catch (const std::exception& error) {
+    logs.note("error", fmt::format("SIGHUP: all stays as it was: {}", error.what()));
+  }
+}
+
+void run(ServeOptions& options) {
+  check(options);
+  Logs logs(options);
+  auto inference = inference_options(options);
+  logs.attach(inference);
+  finish_http_options(options, inference.memory);
+  auto& http = options.http;
+  logs.attach(http);
+  StopSignal stop;  // also while models are read
+  const HangUpSignal hang_up;
+  auto models = load_models(options);
+  const auto names = names_of(models);
+  serving::InferenceServer server(std::move(models), inference);
   http.refused = [&](int status) { server.metrics().request("other", status, std::chrono::seconds(0)); };
-  serving::HttpServer listener(
-      http, [&](serving::Request request, serving::Responder respond) { server.handle(std::move(request), respond); });
+  serving::HttpServer listener(http, server.handler());
   server.connections = [&] { return listener.connections(); };
   print(greeting(http, listener.port(), names, !inference.token.empty()));
   std::fflush(stdout);
 
-  while (!stop.caught()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const bool on_terminal = ::isatty(STDIN_FILENO) == 1;
+  while (!stop.caught()) {
+    if (hang_up.caught()) {
+      if (on_terminal && ::isatty(STDIN_FILENO) == 0) break;  // its window was closed
+      reload(options, server, listener, logs);
+    }
+    server.sweep();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   server.shut_down();
   listener.stop();
   listener.wait();
@@ -109,7 +264,7 @@ void describe_serve(Command& command) {
        .required = true},
       {.name = "--host",
        .to = &options->http.host,
-       .help = "Address to listen at; beyond this machine only if it says so",
+       .help = "Address to listen at. One beyond this machine takes a token and TLS, or --insecure",
        .shows_default = true},
       {.name = "--port",
        .to = &options->http.port,
@@ -146,11 +301,26 @@ void describe_serve(Command& command) {
        .help = "Largest body of a request, in MiB",
        .shows_default = true,
        .range = whole_range(1, 1024)},
+      {.name = "--max-megapixels",
+       .to = &options->max_megapixels,
+       .help = "Largest image, in millions of pixels; larger ones are answered with 413",
+       .shows_default = true,
+       .range = real_range(0.01, 268)},
+      {.name = "--request-memory",
+       .to = &options->memory,
+       .help = "Memory that all requests may hold together, in MiB; one address half of it",
+       .shows_default = true,
+       .range = whole_range(16, 1 << 20)},
       {.name = "--max-connections",
-       .to = &options->http.max_connections,
+       .to = &options->http.connections.connections,
        .help = "Connections at a time",
        .shows_default = true,
        .range = whole_range(1, 100'000)},
+      {.name = "--max-per-address",
+       .to = &options->per_address,
+       .help = "Connections from one address; 0: half of all. Behind a proxy, give it all of them",
+       .shows_default = true,
+       .range = whole_range(0, 100'000)},
       {.name = "--token-file",
        .to = &options->token_file,
        .help = "File with the token that clients must send; else the variable PRIORNET_TOKEN, else none"},
@@ -158,12 +328,26 @@ void describe_serve(Command& command) {
        .to = &options->http.tls_certificate,
        .help = "Certificate with its chain, PEM: serve by HTTPS"},
       {.name = "--tls-key", .to = &options->http.tls_key, .help = "Its private key, PEM"},
+      {.name = "--allow-host",
+       .to = &options->allowed_hosts,
+       .help = "Names under which clients may ask, beside IP addresses and localhost: models.example.org, "
+               "*.example.org, *"},
+      {.name = "--insecure",
+       .to = &options->insecure,
+       .help = "Serve beyond this machine without a token or TLS: something in front takes care of it"},
+      {.name = "--access-log", .to = &options->access_log, .help = "File to add one line of JSON to per answer"},
+      {.name = "--error-log",
+       .to = &options->error_log,
+       .help = "File to add one line of JSON to per answer of 5xx and per event; - is standard error",
+       .shows_default = true},
       device_option(options->device, "Where to compute"),
       torchscript_option(options->allow_torchscript)};
   command.notes =
       "Speaks the Open Inference Protocol v2 under /v2, takes an image file at /predict, counts at /metrics, and "
       "shows\n"
-      "a page at /. SIGTERM or Ctrl-C: answers what it took and ends; a second one ends at once (docs/serve.md).";
+      "a page at /. SIGTERM or Ctrl-C: answers what it took and ends; a second one ends at once. SIGHUP: reads "
+      "models,\n"
+      "token and certificate anew and goes on in new log files, without losing a request (docs/serve.md).";
   command.examples = {
       "priornet serve digits.priornet",
       "priornet serve a.priornet b.priornet --host 0.0.0.0 --token-file token --tls-certificate c.pem --tls-key k.pem",

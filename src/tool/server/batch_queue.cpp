@@ -1,5 +1,6 @@
 #include "tool/server/batch_queue.h"
 
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
 
@@ -7,6 +8,18 @@
 #include <exception>
 
 namespace priornet::serving {
+
+Failure failure_of(const std::exception& error) {
+  const std::string text = error.what();
+  const bool of_libtorch = dynamic_cast<const c10::Error*>(&error) != nullptr;
+  // LibTorch says by text alone that an allocation failed: of the CPU's memory, of a GPU's.
+  const auto says = [&](const char* words) { return text.find(words) != std::string::npos; };
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+      (of_libtorch && (says("out of memory") || says("can't allocate memory") || says("not enough memory"))))
+    return {503, "the server is out of memory for this request", text};
+  if (dynamic_cast<const Error*>(&error) != nullptr) return {500, "the model failed: " + text, text};
+  return {500, "the model failed; the server's log says why", text};
+}
 
 BatchQueue::BatchQueue(Answerer answer, int64_t bytes_per_row, const BatchOptions& options, BatchReport report)
     : answer_(std::move(answer)),
@@ -45,7 +58,7 @@ void BatchQueue::submit(std::string inputs, int64_t rows, Clock::time_point dead
       waiting_ += rows;
     }
   }
-  if (!refusal.empty()) return done({503, {}, refusal});
+  if (!refusal.empty()) return done({503, {}, refusal, refusal});
   changed_.notify_one();
 }
 
@@ -83,7 +96,8 @@ std::vector<BatchQueue::Share> BatchQueue::take() {
       if (job->taken == job->rows) jobs_.pop_front();
     }
   }
-  for (const auto& job : late) fail(job, 504, "the answer took longer than the time allowed");
+  constexpr auto kLate = "the answer took longer than the time allowed";
+  for (const auto& job : late) fail(job, {504, kLate, kLate});
   return shares;
 }
 
@@ -111,7 +125,7 @@ void BatchQueue::run(const std::vector<Share>& shares) {
       at += share.count;
     }
   } catch (const std::exception& error) {
-    if (shares.size() == 1) return fail(shares.front().job, 500, fmt::format("the model failed: {}", error.what()));
+    if (shares.size() == 1) return fail(shares.front().job, failure_of(error));
     for (const auto& share : shares) run({share});
   }
 }
@@ -122,11 +136,11 @@ void BatchQueue::deliver(const Share& share, const PlainPredictions& answers, in
   job.answers.append(answers, at, share.count);
   if (job.answers.rows < job.rows) return;
   const auto done = std::exchange(job.done, {});
-  done({200, std::move(job.answers), {}});
+  done({200, std::move(job.answers), {}, {}});
 }
 
-void BatchQueue::fail(const std::shared_ptr<Job>& job, int status, const std::string& reason) {
-  if (const auto done = std::exchange(job->done, {})) done({status, {}, reason});
+void BatchQueue::fail(const std::shared_ptr<Job>& job, const Failure& failure) {
+  if (const auto done = std::exchange(job->done, {})) done({failure.status, {}, failure.said, failure.reason});
 }
 
 }  // namespace priornet::serving

@@ -28,8 +28,19 @@ struct BatchOptions {
 struct Outcome {
   int status = 200;          ///< as HTTP counts: 200, 500 (the model failed), 503 (no room), 504 (too late)
   PlainPredictions answers;  ///< where it is 200
-  std::string error;
+  std::string error;         ///< for the client
+  std::string reason;        ///< for the log
 };
+
+/// An exception as a client and as a log should see it. Errors of ours are written to be read; what LibTorch throws
+/// comes with addresses and source files, which are the log's alone. Where memory ran out it is a 503.
+struct Failure {
+  int status = 500;
+  std::string said;
+  std::string reason;
+};
+Failure failure_of(const std::exception& error);
+
 using Done = std::function<void(Outcome)>;
 
 /// Inputs of many requests through one model, in batches: a thread of its own takes what waits, up to a batch, as soon
@@ -72,7 +83,7 @@ class BatchQueue {
   void run(const std::vector<Share>& shares);
   PlainPredictions asked(const std::vector<Share>& shares) const;
   void deliver(const Share& share, const PlainPredictions& answers, int64_t at);
-  void fail(const std::shared_ptr<Job>& job, int status, const std::string& reason);
+  static void fail(const std::shared_ptr<Job>& job, const Failure& failure);
 
   const Answerer answer_;
   const int64_t bytes_per_row_;

@@ -1,7 +1,9 @@
 #include "tool/server/http_messages.h"
 
+#include <arpa/inet.h>
 #include <priornet/uncertainty/errors.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -117,6 +119,27 @@ std::string read_token(const std::filesystem::path& path) {
   if (text.empty()) throw DataError(path.string() + ": should hold a token in its first line, which is empty");
   if (text.size() > kLongest) throw DataError(path.string() + ": should hold a token of at most 4096 bytes");
   return text;
+}
+
+std::string host_name(std::string_view host) {
+  if (host.starts_with('[')) return lower_case(std::string(host.substr(0, host.find(']') + 1)));
+  return lower_case(std::string(host.substr(0, host.find(':'))));
+}
+
+bool is_named(std::string_view name, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& one) {
+    const auto wanted = lower_case(one);
+    if (wanted == "*" || wanted == name) return true;
+    return wanted.starts_with("*.") && name.size() > wanted.size() - 1 && name.ends_with(wanted.substr(1));
+  });
+}
+
+bool is_allowed_host(std::string_view name, const std::vector<std::string>& names) {
+  if (name == "localhost" || is_named(name, names)) return true;
+  auto text = std::string(name);
+  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+  in6_addr ignored{};
+  return ::inet_pton(AF_INET, text.c_str(), &ignored) == 1 || ::inet_pton(AF_INET6, text.c_str(), &ignored) == 1;
 }
 
 bool carries_token(std::string_view authorization, std::string_view token) {

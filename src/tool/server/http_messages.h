@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> query;    ///< decoded
   std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case
   std::string body;
+  std::string peer;  ///< the client's address, by which limits count: of IPv6 the network, /64
 
   /// By its name in lower case; empty if there is none.
   std::string_view header(std::string_view name) const;
@@ -33,8 +35,13 @@ struct Response {
 
 /// To be called once, from any thread; what a copy was called with first counts.
 using Responder = std::function<void(Response)>;
-/// Answers now or later. May be called from several threads at a time.
-using Handler = std::function<void(Request, Responder)>;
+/// What a server does with requests. Both may be called from several threads at a time.
+struct Handler {
+  /// Of a request whose body has not come yet: nothing where it may come, else the answer.
+  std::function<std::optional<Response>(const Request&)> admit;
+  /// Answers now or later.
+  std::function<void(Request, Responder)> answer;
+};
 
 /// {"error": reason}; 503 comes with Retry-After, 401 with WWW-Authenticate.
 Response error_response(int status, std::string_view reason);
@@ -49,6 +56,13 @@ std::string_view file_of_form(std::string_view content_type, std::string_view bo
 
 /// The first line of a file. DataError: it cannot be read, is empty, or longer than 4096 bytes.
 std::string read_token(const std::filesystem::path& path);
+
+/// The name or address in a Host header, or in an origin behind its scheme: without the port, in lower case.
+std::string host_name(std::string_view host);
+/// Whether a name is one of `names`: "a.example.org", "*.example.org" (what lies below example.org), "*" (any).
+bool is_named(std::string_view name, const std::vector<std::string>& names);
+/// The same, or an IP address, or localhost.
+bool is_allowed_host(std::string_view name, const std::vector<std::string>& names);
 
 /// Whether an Authorization header carries the token: "Bearer TOKEN". How long it takes does not tell how much of the
 /// token was right.

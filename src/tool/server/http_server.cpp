@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
 
-#include <mutex>
+#include <algorithm>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "tool/server/http_session.h"
@@ -13,11 +12,25 @@
 namespace priornet::serving {
 namespace {
 
-constexpr int64_t kMostRefusals = 64;  // connections that are told that there are too many
+constexpr int64_t kMemory = int64_t{256} << 20;
 
-std::unique_ptr<asio::ssl::context> tls_context(const HttpOptions& options) {
+// One client, as far as limits go: a whole network of IPv6 is one household's.
+std::string address_of(const Socket& socket) {
+  ErrorCode error;
+  const auto end = socket.remote_endpoint(error);
+  if (error) return "";
+  const auto address = end.address();
+  if (!address.is_v6()) return address.to_string();
+  if (address.to_v6().is_v4_mapped())
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
+  auto bytes = address.to_v6().to_bytes();
+  std::fill(bytes.begin() + 8, bytes.end(), uint8_t{0});
+  return asio::ip::address_v6(bytes).to_string() + "/64";
+}
+
+std::shared_ptr<asio::ssl::context> tls_context(const HttpOptions& options) {
   if (options.tls_certificate.empty()) return nullptr;
-  auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
+  auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
   context->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
                        asio::ssl::context::no_tlsv1_1);
   ErrorCode error;
@@ -27,6 +40,9 @@ std::unique_ptr<asio::ssl::context> tls_context(const HttpOptions& options) {
   if (error)
     throw DataError(
         fmt::format("{}: is no private key in PEM for that certificate: {}", options.tls_key, error.message()));
+  if (::SSL_CTX_check_private_key(context->native_handle()) != 1)
+    throw DataError(
+        fmt::format("{}: is the key of another certificate than {}", options.tls_key, options.tls_certificate));
   return context;
 }
 
@@ -38,9 +54,11 @@ class HttpServer::Listener {
       : options_(options),
         handler_(std::move(handler)),
         shared_{options_, handler_},
+        table_(options_.connections, options_.memory ? options_.memory : std::make_shared<MemoryAccount>(kMemory)),
         tls_(tls_context(options_)),
         strand_(asio::make_strand(context_)),
-        acceptor_(strand_) {
+        acceptor_(strand_),
+        pause_(strand_) {
     listen();
     accept();
     for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
@@ -52,7 +70,11 @@ class HttpServer::Listener {
   }
 
   uint16_t port() const { return port_; }
-  int64_t connections() const { return connections_; }
+  int64_t connections() const { return table_.connections(); }
+
+  void renew_certificate() {
+    asio::post(strand_, [this, renewed = tls_context(options_)] { tls_ = renewed; });
+  }
 
   void stop() {
     if (shared_.stopping.exchange(true)) return;
@@ -60,7 +82,7 @@ class HttpServer::Listener {
       take_backlog();
       ErrorCode ignored;
       acceptor_.close(ignored);
-      for (const auto& session : living()) session->end_soon();
+      for (const auto& guest : table_.guests()) guest->end_soon();
       work_.reset();
     });
   }
@@ -120,72 +142,36 @@ class HttpServer::Listener {
   }
 
   void serve(Socket socket) {
-    const auto open = connections_.fetch_add(1) + 1;
-    if (open > options_.max_connections + kMostRefusals) {
-      --connections_;
-      if (options_.refused) options_.refused(503);
-      return;
-    }
-    const bool refused = open > options_.max_connections;
+    Presence presence{table_.enter(address_of(socket)), asio::make_work_guard(context_)};
     if (tls_)
-      start<TlsStream>(TlsStream(std::move(socket), *tls_), refused);
+      start<TlsStream>(TlsStream(std::move(socket), *tls_), std::move(presence));
     else
-      start<Socket>(std::move(socket), refused);
+      start<Socket>(std::move(socket), std::move(presence));
   }
-
-  std::vector<std::shared_ptr<Session>> living() {
-    const std::lock_guard lock(mutex_);
-    std::vector<std::shared_ptr<Session>> result;
-    for (const auto& [id, session] : sessions_)
-      if (auto one = session.lock()) result.push_back(std::move(one));
-    return result;
-  }
-
-  // Of each connection: it counts, and lets the threads wait for an answer that is still being computed.
-  struct Presence {
-    explicit Presence(Listener& owner) : listener(owner), work(asio::make_work_guard(owner.context_)) {}
-    ~Presence() {
-      --listener.connections_;
-      const std::lock_guard lock(listener.mutex_);
-      listener.sessions_.erase(this);
-    }
-    Presence(const Presence&) = delete;
-    Presence& operator=(const Presence&) = delete;
-
-    Listener& listener;
-    asio::executor_work_guard<asio::io_context::executor_type> work;
-  };
 
   template <typename Stream>
-  void start(Stream stream, bool refused) {
-    const auto presence = std::make_shared<Presence>(*this);
-    const auto session = std::make_shared<StreamSession<Stream>>(std::move(stream), shared_, presence, refused);
-    {
-      const std::lock_guard lock(mutex_);
-      sessions_.emplace(presence.get(), session);
-    }
-    session->start();
+  void start(Stream stream, Presence presence) {
+    std::make_shared<StreamSession<Stream>>(std::move(stream), shared_, std::move(presence))->start();
   }
 
   const HttpOptions options_;
   const Handler handler_;
   Shared shared_;
+  ConnectionTable table_;
   asio::io_context context_;
-  std::unique_ptr<asio::ssl::context> tls_;
+  std::shared_ptr<asio::ssl::context> tls_;  // used on the strand
   Strand strand_;
   asio::basic_socket_acceptor<asio::ip::tcp, Strand> acceptor_;
-  asio::steady_timer pause_{context_};
+  StrandTimer pause_;  // on the strand: stop() closes the acceptor there
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_{asio::make_work_guard(context_)};
   uint16_t port_ = 0;
-  std::atomic<int64_t> connections_{0};
-  std::mutex mutex_;
-  std::unordered_map<const Presence*, std::weak_ptr<Session>> sessions_;
   std::vector<std::thread> threads_;
 };
 
 HttpServer::HttpServer(const HttpOptions& options, Handler handler)
     : listener_(std::make_unique<Listener>(options, std::move(handler))) {}
 HttpServer::~HttpServer() = default;
+void HttpServer::renew_certificate() { listener_->renew_certificate(); }
 uint16_t HttpServer::port() const { return listener_->port(); }
 int64_t HttpServer::connections() const { return listener_->connections(); }
 void HttpServer::stop() { listener_->stop(); }

@@ -5,28 +5,42 @@
 #include <memory>
 #include <string>
 
+#include "tool/server/connection_table.h"
 #include "tool/server/http_messages.h"
 
 namespace priornet::serving {
 
+/// An answer that went out, as the access log has it.
+struct AccessRecord {
+  std::string peer;
+  std::string method;  ///< empty where no request came whole
+  std::string target;
+  int status = 0;
+  int64_t received = 0;  ///< bytes of the body
+  int64_t sent = 0;
+  double seconds = 0.0;  ///< from the end of the request's header to the answer
+};
+
 struct HttpOptions {
   std::string host = "127.0.0.1";
   uint16_t port = 8080;  ///< 0: any that is free
-  int threads = 2;       ///< that read, decode and write
+  int threads = 2;       ///< that read and write
   int64_t max_body = int64_t{16} << 20;
-  int64_t max_bodies = int64_t{128} << 20;  ///< of all requests that are being read or answered, together
-  int64_t max_connections = 256;
+  ConnectionLimits connections;
+  std::shared_ptr<MemoryAccount> memory;      ///< what requests hold together; of 256 MiB if it is none
   std::chrono::milliseconds timeout{10'000};  ///< for a request to arrive whole, and for its answer to be taken
   std::chrono::milliseconds idle{60'000};     ///< that a connection may wait for its next request
   std::chrono::milliseconds drain{300};       ///< the same once stop() was called
   std::string tls_certificate;                ///< a PEM file with its chain; without one there is no TLS
   std::string tls_key;
   std::function<void(int status)> refused;  ///< told of requests that never came to the handler
+  std::function<void(const AccessRecord&)> answered;
 };
 
-/// HTTP/1.1 by Boost.Beast. Bad requests (400), slow ones (408), large ones (413, 431), more connections or bodies than
-/// allowed (503) are answered with a JSON reason and never come to the handler. Where a build has no Boost, the
-/// constructor throws Error.
+/// HTTP/1.1 by Boost.Beast. Bad requests (400), slow ones (408), large ones (413, 431), more connections or bytes than
+/// allowed (503) are answered with a JSON reason and never come to Handler::answer. Handler::admit is asked before a
+/// body is read; a body that is promised takes no memory until it comes. Where a build has no Boost, the constructor
+/// throws Error.
 class HttpServer {
  public:
   /// Listens. Error that names the address where that is not possible; DataError for a certificate that cannot be used.
@@ -34,6 +48,9 @@ class HttpServer {
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
+
+  /// Reads the certificate and its key anew, for connections to come. DataError, and the old ones stay.
+  void renew_certificate();
 
   uint16_t port() const;
   int64_t connections() const;

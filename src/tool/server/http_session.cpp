@@ -4,14 +4,13 @@
 
 namespace priornet::serving {
 
-std::optional<Request> request_of(BeastRequest message) {
+std::optional<Request> head_of(const BeastRequest& message) {
   Request request;
   request.method = message.method() == http::verb::head ? "GET" : std::string(message.method_string());
   const auto target = message.target();
   if (!read_target({target.data(), target.size()}, request)) return std::nullopt;
   for (const auto& field : message)
     request.headers.emplace_back(lower_case(std::string(field.name_string())), std::string(field.value()));
-  request.body = std::move(message.body());
   return request;
 }
 

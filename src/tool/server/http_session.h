@@ -11,11 +11,13 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>  // Asio 1.74 forgets it
 
+#include "tool/server/connection_table.h"
 #include "tool/server/http_messages.h"
 #include "tool/server/http_server.h"
 
@@ -24,12 +26,63 @@
 namespace priornet::serving {
 
 namespace http = boost::beast::http;
-using BeastRequest = http::request<http::string_body>;
-using BeastResponse = http::response<http::string_body>;
-using BeastParser = http::request_parser<http::string_body>;
 
-/// HEAD is asked for as GET. Nothing where the target is malformed.
-std::optional<Request> request_of(BeastRequest message);
+/// A body that is put on its connection's account as it comes. What is only promised takes no memory.
+struct CountedBody {
+  struct value_type {
+    std::string bytes;
+    ConnectionTable::Seat* seat = nullptr;
+  };
+
+  class reader {
+   public:
+    template <bool kIsRequest, class Fields>
+    reader(http::header<kIsRequest, Fields>&, value_type& body) : body_(body) {}
+
+    void init(const boost::optional<std::uint64_t>& length, boost::system::error_code& error) {
+      if (length) length_ = static_cast<size_t>(*length);
+      error = {};
+    }
+    template <class Buffers>
+    size_t put(const Buffers& buffers, boost::system::error_code& error) {
+      const auto count = boost::asio::buffer_size(buffers);
+      if (!make_room(body_.bytes.size() + count)) {
+        error = boost::system::errc::make_error_code(boost::system::errc::not_enough_memory);
+        return 0;
+      }
+      error = {};
+      for (auto at = boost::asio::buffer_sequence_begin(buffers); at != boost::asio::buffer_sequence_end(buffers);
+           ++at) {
+        const boost::asio::const_buffer piece(*at);
+        body_.bytes.append(static_cast<const char*>(piece.data()), piece.size());
+      }
+      return count;
+    }
+    void finish(boost::system::error_code& error) { error = {}; }
+
+   private:
+    // Twice what it was, but no more than was promised.
+    bool make_room(size_t needed) {
+      if (needed <= body_.bytes.capacity()) return true;
+      const auto room = std::max(needed, std::min(2 * needed, length_));
+      if (!body_.seat->take(static_cast<int64_t>(room - charged_))) return false;
+      charged_ = room;
+      body_.bytes.reserve(room);
+      return true;
+    }
+
+    value_type& body_;
+    size_t length_ = std::numeric_limits<size_t>::max();
+    size_t charged_ = 0;
+  };
+};
+
+using BeastRequest = http::request<CountedBody>;
+using BeastResponse = http::response<http::string_body>;
+using BeastParser = http::request_parser<CountedBody>;
+
+/// All but the body. HEAD is asked for as GET. Nothing where the target is malformed.
+std::optional<Request> head_of(const BeastRequest& message);
 
 struct ResponseForm {
   unsigned version = 11;    ///< of HTTP
@@ -49,6 +102,8 @@ namespace asio = boost::asio;
 using Strand = asio::strand<asio::io_context::executor_type>;
 using Socket = asio::basic_stream_socket<asio::ip::tcp, Strand>;
 using TlsStream = asio::ssl::stream<Socket>;
+using StrandTimer =
+    asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Strand>;
 using ErrorCode = boost::system::error_code;
 
 inline Socket& socket_of(Socket& stream) { return stream; }
@@ -75,8 +130,7 @@ class StepDeadline {
   void none() { due_ = Timer::time_point::max(); }
 
  private:
-  using Timer =
-      asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Strand>;
+  using Timer = StrandTimer;
 
   void run() {
     running_ = true;
@@ -107,45 +161,60 @@ struct Shared {
   const HttpOptions& options;
   const Handler& handler;
   std::atomic<bool> stopping{false};
-  std::atomic<int64_t> bodies{0};  ///< bytes promised to requests
 };
 
-class Session {
- public:
-  virtual ~Session() = default;
-  /// On the connection's strand: how long an idle connection may stay from now on.
-  virtual void end_soon() = 0;
+/// Of each connection: its seat, and the work that lets the threads wait for an answer that is still being computed.
+struct Presence {
+  std::unique_ptr<ConnectionTable::Seat> seat;
+  asio::executor_work_guard<asio::io_context::executor_type> work;
 };
 
 /// Reads requests and writes answers, one after the other, each step under a deadline. Stream: Socket or TlsStream.
 template <typename Stream>
-class StreamSession final : public Session, public std::enable_shared_from_this<StreamSession<Stream>> {
+class StreamSession final : public Guest, public std::enable_shared_from_this<StreamSession<Stream>> {
  public:
-  /// `ended` is kept as long as the session lives. One that is `refused` is told so and closed.
-  StreamSession(Stream stream, Shared& shared, std::shared_ptr<void> ended, bool refused)
-      : ended_(std::move(ended)),
+  /// One whose seat is refused is told so and closed.
+  StreamSession(Stream stream, Shared& shared, Presence presence)
+      : presence_(std::move(presence)),
         stream_(std::move(stream)),
         shared_(shared),
-        deadline_(socket().get_executor()),
-        refused_(refused) {}
-  ~StreamSession() override { give_back(); }
+        deadline_(socket().get_executor()) {}
 
   void start() {
+    seat().belongs_to(this->weak_from_this());
     asio::post(socket().get_executor(), [self = this->shared_from_this()] { self->begin(); });
   }
 
   void end_soon() override {
     asio::post(socket().get_executor(), [self = this->shared_from_this()] {
-      if (self->idle_) self->deadline_.within(self->shared_.options.drain);
+      if (self->phase_ == Phase::kIdle) self->deadline_.within(self->shared_.options.drain);
+    });
+  }
+
+  void make_way(ConnectionPhase phase) override {
+    asio::post(socket().get_executor(), [self = this->shared_from_this(), phase] {
+      if (self->phase_ != phase) return;
+      self->evicted_ = true;
+      ErrorCode ignored;
+      self->socket().cancel(ignored);
     });
   }
 
  private:
+  using Phase = ConnectionPhase;
   static constexpr bool kTls = std::is_same_v<Stream, TlsStream>;
   static constexpr size_t kHeaderLimit = 16 << 10;
+  static constexpr int64_t kBodyOfGet = 4096;  ///< nothing reads it
+  static constexpr size_t kSmallAnswer = 64 << 10;
   static constexpr int64_t kLingerBytes = int64_t{64} << 20;
 
   Socket& socket() { return socket_of(stream_); }
+  ConnectionTable::Seat& seat() { return *presence_.seat; }
+
+  bool enter(Phase phase) {
+    phase_ = phase;
+    return seat().enter(phase);
+  }
 
   void within(std::chrono::milliseconds time) {
     timed_out_ = false;
@@ -172,7 +241,7 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   }
 
   void greet() {
-    if (refused_) return refuse(503, "there are more connections than the server takes");
+    if (seat().refused()) return refuse(503, "there are more connections than the server takes");
     next();
   }
 
@@ -180,14 +249,13 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   void next() {
     form_ = {};
     parser_.emplace();
+    parser_->get().body().seat = &seat();
     parser_->header_limit(kHeaderLimit);
     parser_->body_limit(static_cast<uint64_t>(shared_.options.max_body));
-    parser_->on_chunk_header(take_chunk_);
     if (buffer_.size() > 0) return read_header();
-    idle_ = true;
+    enter(Phase::kIdle);
     within(shared_.stopping ? shared_.options.drain : shared_.options.idle);
     stream_.async_read_some(buffer_.prepare(4096), [self = this->shared_from_this()](ErrorCode error, size_t count) {
-      self->idle_ = false;
       if (error) return self->close();
       self->buffer_.commit(count);
       self->read_header();
@@ -195,6 +263,8 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   }
 
   void read_header() {
+    enter(Phase::kReceiving);
+    evicted_ = false;
     within(shared_.options.timeout);
     ErrorCode malformed;
     if (parse_what_is_there(*parser_, buffer_, false, malformed) || malformed) return on_header(malformed);
@@ -202,11 +272,30 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
                             [self = this->shared_from_this()](ErrorCode error, size_t) { self->on_header(error); });
   }
 
+  // Whether the request is taken at all does not wait for its body.
   void on_header(ErrorCode error) {
     if (error) return on_read_error(error);
-    const auto length = parser_->content_length();
-    if (length && !promise(static_cast<int64_t>(*length))) return refuse_bytes();
-    if (!boost::beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_body();
+    const auto& message = parser_->get();
+    const bool body_to_come = parser_->chunked() || parser_->content_length().value_or(0) > 0;
+    form_ = {message.version(), message.keep_alive() && !body_to_come, message.method() == http::verb::head};
+    if (shared_.options.answered) {
+      record_ = {};
+      record_.method = std::string(message.method_string());
+      record_.target = std::string(message.target().substr(0, 512));
+      arrived_ = std::chrono::steady_clock::now();
+    }
+    auto head = head_of(message);
+    if (!head) return answer(error_response(400, "the target of the request is malformed"));
+    request_ = std::move(*head);
+    request_.peer = seat().address();
+    if (auto refusal = shared_.handler.admit(request_)) return answer(std::move(*refusal));
+    form_.keep_alive = message.keep_alive();
+    if (message.method() != http::verb::post) {
+      parser_->body_limit(static_cast<uint64_t>(kBodyOfGet));
+      if (parser_->content_length().value_or(0) > static_cast<uint64_t>(kBodyOfGet))
+        return on_read_error(http::error::body_limit);
+    }
+    if (!boost::beast::iequals(message[http::field::expect], "100-continue")) return read_body();
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     asio::async_write(stream_, asio::buffer(kContinue), [self = this->shared_from_this()](ErrorCode failed, size_t) {
       if (failed) return self->close();
@@ -225,10 +314,13 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   }
 
   void on_read_error(ErrorCode error) {
+    if (evicted_) return refuse(503, "the request took long to arrive, and others need its place");
     if (timed_out_) return refuse(408, "the request did not arrive whole in time");
-    if (no_room_) return refuse_bytes();
+    if (error == boost::system::errc::not_enough_memory) return refuse_bytes();
     if (error == http::error::body_limit)
-      return refuse(413, "the body should have at most " + std::to_string(shared_.options.max_body) + " bytes");
+      return refuse(413, "the body should have at most " +
+                             std::to_string(request_.method == "GET" ? kBodyOfGet : shared_.options.max_body) +
+                             " bytes");
     if (error == http::error::header_limit || error == http::error::buffer_overflow)
       return refuse(431, "the headers should have at most " + std::to_string(kHeaderLimit) + " bytes");
     if (error == http::error::end_of_stream || error == http::error::partial_message ||
@@ -238,21 +330,22 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   }
 
   void handle() {
+    if (!enter(Phase::kAnswering)) return refuse_bytes();
     deadline_.none();
-    auto message = parser_->release();
-    form_ = {message.version(), message.keep_alive(), message.method() == http::verb::head};
-    auto request = request_of(std::move(message));
+    record_.received = static_cast<int64_t>(parser_->get().body().bytes.size());
+    request_.body = std::move(parser_->get().body().bytes);
     auto called = std::make_shared<std::atomic<bool>>(false);
     const Responder respond = [self = this->shared_from_this(), called](Response response) {
       if (called->exchange(true)) return;
       auto later = [self, response = std::move(response)]() mutable { self->answer(std::move(response)); };
       asio::post(self->socket().get_executor(), std::move(later));
     };
-    if (!request) return respond(error_response(400, "the target of the request is malformed"));
     try {
-      shared_.handler(std::move(*request), respond);
-    } catch (const std::exception& error) {
-      respond(error_response(500, error.what()));
+      shared_.handler.answer(std::exchange(request_, {}), respond);
+    } catch (const std::bad_alloc&) {
+      respond(error_response(503, "the server is out of memory for this request"));
+    } catch (const std::exception&) {
+      respond(error_response(500, "the server failed at this request"));
     }
   }
 
@@ -265,16 +358,32 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
   }
 
   void answer(Response response) {
-    give_back();
+    seat().give_back();
+    if (response.body.size() > kSmallAnswer && !seat().take(static_cast<int64_t>(response.body.size())))
+      return refuse(503, "too many answers wait to be taken");
     form_.keep_alive = form_.keep_alive && !shared_.stopping;
+    evicted_ = false;
+    if (phase_ != Phase::kClosing) enter(form_.keep_alive ? Phase::kWriting : Phase::kClosing);
+    report(response);
     answer_.emplace(message_of(std::move(response), form_));
     within(shared_.options.timeout);
     http::async_write(stream_, *answer_, [self = this->shared_from_this()](ErrorCode error, size_t) {
       self->answer_.reset();
+      self->seat().give_back();
       if (error) return self->close();
       if (self->form_.keep_alive) return self->next();
       self->linger();
     });
+  }
+
+  void report(const Response& response) {
+    if (!shared_.options.answered) return;
+    record_.peer = seat().address();
+    record_.status = response.status;
+    record_.sent = static_cast<int64_t>(response.body.size());
+    if (!record_.method.empty())
+      record_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - arrived_).count();
+    shared_.options.answered(std::exchange(record_, {}));
   }
 
   // Closing with unread bytes would take the answer away from a client that still sends.
@@ -297,42 +406,25 @@ class StreamSession final : public Session, public std::enable_shared_from_this<
 
   void close() {
     deadline_.none();
-    give_back();
     ErrorCode ignored;
     socket().close(ignored);
   }
 
-  // Bytes of a body that are to come; false where there is no room for them.
-  bool promise(int64_t bytes) {
-    promised_ += bytes;
-    return shared_.bodies.fetch_add(bytes) + bytes <= shared_.options.max_bodies || bytes == 0;
-  }
-
-  void give_back() {
-    shared_.bodies -= promised_;
-    promised_ = 0;
-  }
-
-  std::shared_ptr<void> ended_;  ///< first: destroyed last
+  Presence presence_;  ///< first: destroyed last
   Stream stream_;
   Shared& shared_;
   StepDeadline deadline_;
   boost::beast::flat_buffer buffer_{kHeaderLimit + (size_t{128} << 10)};
-  // A body in chunks says how long it is piece by piece.
-  std::function<void(uint64_t, boost::beast::string_view, ErrorCode&)> take_chunk_ =
-      [this](uint64_t size, boost::beast::string_view, ErrorCode& error) {
-        no_room_ = !promise(static_cast<int64_t>(size));
-        if (no_room_) error = http::error::body_limit;
-      };
   std::optional<BeastParser> parser_;
   std::optional<BeastResponse> answer_;
-  int64_t promised_ = 0;
+  Request request_;
+  AccessRecord record_;
+  std::chrono::steady_clock::time_point arrived_;
   int64_t lingered_ = 0;
   ResponseForm form_;
-  bool idle_ = false;
+  Phase phase_ = Phase::kReceiving;
   bool timed_out_ = false;
-  bool no_room_ = false;
-  const bool refused_;
+  bool evicted_ = false;
 };
 
 }  // namespace priornet::serving

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "learning/base/names.h"
 #include "tool/base/embedded_files.h"
@@ -19,8 +20,11 @@ namespace {
 /// What a client did wrong, with the status that says so.
 class Refusal : public Error {
  public:
-  Refusal(int code, const std::string& reason) : Error(reason), status(code) {}
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+  Refusal(int code, const std::string& reason, Headers more = {})
+      : Error(reason), status(code), headers(std::move(more)) {}
   const int status;
+  const Headers headers;
 };
 
 Response json_response(std::string text, int status = 200) { return {status, "application/json", std::move(text), {}}; }
@@ -59,79 +63,184 @@ std::optional<PageFile> find_page_file(std::string_view path) {
   return std::nullopt;
 }
 
+// DNS rebinding: a page whose name is made to mean this machine would be of the same origin as this server. A browser
+// tells under which name it asks, and from which page; an IP address cannot be made to mean another machine.
+void check_host(const Request& request, const std::vector<std::string>& allowed) {
+  const auto host = request.header("host");
+  if (!host.empty() && !is_allowed_host(host_name(host), allowed))
+    throw Refusal(421, fmt::format("this server is not called '{}': --allow-host gives it names", host.substr(0, 100)));
+  const auto origin = request.header("origin");
+  if (origin.empty()) return;
+  const auto scheme = origin.find("://");
+  const auto from = scheme == std::string_view::npos ? std::string_view() : origin.substr(scheme + 3);
+  if (from.empty() || (from != host && !is_named(host_name(from), allowed)))
+    throw Refusal(403,
+                  fmt::format("a page of '{}' may not ask this server: --allow-host lets it", origin.substr(0, 100)));
+}
+
+// Work of so many units is done by the connection's own thread, and by the threads for small work: about 5 ms and
+// 200 ms.
+constexpr int64_t kAtOnce = 1 << 16;
+constexpr int64_t kSmall = 1 << 21;
+constexpr int64_t kMemory = int64_t{256} << 20;
+
+int small_work_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2); }
+
 }  // namespace
 
-InferenceServer::InferenceServer(std::vector<ServedModel> models, const InferenceOptions& options) : options_(options) {
+InferenceServer::InferenceServer(std::vector<ServedModel> models, const InferenceOptions& options)
+    : options_(options),
+      memory_(options.memory ? options.memory : std::make_shared<MemoryAccount>(kMemory)),
+      served_(made(std::move(models), options.token)),
+      small_work_({small_work_threads(), 128, false}),
+      large_work_({1, 16, true}) {}
+
+std::shared_ptr<const InferenceServer::Served> InferenceServer::made(std::vector<ServedModel> models,
+                                                                     const std::string& token) {
   if (models.empty()) throw ArgumentError("a server should have a model");
+  auto result = std::make_shared<Served>();
+  result->token = token;
   for (auto& served : models) {
     const auto& name = served.description.name;
     if (name.empty() || name.find('/') != std::string::npos)
       throw ArgumentError(fmt::format("a model's name should not be empty and have no slash, found '{}'", name));
-    for (const auto& other : models_)
+    for (const auto& other : result->models)
       if (other->served.description.name == name) throw ArgumentError(fmt::format("two models are called {}", name));
-    auto model = std::make_unique<Model>();
+    auto model = std::make_shared<Model>();
     model->metadata = metadata_json(served.description);
     model->queue = std::make_unique<BatchQueue>(served.answer, served.description.bytes_per_row(), options_.batch,
                                                 [this, name](int64_t rows) { metrics_.batch(name, rows); });
     model->served = std::move(served);
-    models_.push_back(std::move(model));
+    result->models.push_back(std::move(model));
   }
+  return result;
+}
+
+std::shared_ptr<const InferenceServer::Served> InferenceServer::served() const {
+  const std::lock_guard lock(mutex_);
+  return served_;
+}
+
+void InferenceServer::replace(std::vector<ServedModel> models, const std::string& token) {
+  auto others = made(std::move(models), token);
+  const std::lock_guard lock(mutex_);
+  std::swap(served_, others);
+  retired_.insert(retired_.end(), others->models.begin(), others->models.end());
+}
+
+void InferenceServer::sweep() {
+  std::vector<ModelPointer> done;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto is_needed = [](const ModelPointer& model) { return model.use_count() > 1; };
+    const auto rest = std::partition(retired_.begin(), retired_.end(), is_needed);
+    done.assign(std::make_move_iterator(rest), std::make_move_iterator(retired_.end()));
+    retired_.erase(rest, retired_.end());
+  }
+}
+
+Handler InferenceServer::handler() {
+  return {[this](const Request& head) { return admit(head); },
+          [this](Request request, Responder respond) {
+            handle(std::make_shared<Asked>(Asked{std::move(request), std::move(respond)}));
+          }};
 }
 
 void InferenceServer::finish() {
-  for (const auto& model : models_) model->queue->finish();
+  small_work_.finish();
+  large_work_.finish();
+  for (const auto now = served(); const auto& model : now->models) model->queue->finish();
+  const std::lock_guard lock(mutex_);
+  for (const auto& model : retired_) model->queue->finish();
 }
 
-void InferenceServer::handle(Request request, const Responder& respond) {
-  const auto start = Clock::now();
-  std::string pattern = "other";
-  const auto answer = [this, &pattern, start, respond](Response response) {
-    metrics_.request(pattern, response.status, Clock::now() - start);
-    respond(std::move(response));
-  };
+void InferenceServer::answer(const AskedPointer& asked, Response response) {
+  metrics_.request(asked->pattern, response.status, Clock::now() - asked->start);
+  asked->respond(std::move(response));
+}
+
+void InferenceServer::guarded(const AskedPointer& asked, const std::function<void()>& work) {
   try {
-    const auto chosen = route(request);
-    pattern = chosen.pattern;
-    const bool open = pattern == "page" || pattern.starts_with("/v2/health/");
-    if (!open && !options_.token.empty() && !carries_token(request.header("authorization"), options_.token))
-      throw Refusal(401, "this server wants a token: Authorization: Bearer TOKEN");
-    if (request.method != chosen.method) {
-      auto refused =
-          error_response(405, fmt::format("{} takes {}, found {}", request.path, chosen.method, request.method));
-      refused.headers.emplace_back("Allow", chosen.method == "GET" ? "GET, HEAD" : chosen.method);
-      return answer(std::move(refused));
-    }
-    // The answer may come when this function is over.
-    chosen.run(request, [this, pattern, start, respond](Response response) {
-      metrics_.request(pattern, response.status, Clock::now() - start);
-      respond(std::move(response));
-    });
+    work();
   } catch (const Refusal& refusal) {
-    answer(error_response(refusal.status, refusal.what()));
+    auto refused = error_response(refusal.status, refusal.what());
+    refused.headers.insert(refused.headers.end(), refusal.headers.begin(), refusal.headers.end());
+    answer(asked, std::move(refused));
   } catch (const ArgumentError& error) {
-    answer(error_response(400, error.what()));
+    answer(asked, error_response(400, error.what()));
   } catch (const DataError& error) {
-    answer(error_response(400, error.what()));
-  } catch (const std::bad_alloc&) {
-    answer(error_response(503, "the server is out of memory for this request"));
+    answer(asked, error_response(400, error.what()));
   } catch (const std::exception& error) {
-    answer(error_response(500, error.what()));
+    const auto failure = failure_of(error);
+    fail(asked, failure.status, failure.said, failure.reason);
   }
+}
+
+// The client is told what concerns it; the rest goes to the log.
+void InferenceServer::fail(const AskedPointer& asked, int status, const std::string& said, const std::string& reason) {
+  if (options_.failed && (status == 500 || reason != said)) options_.failed({asked->request, status, reason});
+  answer(asked, error_response(status, said));
+}
+
+std::optional<Response> InferenceServer::admit(const Request& request) {
+  std::optional<Response> refusal;
+  const auto asked = std::make_shared<Asked>();
+  asked->respond = [&](Response response) { refusal = std::move(response); };
+  guarded(asked, [&] {
+    const auto chosen = route(request);
+    asked->pattern = chosen.pattern;
+    const bool health = chosen.pattern.starts_with("/v2/health/");
+    if (!health) check_host(request, options_.allowed_hosts);
+    const auto token = served()->token;
+    if (!health && chosen.pattern != "page" && !token.empty() && !carries_token(request.header("authorization"), token))
+      throw Refusal(401, "this server wants a token: Authorization: Bearer TOKEN");
+    if (request.method != chosen.method)
+      throw Refusal(405, fmt::format("{} takes {}, found {}", request.path, chosen.method, request.method),
+                    {{"Allow", chosen.method == "GET" ? "GET, HEAD" : chosen.method}});
+  });
+  return refusal;
+}
+
+// What was admitted, with its body.
+void InferenceServer::handle(const AskedPointer& asked) {
+  guarded(asked, [&] {
+    const auto chosen = route(asked->request);
+    asked->pattern = chosen.pattern;
+    chosen.run(asked);
+  });
+}
+
+// Work that would hold other connections up is done elsewhere.
+void InferenceServer::prepared(const AskedPointer& asked, const Effort& effort, std::function<void()> work) {
+  if (effort.units <= kAtOnce) return work();
+  if (effort.bytes > memory_->limit() / 2)
+    throw Refusal(413, fmt::format("to decode this would take {} MB of memory, of which the server has {}",
+                                   effort.bytes / 1'000'000, memory_->limit() / 2'000'000));
+  auto& lane = effort.units <= kSmall ? small_work_ : large_work_;
+  const auto deadline = Clock::now() + options_.timeout;
+  const auto job = [this, asked, bytes = effort.bytes, deadline, work = std::move(work)] {
+    guarded(asked, [&] {
+      if (Clock::now() > deadline) throw Refusal(504, "the answer took longer than the time allowed");
+      const TakenMemory taken(*memory_, bytes);
+      if (!taken) throw Refusal(503, "the server is out of memory for this request");
+      work();
+    });
+  };
+  if (!lane.submit(asked->request.peer, job)) throw Refusal(503, "too many inputs wait to be decoded");
 }
 
 InferenceServer::Route InferenceServer::route(const Request& request) {
   const auto& path = request.path;
   const auto fixed = [&](std::string text, std::string pattern) {
     return Route{std::move(pattern), "GET",
-                 [text = std::move(text)](const Request&, const Responder& respond) { respond(json_response(text)); }};
+                 [this, text = std::move(text)](const AskedPointer& asked) { answer(asked, json_response(text)); }};
   };
   if (const auto file = find_page_file(path))
-    return {"page", "GET", [file](const Request&, const Responder& respond) { respond(page_response(*file)); }};
-  if (path == "/predict")
-    return {path, "POST", [this](const Request& asked, const Responder& respond) { predict(asked, respond); }};
+    return {"page", "GET", [this, file](const AskedPointer& asked) { answer(asked, page_response(*file)); }};
+  if (path == "/predict") return {path, "POST", [this](const AskedPointer& asked) { predict(asked); }};
   if (path == "/metrics")
-    return {path, "GET", [this](const Request&, const Responder& respond) {
-              respond({200, "text/plain; version=0.0.4; charset=utf-8", metrics_text(), {}});
+    return {path, "GET", [this](const AskedPointer& asked) {
+              answer(asked, {200, "text/plain; version=0.0.4; charset=utf-8", metrics_text(), {}});
             }};
   if (path == "/v2" || path == "/v2/")
     return fixed(nlohmann::json{{"name", "priornet"},
@@ -141,12 +250,13 @@ InferenceServer::Route InferenceServer::route(const Request& request) {
                  "/v2");
   if (path == "/v2/health/live") return fixed(R"({"live":true})", path);
   if (path == "/v2/health/ready")
-    return {path, "GET", [this](const Request&, const Responder& respond) {
-              respond(shutting_down_ ? json_response(R"({"ready":false})", 503) : json_response(R"({"ready":true})"));
+    return {path, "GET", [this](const AskedPointer& asked) {
+              answer(asked,
+                     shutting_down_ ? json_response(R"({"ready":false})", 503) : json_response(R"({"ready":true})"));
             }};
   if (path == "/v2/models") {
     nlohmann::json names = nlohmann::json::array();
-    for (const auto& model : models_) names.push_back(model->served.description.name);
+    for (const auto now = served(); const auto& model : now->models) names.push_back(model->served.description.name);
     return fixed(nlohmann::json{{"models", names}}.dump(), path);
   }
   if (path.starts_with("/v2/models/")) return model_route(request);
@@ -157,7 +267,7 @@ InferenceServer::Route InferenceServer::model_route(const Request& request) {
   auto rest = std::string_view(request.path).substr(std::string_view("/v2/models/").size());
   const auto name = rest.substr(0, rest.find('/'));
   rest.remove_prefix(name.size());
-  auto* model = &model_named(name);
+  const auto model = model_named(name);
   constexpr std::string_view kVersions = "/versions/";
   if (rest.starts_with(kVersions)) {
     rest.remove_prefix(kVersions.size());
@@ -168,23 +278,21 @@ InferenceServer::Route InferenceServer::model_route(const Request& request) {
   }
   if (rest.empty())
     return {"/v2/models/{name}", "GET",
-            [model](const Request&, const Responder& respond) { respond(json_response(model->metadata)); }};
+            [this, model](const AskedPointer& asked) { answer(asked, json_response(model->metadata)); }};
   if (rest == "/ready")
-    return {"/v2/models/{name}/ready", "GET", [this, model](const Request&, const Responder& respond) {
-              respond(json_response(
-                  nlohmann::json{{"name", model->served.description.name}, {"ready", !shutting_down_}}.dump(),
-                  shutting_down_ ? 503 : 200));
+    return {"/v2/models/{name}/ready", "GET", [this, model](const AskedPointer& asked) {
+              const nlohmann::json said = {{"name", model->served.description.name}, {"ready", !shutting_down_}};
+              answer(asked, json_response(said.dump(), shutting_down_ ? 503 : 200));
             }};
   if (rest == "/infer")
-    return {"/v2/models/{name}/infer", "POST",
-            [this, model](const Request& asked, const Responder& respond) { infer(*model, asked, respond); }};
+    return {"/v2/models/{name}/infer", "POST", [this, model](const AskedPointer& asked) { infer(model, asked); }};
   throw Refusal(404, fmt::format("there is nothing at {}", request.path.substr(0, 200)));
 }
 
-InferenceServer::Model& InferenceServer::model_named(std::string_view name) {
+InferenceServer::ModelPointer InferenceServer::model_named(std::string_view name) {
   std::vector<std::string> names;
-  for (const auto& model : models_) {
-    if (model->served.description.name == name) return *model;
+  for (const auto now = served(); const auto& model : now->models) {
+    if (model->served.description.name == name) return model;
     names.push_back(model->served.description.name);
   }
   const auto near = nearest_name(name.substr(0, 64), names);
@@ -193,47 +301,85 @@ InferenceServer::Model& InferenceServer::model_named(std::string_view name) {
                                               : fmt::format("did you mean {}?", near)));
 }
 
-void InferenceServer::ask(Model& model, std::string inputs, int64_t rows, const Responder& respond,
-                          std::function<Response(const PlainPredictions&)> answer) {
-  const auto done = [this, &model, respond, answer = std::move(answer)](const Outcome& outcome) {
-    if (outcome.status != 200) return respond(error_response(outcome.status, outcome.error));
+void InferenceServer::ask(const ModelPointer& model, std::string inputs, int64_t rows, const AskedPointer& asked,
+                          std::function<Response(const PlainPredictions&)> make_response) {
+  asked->request.body = {};  // it is in `inputs` now
+  const auto done = [this, model, asked, make_response = std::move(make_response)](const Outcome& outcome) {
+    if (outcome.status != 200) return fail(asked, outcome.status, outcome.error, outcome.reason);
     for (const auto& decision : outcome.answers.decisions)
-      metrics_.verdict(model.served.description.name, verdict_name(decision.verdict));
-    respond(answer(outcome.answers));
+      metrics_.verdict(model->served.description.name, verdict_name(decision.verdict));
+    answer(asked, make_response(outcome.answers));
   };
-  model.queue->submit(std::move(inputs), rows, Clock::now() + options_.timeout, done);
+  model->queue->submit(std::move(inputs), rows, Clock::now() + options_.timeout, done);
 }
 
-void InferenceServer::infer(Model& model, const Request& request, const Responder& respond) {
-  const auto& description = model.served.description;
-  auto tensors = std::make_shared<TensorRequest>(read_tensor_request(
-      description, request.body, request.header("inference-header-content-length"), options_.batch.queue));
-  auto inputs = std::move(tensors->inputs);
-  ask(model, std::move(inputs), tensors->rows, respond, [&description, tensors](const PlainPredictions& answers) {
-    return tensor_response(description, *tensors, answers);
+void InferenceServer::infer(const ModelPointer& model, const AskedPointer& asked) {
+  const auto size = static_cast<int64_t>(asked->request.body.size());
+  const auto header = asked->request.header("inference-header-content-length");
+  // Bytes are converted at most; text is read, and its numbers take four bytes each, of which there may be twice the
+  // room.
+  const auto effort = header.empty() ? Effort{size, 4 * size} : Effort{size / 8, 2 * size};
+  prepared(asked, effort, [this, model, asked] {
+    const auto& description = model->served.description;
+    auto tensors = std::make_shared<TensorRequest>(
+        read_tensor_request(description, asked->request.body, asked->request.header("inference-header-content-length"),
+                            options_.batch.queue));
+    auto inputs = std::move(tensors->inputs);
+    ask(model, std::move(inputs), tensors->rows, asked, [model, tensors](const PlainPredictions& answers) {
+      return tensor_response(model->served.description, *tensors, answers);
+    });
   });
 }
 
-void InferenceServer::predict(const Request& request, const Responder& respond) {
-  const auto name = request.parameter("model");
-  auto& model = name.empty() ? *models_.front() : model_named(name);
-  const auto& description = model.served.description;
+namespace {
+
+Response plain_response(const ModelDescription& model, const PlainPredictions& answers) {
+  return json_response(plain_answer(model, answers, 0));
+}
+
+std::string_view image_in(const Request& request) {
   const auto type = request.header("content-type");
-  if (request.body.empty()) throw Refusal(400, "the body is empty");
-  std::string input;
-  if (!description.takes_images())
-    input = read_feature_row(description, request.body);
-  else
-    input = model.served.input_of_image(type.starts_with("multipart/form-data") ? file_of_form(type, request.body)
-                                                                                : std::string_view(request.body));
-  ask(model, std::move(input), 1, respond,
-      [&description](const PlainPredictions& answers) { return json_response(plain_answer(description, answers, 0)); });
+  return type.starts_with("multipart/form-data") ? file_of_form(type, request.body) : std::string_view(request.body);
+}
+
+}  // namespace
+
+void InferenceServer::predict(const AskedPointer& asked) {
+  const auto name = asked->request.parameter("model");
+  const auto model = name.empty() ? served()->models.front() : model_named(name);
+  if (asked->request.body.empty()) throw Refusal(400, "the body is empty");
+  if (model->served.description.takes_images()) return predict_image(model, asked);
+  const auto size = static_cast<int64_t>(asked->request.body.size());
+  prepared(asked, {size, 4 * size}, [this, model, asked] {
+    ask(model, read_feature_row(model->served.description, asked->request.body), 1, asked,
+        [model](const PlainPredictions& answers) { return plain_response(model->served.description, answers); });
+  });
+}
+
+void InferenceServer::predict_image(const ModelPointer& model, const AskedPointer& asked) {
+  const auto file = image_in(asked->request);
+  const auto facts = model->served.facts_of_image(file);
+  const auto pixels = facts.height * facts.width;
+  if (pixels > options_.max_pixels)
+    throw Refusal(413, fmt::format("an image should have at most {} pixels, found {} x {}", options_.max_pixels,
+                                   facts.width, facts.height));
+  constexpr int64_t kBand = 64 * 16;  // rows that are being resized, with their copies
+  const Effort effort{
+      pixels + static_cast<int64_t>(file.size()),
+      facts.decoder_bytes + 3 * facts.height * model->served.description.shape[2] + kBand * facts.width};
+  prepared(asked, effort, [this, model, asked] {
+    ask(model, model->served.input_of_image(image_in(asked->request)), 1, asked,
+        [model](const PlainPredictions& answers) { return plain_response(model->served.description, answers); });
+  });
 }
 
 std::string InferenceServer::metrics_text() const {
   ServerMetrics::Gauges gauges;
   gauges.connections = connections ? connections() : 0;
-  for (const auto& model : models_) gauges.waiting[model->served.description.name] = model->queue->waiting();
+  gauges.decoding = small_work_.waiting() + large_work_.waiting();
+  gauges.memory = memory_->used();
+  for (const auto now = served(); const auto& model : now->models)
+    gauges.waiting[model->served.description.name] = model->queue->waiting();
   return metrics_.text(gauges);
 }
 

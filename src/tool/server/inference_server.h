@@ -4,32 +4,55 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tool/server/batch_queue.h"
 #include "tool/server/http_messages.h"
+#include "tool/server/memory_account.h"
 #include "tool/server/metrics.h"
 #include "tool/server/served_model.h"
+#include "tool/server/work_lane.h"
 
 namespace priornet::serving {
+
+/// A request that could not be answered through no fault of its own.
+struct ServerFailure {
+  const Request& request;
+  int status = 500;
+  std::string reason;  ///< with what is no client's business
+};
 
 struct InferenceOptions {
   BatchOptions batch;                        ///< of each model's queue
   std::chrono::milliseconds timeout{5'000};  ///< an input that waits longer is answered with 504
   std::string token;                         ///< asked for by everything but the page and the health; empty: by nothing
-  std::string version;                       ///< of the tool, for /v2
+  /// Names under which clients may ask, beside IP addresses and localhost: "models.example.org", "*.example.org", "*".
+  /// A page from elsewhere whose name is made to mean this machine asks under its own, and reads nothing.
+  std::vector<std::string> allowed_hosts;
+  std::string version;                               ///< of the tool, for /v2
+  int64_t max_pixels = 50'000'000;                   ///< of an image; more are answered with 413
+  std::shared_ptr<MemoryAccount> memory;             ///< that decoding takes from; of 256 MiB if it is none
+  std::function<void(const ServerFailure&)> failed;  ///< told of what a 5xx does not say
 };
 
 /// The routes: the Open Inference Protocol under /v2, /predict, /metrics, and the page at /. Every refusal is a JSON
-/// reason with a 4xx or 5xx. Nothing is read from disk.
+/// reason with a 4xx or 5xx. Nothing is read from disk. Images and long JSON are decoded by threads of their own, so
+/// that connections never wait for them; large ones apart from small ones.
 class InferenceServer {
  public:
   /// ArgumentError without a model, for two of one name, and for a name with a slash.
   InferenceServer(std::vector<ServedModel> models, const InferenceOptions& options);
 
-  /// A Handler; `respond` may be called by a queue's thread.
-  void handle(Request request, const Responder& respond);
+  Handler handler();
+
+  /// Puts others in place of the models and the token. Requests that were taken are answered by the model that was
+  /// there when they came. ArgumentError as the constructor has it, and nothing changes.
+  void replace(std::vector<ServedModel> models, const std::string& token);
+  /// Lets models go that were replaced and have answered; to be called now and then, not by a queue's thread.
+  void sweep();
 
   /// From now on /v2/health/ready says no. What comes is still answered.
   void shut_down() { shutting_down_ = true; }
@@ -46,24 +69,57 @@ class InferenceServer {
     std::string metadata;
     std::unique_ptr<BatchQueue> queue;
   };
+  using ModelPointer = std::shared_ptr<Model>;
+  /// What replace() replaces.
+  struct Served {
+    std::vector<ModelPointer> models;
+    std::string token;
+  };
+  /// A request on its way to its answer.
+  struct Asked {
+    Request request;
+    Responder respond;
+    std::string pattern = "other";  ///< of its route
+    Clock::time_point start = Clock::now();
+  };
+  using AskedPointer = std::shared_ptr<Asked>;
   struct Route {
     std::string pattern;  ///< for the metrics
     std::string method;   ///< that it takes
-    std::function<void(const Request&, const Responder&)> run;
+    std::function<void(const AskedPointer&)> run;
+  };
+  /// What preparing an input costs.
+  struct Effort {
+    int64_t units = 0;  ///< pixels and bytes: about ten million take a second
+    int64_t bytes = 0;  ///< of memory
   };
 
+  std::shared_ptr<const Served> made(std::vector<ServedModel> models, const std::string& token);
+  std::shared_ptr<const Served> served() const;
+  std::optional<Response> admit(const Request& request);
+  void handle(const AskedPointer& asked);
   Route route(const Request& request);
   Route model_route(const Request& request);
-  Model& model_named(std::string_view name);
-  void infer(Model& model, const Request& request, const Responder& respond);
-  void predict(const Request& request, const Responder& respond);
-  void ask(Model& model, std::string inputs, int64_t rows, const Responder& respond,
-           std::function<Response(const PlainPredictions&)> answer);
+  ModelPointer model_named(std::string_view name);
+  void guarded(const AskedPointer& asked, const std::function<void()>& work);
+  void answer(const AskedPointer& asked, Response response);
+  void fail(const AskedPointer& asked, int status, const std::string& said, const std::string& reason);
+  void prepared(const AskedPointer& asked, const Effort& effort, std::function<void()> work);
+  void infer(const ModelPointer& model, const AskedPointer& asked);
+  void predict(const AskedPointer& asked);
+  void predict_image(const ModelPointer& model, const AskedPointer& asked);
+  void ask(const ModelPointer& model, std::string inputs, int64_t rows, const AskedPointer& asked,
+           std::function<Response(const PlainPredictions&)> make_response);
   std::string metrics_text() const;
 
   const InferenceOptions options_;
+  const std::shared_ptr<MemoryAccount> memory_;
   ServerMetrics metrics_;
-  std::vector<std::unique_ptr<Model>> models_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Served> served_;
+  std::vector<ModelPointer> retired_;
+  WorkLane small_work_;
+  WorkLane large_work_;
   std::atomic<bool> shutting_down_{false};
 };
 

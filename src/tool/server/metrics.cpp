@@ -81,6 +81,10 @@ std::string ServerMetrics::text(const Gauges& gauges) const {
   heading(text, "priornet_queue_inputs", "gauge", "Inputs that wait for a batch.");
   for (const auto& [model, count] : gauges.waiting)
     line(fmt::format("priornet_queue_inputs{{model=\"{}\"}}", label(model)), count);
+  heading(text, "priornet_decoding_inputs", "gauge", "Images and long texts that wait to be decoded.");
+  line("priornet_decoding_inputs", gauges.decoding);
+  heading(text, "priornet_request_bytes", "gauge", "Memory that requests hold: bodies, decoding, answers.");
+  line("priornet_request_bytes", gauges.memory);
   heading(text, "priornet_connections", "gauge", "Open connections.");
   line("priornet_connections", gauges.connections);
   heading(text, "process_resident_memory_bytes", "gauge", "Memory that the process holds.");

@@ -129,6 +129,7 @@ ServedModel served_model(std::shared_ptr<Predictor> predictor) {
     use_threads_for(work * rows, threads);
     return plain_predictions(predictor->predict(input_tensor(model, inputs, rows)));
   };
+  served.facts_of_image = [](std::string_view file) { return image_facts(file, "the image"); };
   served.input_of_image = [predictor](std::string_view file) {
     const auto image = predictor->decoded(file, "the image").contiguous();
     return std::string(reinterpret_cast<const char*>(image.data_ptr<uint8_t>()), static_cast<size_t>(image.numel()));

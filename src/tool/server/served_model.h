@@ -1,6 +1,7 @@
 #pragma once
 
 #include <priornet/deploy/predictor.h>
+#include <priornet/learning/images.h>
 #include <priornet/uncertainty/decision.h>
 
 #include <cstdint>
@@ -61,8 +62,9 @@ std::string metadata_json(const ModelDescription& model);
 struct ServedModel {
   ModelDescription description;
   Answerer answer;
-  /// The bytes of an image file as one input of the model. DataError with the reason.
+  /// The bytes of an image file as one input of the model, and what its header says. DataError with the reason.
   std::function<std::string(std::string_view file)> input_of_image;
+  std::function<ImageFacts(std::string_view file)> facts_of_image;
 };
 
 /// A predictor behind the server. Asks it once, so that the first client does not wait for what is set up then. Small

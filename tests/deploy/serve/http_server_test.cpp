@@ -89,59 +89,6 @@ TEST(HttpServer, DoesNotWaitForSlowClients) {
   EXPECT_EQ(idle.reply().status, 0) << "closed without a word";
 }
 
-TEST(HttpServer, LimitsConnections) {
-  serving::HttpOptions http;
-  http.max_connections = 2;
-  const RunningServer server({}, http);
-  HttpClient first(server.port());
-  HttpClient second(server.port());
-  EXPECT_EQ(first.ask("GET", "/v2").status, 200);
-  EXPECT_EQ(second.ask("GET", "/v2").status, 200);
-  HttpClient third(server.port());
-  third.send(HttpClient::request("GET", "/v2", ""));
-  const auto reply = third.reply();
-  EXPECT_EQ(reply.status, 503);
-  EXPECT_EQ(reply.headers.at("Retry-After"), "1");
-  EXPECT_EQ(first.ask("GET", "/v2").status, 200);
-}
-
-TEST(HttpServer, LimitsTheBytesOnTheirWay) {
-  serving::HttpOptions http;
-  http.max_body = 1000;
-  http.max_bodies = 1500;
-  const RunningServer server({}, http);
-  HttpClient first(server.port());
-  first.send("POST /predict HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n");
-  EXPECT_EQ(first.reply().status, 100);
-  HttpClient second(server.port());
-  second.send("POST /predict HTTP/1.1\r\nContent-Length: 1000\r\n\r\n");
-  EXPECT_EQ(second.reply().status, 503);
-  first.send(std::string(1000, 'x'));
-  EXPECT_EQ(first.reply().status, 400);
-  EXPECT_EQ(server.ask("POST", "/predict", std::string(1000, 'x')).status, 400) << "room again, and no image";
-}
-
-TEST(HttpServer, CountsChunksAsTheyCome) {
-  serving::HttpOptions http;
-  http.max_body = 1000;
-  http.max_bodies = 1500;
-  const RunningServer server({}, http);
-  const std::string head = "POST /predict HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
-  const std::string chunk = "320\r\n" + std::string(800, 'x') + "\r\n";
-  HttpClient first(server.port());
-  HttpClient second(server.port());
-  HttpClient small(server.port());
-  first.send(head + chunk);
-  std::this_thread::sleep_for(50ms);
-  small.send(head + "4\r\nabcd\r\n0\r\n\r\n");
-  EXPECT_EQ(small.reply().status, 200) << "few bytes, though nobody said how many";
-  second.send(head + chunk);
-  EXPECT_EQ(second.reply().status, 503);
-  first.send("0\r\n\r\n");
-  EXPECT_EQ(first.reply().status, 400) << "all there, and no image";
-  EXPECT_EQ(server.ask("POST", "/predict", std::string(1000, 'x')).status, 400) << "room again";
-}
-
 TEST(HttpServer, SaysWhereItCannotListen) {
   const RunningServer server;
   serving::HttpOptions http;

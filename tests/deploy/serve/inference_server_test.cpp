@@ -1,12 +1,17 @@
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measure_table.h>
+#include <testing/fixtures.h>
 #include <testing/running_server.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 #include "tool/server/http_messages.h"
 #include "tool/server/served_model.h"
+#include "tool/server/server_log.h"
 
+#include <atomic>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 namespace priornet {
 namespace {
@@ -123,6 +128,117 @@ TEST(InferenceServer, RefusesModelsItCannotName) {
                 "two models are called made-up");
   EXPECT_THROWS(ArgumentError, InferenceServer({made_up_model("a/b")}, {}),
                 "a model's name should not be empty and have no slash, found 'a/b'");
+}
+
+TEST(InferenceServer, KnowsUnderWhichNameItIsAsked) {
+  serving::InferenceOptions options;
+  options.allowed_hosts = {"models.example.org", "*.inside.example"};
+  const RunningServer server(options);
+  const auto status = [&](const std::string& host, const std::string& origin = "", const char* path = "/v2/models") {
+    HttpClient client(server.port());
+    client.send(std::string("GET ") + path + " HTTP/1.1\r\n" + (host.empty() ? "" : "Host: " + host + "\r\n") +
+                (origin.empty() ? "" : "Origin: " + origin + "\r\n") + "\r\n");
+    return client.reply().status;
+  };
+  for (const auto* host : {"", "localhost", "LOCALHOST:8080", "127.0.0.1:8080", "[::1]:8080", "10.1.2.3",
+                           "models.example.org", "Models.Example.org:443", "a.b.inside.example"})
+    EXPECT_EQ(status(host), 200) << host;
+  for (const auto* host : {"attacker.example", "inside.example", "localhost.attacker.example", "notinside.example",
+                           "127.0.0.1.attacker.example", "1.2.3.4.5"})
+    EXPECT_EQ(status(host), 421) << host;
+  EXPECT_EQ(status("attacker.example", "", "/v2/health/live"), 200) << "who asks whether it lives";
+  EXPECT_EQ(status("localhost:8080", "http://localhost:8080"), 200) << "its own page";
+  EXPECT_EQ(status("localhost:8080", "https://models.example.org"), 200) << "a page of a name that is allowed";
+  for (const auto* origin : {"http://attacker.example", "http://localhost:3000", "null", "http://"})
+    EXPECT_EQ(status("localhost:8080", origin), 403) << origin;
+  EXPECT_EQ(error_of(server.ask("GET", "/v2", "", "Origin: http://attacker.example\r\n")),
+            "a page of 'http://attacker.example' may not ask this server: --allow-host lets it");
+}
+
+TEST(InferenceServer, TellsTheLogWhatIsNoClientsBusiness) {
+  auto model = made_up_model();
+  model.answer = [](const std::string& inputs, int64_t) -> PlainPredictions {
+    if (inputs[0] == 'm') throw std::bad_alloc();
+    if (inputs[0] == 'g') TORCH_CHECK(false, "CUDA out of memory. Tried to allocate 2 MiB");
+    TORCH_CHECK(inputs[0] == 'e', "mat1 and mat2 shapes cannot be multiplied");
+    throw Error("its logits are not finite");
+  };
+  std::vector<std::string> logged;
+  std::mutex mutex;
+  serving::InferenceOptions options;
+  options.failed = [&](const serving::ServerFailure& failure) {
+    const std::lock_guard lock(mutex);
+    logged.push_back(std::to_string(failure.status) + " " + failure.request.path + " " + failure.reason);
+  };
+  const RunningServer server({model}, options, {});
+  const auto of_libtorch = server.ask("POST", "/predict", "torc");
+  EXPECT_EQ(of_libtorch.status, 500);
+  EXPECT_EQ(error_of(of_libtorch), "the model failed; the server's log says why");
+  EXPECT_EQ(error_of(server.ask("POST", "/predict", "erro")), "the model failed: its logits are not finite");
+  for (const auto* body : {"memo", "gpu!"}) {
+    const auto reply = server.ask("POST", "/predict", body);
+    EXPECT_EQ(reply.status, 503) << body;
+    EXPECT_EQ(reply.headers.at("Retry-After"), "1");
+    EXPECT_EQ(error_of(reply), "the server is out of memory for this request");
+  }
+  ASSERT_EQ(logged.size(), 4U);
+  EXPECT_TRUE(logged[0].starts_with("500 /predict mat1 and mat2 shapes cannot be multiplied")) << logged[0];
+}
+
+TEST(InferenceServer, ReplacesItsModelsAndToken) {
+  RunningServer server;
+  EXPECT_EQ(server.ask("GET", "/v2/models/made-up").status, 200);
+  server.server().replace({made_up_model("newer")}, "s3cret");
+  server.server().sweep();
+  EXPECT_EQ(server.ask("GET", "/v2/models/newer").status, 401);
+  const std::string token = "Authorization: Bearer s3cret\r\n";
+  EXPECT_EQ(server.ask("GET", "/v2/models/newer", "", token).status, 200);
+  EXPECT_EQ(server.ask("GET", "/v2/models/made-up", "", token).status, 404);
+  EXPECT_THROWS(ArgumentError, server.server().replace({}, ""), "a server should have a model");
+  EXPECT_EQ(server.ask("POST", "/predict", "abcd", token).status, 200) << "as it was";
+}
+
+// Requests that are asked while models are exchanged all the time.
+TEST(InferenceServer, LosesNothingWhileItReplacesModels) {
+  RunningServer server;
+  std::atomic<bool> over{false};
+  std::atomic<int> answered{0}, lost{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 8; ++i)
+    clients.emplace_back([&] {
+      HttpClient client(server.port());
+      while (!over) ++(client.ask("POST", "/predict", "abcd").status == 200 ? answered : lost);
+    });
+  for (int i = 0; i < 50; ++i) {
+    const auto before = answered.load();
+    server.server().replace({made_up_model()}, "");
+    while (answered < before + 20 && lost == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    server.server().sweep();
+  }
+  over = true;
+  for (auto& client : clients) client.join();
+  EXPECT_EQ(lost, 0);
+  EXPECT_GE(answered, 1000);
+}
+
+TEST(ServerLog, WritesOneLineOfJsonEach) {
+  const TemporaryFolder folder;
+  const auto path = folder / "log";
+  {
+    serving::ServerLog log(path);
+    log.write({{"target", "/a\nb\x1b[31m\xff"}, {"status", 200}});
+    std::filesystem::rename(path, folder / "older");
+    log.reopen();
+    while (!std::filesystem::exists(path)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    log.write({{"status", 503}});
+  }
+  const auto older = bytes_of(folder / "older");
+  EXPECT_EQ(std::count(older.begin(), older.end(), '\n'), 1) << older;
+  EXPECT_EQ(older.find('\x1b'), std::string::npos) << older;
+  EXPECT_EQ(json::parse(older)["status"], 200);
+  EXPECT_EQ(json::parse(older)["time"].get<std::string>().size(), 24U) << older;
+  EXPECT_EQ(json::parse(bytes_of(path))["status"], 503);
+  EXPECT_THROW(serving::ServerLog(folder / "no" / "folder"), DataError);
 }
 
 TEST(InferenceServer, WantsItsToken) {

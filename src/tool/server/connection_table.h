@@ -1,0 +1,124 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tool/server/memory_account.h"
+
+// Who is connected, and who makes way for others. Whatever one address does, another finds room: an address has a share
+// of the connections and of the memory. Within a share, what waits goes before what works.
+
+namespace priornet::serving {
+
+enum class ConnectionPhase {
+  kIdle,       ///< waits for a request
+  kReceiving,  ///< has got a part of one
+  kAnswering,  ///< its request is worked on
+  kWriting,    ///< its answer is on its way
+  kClosing,    ///< its last answer is; it counts no more
+};
+
+/// A connection as the table sees it; called from any thread.
+class Guest {
+ public:
+  virtual ~Guest() = default;
+  /// Its place is given to another: it ends, unless it is in another phase by now.
+  virtual void make_way(ConnectionPhase phase) = 0;
+  /// No connection waits long for its next request any more.
+  virtual void end_soon() = 0;
+};
+
+struct ConnectionLimits {
+  int64_t connections = 256;
+  int64_t per_address = 128;
+  int64_t closing = 256;  ///< connections that have their last answer and are only waited for
+};
+
+class ConnectionTable {
+ public:
+  using Phase = ConnectionPhase;
+  class Seat;
+
+  ConnectionTable(const ConnectionLimits& limits, std::shared_ptr<MemoryAccount> memory)
+      : limits_(limits), memory_(std::move(memory)) {}
+
+  /// A seat for a connection from `address`. Where there is none free the longest idle one makes way, else the one that
+  /// has been sending its request, or taking its answer, for longest; of the same address where that has its share,
+  /// else of the address that has the most. Where all are being answered the seat is one to refuse from:
+  /// Seat::refused().
+  std::unique_ptr<Seat> enter(const std::string& address);
+
+  /// Connections that are not closing.
+  int64_t connections() const;
+  std::vector<std::shared_ptr<Guest>> guests() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Address {
+    int64_t connections = 0;
+    int64_t bytes = 0;
+    int64_t seats = 0;  ///< with those that are closing
+  };
+  using Evicted = std::vector<std::pair<std::shared_ptr<Guest>, Phase>>;
+
+  Seat* next_to_go(const std::string* address, Clock::time_point now);
+  Seat* largest_unfinished(const std::string* address, int64_t above);
+  void evict(Seat& seat, Evicted& evicted);
+  static void tell(const Evicted& evicted);
+  void count(Seat& seat, int64_t by);
+  void give_back(Seat& seat);
+  bool move(Seat& seat, Phase phase, Evicted& evicted);
+
+  const ConnectionLimits limits_;
+  const std::shared_ptr<MemoryAccount> memory_;
+  mutable std::mutex mutex_;
+  std::list<Seat*> seats_;
+  std::unordered_map<std::string, Address> addresses_;
+  int64_t connections_ = 0;
+  int64_t closing_ = 0;
+};
+
+/// A connection's place in the table; it leaves with the object.
+class ConnectionTable::Seat {
+ public:
+  ~Seat();
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+
+  void belongs_to(std::weak_ptr<Guest> guest);
+  bool refused() const { return refused_; }
+  const std::string& address() const { return address_; }
+
+  /// False where the connection was told to make way and may not go on. One that was idle may.
+  bool enter(Phase phase);
+
+  /// Bytes on the connection's account. Where there is no room, the largest body that has not arrived whole makes way
+  /// if it is larger; else false, and nothing is taken. One address has half of the account at most.
+  bool take(int64_t bytes);
+  void give_back();
+
+ private:
+  friend class ConnectionTable;
+  Seat(ConnectionTable& table, std::string address) : table_(table), address_(std::move(address)) {}
+
+  ConnectionTable& table_;
+  const std::string address_;
+  std::list<Seat*>::iterator place_;
+  std::weak_ptr<Guest> guest_;
+  Phase phase_ = Phase::kReceiving;
+  Clock::time_point since_ = Clock::now();
+  int64_t bytes_ = 0;
+  bool counted_ = false;
+  bool leaving_ = false;
+  bool refused_ = false;
+};
+
+}  // namespace priornet::serving
