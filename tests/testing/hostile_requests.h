@@ -71,11 +71,11 @@ class HostileClient {
       case 7:
         return client.send(posted(std::string(1 + below(100'000), below(2) == 0 ? '[' : '{')));
       case 8:  // a shape of which nothing is there
-        return client.send(posted(R"({"inputs":[{"name":"x","datatype":"UINT8","shape":[)" +
+        return client.send(posted(R"({"inputs":[{"name":"input","datatype":"UINT8","shape":[)" +
                                   std::to_string(below(size_t{1} << 62)) + R"(,1,28,28],"data":[1]}]})"));
       case 9: {  // lengths of binary data that lie
         const std::string body =
-            R"({"inputs":[{"name":"x","datatype":"FP32","shape":[1,1,28,28],"parameters":{"binary_data_size":)" +
+            R"({"inputs":[{"name":"input","datatype":"FP32","shape":[1,1,28,28],"parameters":{"binary_data_size":)" +
             std::to_string(below(size_t{1} << 40)) + "}}]}" + noise(below(4000));
         return client.send(posted(body, "Inference-Header-Content-Length: " + std::to_string(below(5000)) + "\r\n"));
       }

@@ -115,6 +115,7 @@ serving::InferenceOptions inference_options(ServeOptions& options) {
   inference.token = token_of(options);
   inference.allowed_hosts = options.allowed_hosts;
   inference.version = PRIORNET_VERSION;
+  inference.max_body = options.max_body << 20;
   inference.max_pixels = static_cast<int64_t>(options.max_megapixels * 1e6);
   // One address may hold half of it, and a body may be copied.
   inference.memory = std::make_shared<serving::MemoryAccount>(std::max(options.memory, 4 * options.max_body) << 20);

@@ -83,6 +83,7 @@ void check_host(const Request& request, const std::vector<std::string>& allowed)
 constexpr int64_t kAtOnce = 1 << 16;
 constexpr int64_t kSmall = 1 << 21;
 constexpr int64_t kMemory = int64_t{256} << 20;
+constexpr size_t kWorthCompressing = 1024;
 
 int small_work_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2); }
 
@@ -142,7 +143,10 @@ void InferenceServer::sweep() {
 Handler InferenceServer::handler() {
   return {[this](const Request& head) { return admit(head); },
           [this](Request request, Responder respond) {
-            handle(std::make_shared<Asked>(Asked{std::move(request), std::move(respond)}));
+            const auto asked = std::make_shared<Asked>();
+            asked->request = std::move(request);
+            asked->respond = std::move(respond);
+            handle(asked);
           }};
 }
 
@@ -155,6 +159,12 @@ void InferenceServer::finish() {
 }
 
 void InferenceServer::answer(const AskedPointer& asked, Response response) {
+  const auto coding = accepted_coding(asked->request.header("accept-encoding"));
+  if (coding != ContentCoding::kIdentity && response.status == 200 && response.body.size() >= kWorthCompressing) {
+    response.body = compressed(response.body, coding);
+    response.headers.emplace_back("Content-Encoding", name_of(coding));
+    response.headers.emplace_back("Vary", "Accept-Encoding");
+  }
   metrics_.request(asked->pattern, response.status, Clock::now() - asked->start);
   asked->respond(std::move(response));
 }
@@ -197,6 +207,9 @@ std::optional<Response> InferenceServer::admit(const Request& request) {
     if (request.method != chosen.method)
       throw Refusal(405, fmt::format("{} takes {}, found {}", request.path, chosen.method, request.method),
                     {{"Allow", chosen.method == "GET" ? "GET, HEAD" : chosen.method}});
+    if (const auto coding = request.header("content-encoding"); !content_coding(coding))
+      throw Refusal(415, fmt::format("a body may come compressed by gzip or deflate, found '{}'", coding.substr(0, 64)),
+                    {{"Accept-Encoding", "gzip, deflate"}});
   });
   return refusal;
 }
@@ -206,8 +219,24 @@ void InferenceServer::handle(const AskedPointer& asked) {
   guarded(asked, [&] {
     const auto chosen = route(asked->request);
     asked->pattern = chosen.pattern;
-    chosen.run(asked);
+    const auto coding = content_coding(asked->request.header("content-encoding"));
+    if (!coding || *coding == ContentCoding::kIdentity || asked->request.body.empty()) return chosen.run(asked);
+    constexpr int64_t kMostRatio = 1032;  // of deflate
+    const auto most = std::min(options_.max_body, kMostRatio * static_cast<int64_t>(asked->request.body.size()));
+    prepared(asked, {most / 8, 0}, [this, asked, coding = *coding, run = chosen.run] {
+      expand(asked, coding);
+      run(asked);
+    });
   });
+}
+
+// What it becomes stays on the account until it is answered.
+void InferenceServer::expand(const AskedPointer& asked, ContentCoding coding) {
+  auto body = expanded(asked->request.body, coding, options_.max_body);
+  if (!body) throw Refusal(413, fmt::format("the body should have at most {} bytes, expanded", options_.max_body));
+  asked->expanded = std::make_unique<TakenMemory>(*memory_, static_cast<int64_t>(body->size()));
+  if (!*asked->expanded) throw Refusal(503, "too many bytes are on their way to the server");
+  asked->request.body = std::move(*body);
 }
 
 // Work that would hold other connections up is done elsewhere.
@@ -245,7 +274,7 @@ InferenceServer::Route InferenceServer::route(const Request& request) {
   if (path == "/v2" || path == "/v2/")
     return fixed(nlohmann::json{{"name", "priornet"},
                                 {"version", options_.version},
-                                {"extensions", nlohmann::json::array({"binary_tensor_data"})}}
+                                {"extensions", nlohmann::json::array({"binary_tensor_data", "classification"})}}
                      .dump(),
                  "/v2");
   if (path == "/v2/health/live") return fixed(R"({"live":true})", path);

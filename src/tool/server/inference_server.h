@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tool/server/batch_queue.h"
+#include "tool/server/content_coding.h"
 #include "tool/server/http_messages.h"
 #include "tool/server/memory_account.h"
 #include "tool/server/metrics.h"
@@ -34,6 +35,7 @@ struct InferenceOptions {
   std::vector<std::string> allowed_hosts;
   std::string version;                               ///< of the tool, for /v2
   int64_t max_pixels = 50'000'000;                   ///< of an image; more are answered with 413
+  int64_t max_body = int64_t{16} << 20;              ///< of a body that came compressed; more is answered with 413
   std::shared_ptr<MemoryAccount> memory;             ///< that decoding takes from; of 256 MiB if it is none
   std::function<void(const ServerFailure&)> failed;  ///< told of what a 5xx does not say
 };
@@ -81,6 +83,7 @@ class InferenceServer {
     Responder respond;
     std::string pattern = "other";  ///< of its route
     Clock::time_point start = Clock::now();
+    std::unique_ptr<TakenMemory> expanded;  ///< what its body became
   };
   using AskedPointer = std::shared_ptr<Asked>;
   struct Route {
@@ -98,6 +101,7 @@ class InferenceServer {
   std::shared_ptr<const Served> served() const;
   std::optional<Response> admit(const Request& request);
   void handle(const AskedPointer& asked);
+  void expand(const AskedPointer& asked, ContentCoding coding);
   Route route(const Request& request);
   Route model_route(const Request& request);
   ModelPointer model_named(std::string_view name);

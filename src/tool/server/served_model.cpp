@@ -57,7 +57,7 @@ std::string metadata_json(const ModelDescription& model) {
                                {"provenance", model.provenance}};
   if (model.calibrated) parameters["false_alarm"] = model.false_alarm;
   const nlohmann::json input = {
-      {"name", "input"}, {"datatype", model.takes_images() ? "UINT8" : "FP32"}, {"shape", shape}};
+      {"name", kInputName}, {"datatype", model.takes_images() ? "UINT8" : "FP32"}, {"shape", shape}};
   return nlohmann::json{{"name", model.name},     {"versions", {"1"}},
                         {"platform", "priornet"}, {"inputs", nlohmann::json::array({input})},
                         {"outputs", outputs},     {"parameters", parameters}}

@@ -45,6 +45,9 @@ struct ModelDescription {
   int64_t bytes_per_row() const { return values_per_row() * (takes_images() ? 1 : 4); }
 };
 
+/// What the Open Inference Protocol calls a model's one input.
+constexpr std::string_view kInputName = "input";
+
 /// One output of the Open Inference Protocol.
 struct OutputDescription {
   std::string name;

@@ -1,5 +1,7 @@
 #include "tool/server/tensor_protocol.h"
 
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
@@ -9,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <variant>
 
 namespace priornet::serving {
@@ -136,10 +139,10 @@ using nlohmann::json;
 
 [[noreturn]] void bad_request(const std::string& reason) { throw ArgumentError(reason); }
 
-// A member of an object that should be of a kind; nullptr if it is not there.
+// A member of an object that should be of a kind; nullptr if it is not there, or null.
 const json* member(const json& object, const char* name, json::value_t kind, const char* wanted) {
   const auto found = object.find(name);
-  if (found == object.end()) return nullptr;
+  if (found == object.end() || found->is_null()) return nullptr;
   const bool number = kind == json::value_t::number_unsigned && found->is_number_unsigned();
   if (!number && found->type() != kind) bad_request(fmt::format("{} should be {}", name, wanted));
   return &*found;
@@ -169,45 +172,68 @@ int64_t rows_of(const json& shape, const ModelDescription& model, int64_t most_r
   return static_cast<int64_t>(rows);
 }
 
-[[noreturn]] void out_of_range(const char* wanted, float found, size_t at) {
+/// A type that an input may have.
+struct DataType {
+  std::string_view name;
+  size_t bytes;
+  bool in_json;
+  float (*value)(const char* bytes);
+};
+
+template <typename Value>
+float plain_value(const char* bytes) {
+  Value value{};
+  std::memcpy(&value, bytes, sizeof value);
+  return static_cast<float>(value);
+}
+
+const DataType kDataTypes[] = {
+    {"UINT8", 1, true, plain_value<uint8_t>},       {"FP16", 2, false, plain_value<c10::Half>},
+    {"BF16", 2, false, plain_value<c10::BFloat16>}, {"FP32", 4, true, plain_value<float>},
+    {"FP64", 8, true, plain_value<double>},
+};
+
+const DataType& data_type(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const auto& type : kDataTypes) {
+    if (type.name == name) return type;
+    names.push_back(type.name);
+  }
+  bad_request(fmt::format("datatype should be one of {}, found {}", fmt::join(names, ", "), name.substr(0, 32)));
+}
+
+[[noreturn]] void out_of_range(const std::string& wanted, float found, size_t at) {
   bad_request(fmt::format("the data should be {}, found {} at index {}", wanted, found, at));
 }
 
-// float32 values as the bytes the model takes.
-std::string model_bytes(const float* values, size_t count, bool whole_bytes, const ModelDescription& model) {
-  if (!model.takes_images()) {
-    for (size_t i = 0; i < count; ++i)
-      if (!std::isfinite(values[i])) out_of_range("finite numbers", values[i], i);
-    return {reinterpret_cast<const char*>(values), count * sizeof(float)};
-  }
-  std::string bytes(count, '\0');
-  for (size_t i = 0; i < count; ++i) {
+void check_values(const std::vector<float>& values, const DataType& type, const ModelDescription& model) {
+  const bool bytes = type.name == "UINT8";
+  for (size_t i = 0; i < values.size(); ++i) {
     const auto value = values[i];
-    if (whole_bytes && !(value >= 0 && value <= 255 && value == std::floor(value)))
+    if (bytes && !(value >= 0 && value <= 255 && value == std::floor(value)))
       out_of_range("whole numbers in [0, 255]", value, i);
-    if (!whole_bytes && !(value >= 0 && value <= 1)) out_of_range("in [0, 1], as FP32 pixels are", value, i);
-    bytes[i] = static_cast<char>(static_cast<unsigned char>(whole_bytes ? value : std::lround(value * 255)));
+    if (!bytes && model.takes_images() && !(value >= 0 && value <= 1))
+      out_of_range(fmt::format("in [0, 1], as {} pixels are", type.name), value, i);
+    if (!std::isfinite(value)) out_of_range("finite numbers", value, i);
   }
+}
+
+// Values as the bytes that the model takes.
+std::string model_bytes(const std::vector<float>& values, const DataType& type, const ModelDescription& model) {
+  check_values(values, type, model);
+  if (!model.takes_images()) return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+  const float scale = type.name == "UINT8" ? 1.0F : 255.0F;
+  std::string bytes(values.size(), '\0');
+  for (size_t i = 0; i < values.size(); ++i)
+    bytes[i] = static_cast<char>(static_cast<unsigned char>(std::lround(values[i] * scale)));
   return bytes;
 }
 
-std::string from_json_data(const std::vector<float>& values, bool uint8, const ModelDescription& model) {
-  if (uint8 && !model.takes_images())
-    for (size_t i = 0; i < values.size(); ++i)
-      if (!(values[i] >= 0 && values[i] <= 255 && values[i] == std::floor(values[i])))
-        out_of_range("whole numbers in [0, 255]", values[i], i);
-  return model_bytes(values.data(), values.size(), uint8, model);
-}
-
-std::string from_binary_data(std::string_view bytes, bool uint8, const ModelDescription& model) {
-  if (uint8 && model.takes_images()) return std::string(bytes);
-  std::vector<float> values(uint8 ? bytes.size() : bytes.size() / sizeof(float));
-  if (uint8)
-    std::transform(bytes.begin(), bytes.end(), values.begin(),
-                   [](char byte) { return static_cast<unsigned char>(byte); });
-  else
-    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
-  return model_bytes(values.data(), values.size(), uint8, model);
+std::string from_binary_data(std::string_view bytes, const DataType& type, const ModelDescription& model) {
+  if (type.name == "UINT8" && model.takes_images()) return std::string(bytes);
+  std::vector<float> values(bytes.size() / type.bytes);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = type.value(bytes.data() + i * type.bytes);
+  return model_bytes(values, type, model);
 }
 
 void read_input(const BoundedJson& header, std::string_view binary, const ModelDescription& model, int64_t most_rows,
@@ -216,11 +242,12 @@ void read_input(const BoundedJson& header, std::string_view binary, const ModelD
   if (inputs.size() != 1 || !inputs[0].is_object())
     bad_request(fmt::format("inputs should hold one tensor, found {}", inputs.size()));
   const auto& input = inputs[0];
-  const auto& type =
-      needed(member(input, "datatype", json::value_t::string, "a string"), "datatype").get_ref<const std::string&>();
-  const bool uint8 = type == "UINT8";
-  if (!uint8 && type != "FP32")
-    bad_request(fmt::format("datatype should be UINT8 or FP32, found {}", type.substr(0, 32)));
+  const auto text = [&](const char* name) -> const std::string& {
+    return needed(member(input, name, json::value_t::string, "a string"), name).get_ref<const std::string&>();
+  };
+  if (const auto& name = text("name"); name != kInputName)
+    bad_request(fmt::format("there is no input '{}': there is {}", name.substr(0, 64), kInputName));
+  const auto& type = data_type(text("datatype"));
   request.rows = rows_of(needed(member(input, "shape", json::value_t::array, "an array"), "shape"), model, most_rows);
   const auto wanted = static_cast<size_t>(request.rows * model.values_per_row());
 
@@ -229,22 +256,23 @@ void read_input(const BoundedJson& header, std::string_view binary, const ModelD
                          ? nullptr
                          : member(*parameters, "binary_data_size", json::value_t::number_unsigned, "a whole number");
   if (size != nullptr) {
-    const auto bytes = wanted * (uint8 ? 1 : sizeof(float));
+    const auto bytes = wanted * type.bytes;
     if (size->get<uint64_t>() != bytes || binary.size() != bytes)
       bad_request(
           fmt::format("the input should come in {} bytes of binary data, found {} of which binary_data_size says {}",
                       bytes, binary.size(), size->get<uint64_t>()));
-    request.inputs = from_binary_data(binary, uint8, model);
+    request.inputs = from_binary_data(binary, type, model);
     return;
   }
   if (!binary.empty()) bad_request(fmt::format("{} bytes of binary data, and no binary_data_size", binary.size()));
-  if (!input.contains("data")) bad_request("data is missing");
-  if (header.numbers.size() != 1 || !input["data"].is_number_unsigned())
-    bad_request("data should be one array of numbers");
+  if (!type.in_json) bad_request(fmt::format("{} should come as binary data: JSON has no such numbers", type.name));
+  const auto data = input.find("data");
+  if (data == input.end() || data->is_null()) bad_request("data is missing");
+  if (header.numbers.size() != 1 || !data->is_number_unsigned()) bad_request("data should be one array of numbers");
   const auto& values = header.numbers.front();
   if (values.size() != wanted)
     bad_request(fmt::format("data should hold {} numbers, as the shape says, found {}", wanted, values.size()));
-  request.inputs = from_json_data(values, uint8, model);
+  request.inputs = model_bytes(values, type, model);
 }
 
 bool flag(const json* parameters, const char* name, bool otherwise) {
@@ -253,28 +281,39 @@ bool flag(const json* parameters, const char* name, bool otherwise) {
   return found == nullptr ? otherwise : found->get<bool>();
 }
 
+int64_t classes_of(const json* parameters, const OutputDescription& output, const ModelDescription& model) {
+  const auto* found = parameters == nullptr
+                          ? nullptr
+                          : member(*parameters, "classification", json::value_t::number_unsigned, "a whole number");
+  if (found == nullptr || found->get<uint64_t>() == 0) return 0;
+  if (!output.by_class)
+    bad_request(fmt::format("classification is for outputs with a value per class, which {} has not", output.name));
+  return static_cast<int64_t>(std::min<uint64_t>(found->get<uint64_t>(), model.class_names.size()));
+}
+
 void read_outputs(const json& document, const ModelDescription& model, TensorRequest& request) {
   const bool binary =
       flag(member(document, "parameters", json::value_t::object, "an object"), "binary_data_output", false);
   const auto known = outputs_of(model);
   const auto* outputs = member(document, "outputs", json::value_t::array, "an array");
   if (outputs == nullptr || outputs->empty()) {
-    for (const auto& output : known) request.outputs.push_back({output.name, binary});
+    for (const auto& output : known) request.outputs.push_back({output.name, binary, 0});
     return;
   }
   for (const auto& output : *outputs) {
     if (!output.is_object()) bad_request("outputs should hold objects");
     const auto& name = needed(member(output, "name", json::value_t::string, "a string"), "the name of an output")
                            .get_ref<const std::string&>();
-    if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.name == name; })) {
+    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == name; });
+    if (found == known.end()) {
       std::vector<std::string> names;
       for (const auto& one : known) names.push_back(one.name);
       bad_request(fmt::format("there is no output '{}': there are {}", name.substr(0, 64), fmt::join(names, ", ")));
     }
     if (std::any_of(request.outputs.begin(), request.outputs.end(), [&](const auto& one) { return one.name == name; }))
       bad_request(fmt::format("the output '{}' is asked for twice", name));
-    request.outputs.push_back(
-        {name, flag(member(output, "parameters", json::value_t::object, "an object"), "binary_data", binary)});
+    const auto* parameters = member(output, "parameters", json::value_t::object, "an object");
+    request.outputs.push_back({name, flag(parameters, "binary_data", binary), classes_of(parameters, *found, model)});
   }
 }
 
@@ -326,12 +365,31 @@ std::string read_feature_row(const ModelDescription& model, std::string_view bod
     }
     if (values.size() != width) bad_request("the model knows no names of features: they should be an array");
   }
-  return model_bytes(values.data(), values.size(), false, model);
+  return model_bytes(values, data_type("FP32"), model);
 }
 
 namespace {
 
-using OutputValues = std::variant<std::vector<int64_t>, std::vector<double>, std::vector<std::string_view>>;
+using OutputValues =
+    std::variant<std::vector<int64_t>, std::vector<double>, std::vector<std::string_view>, std::vector<std::string>>;
+
+// Of each row the best `count` classes, best first, as the classification extension has them.
+std::vector<std::string> best_classes(const std::vector<double>& values, int64_t count, const ModelDescription& model) {
+  const auto classes = static_cast<int64_t>(model.class_names.size());
+  std::vector<std::string> texts;
+  std::vector<int64_t> order(static_cast<size_t>(classes));
+  for (size_t row = 0; row < values.size(); row += static_cast<size_t>(classes)) {
+    const auto value = [&](int64_t index) { return values[row + static_cast<size_t>(index)]; };
+    std::iota(order.begin(), order.end(), int64_t{0});
+    std::partial_sort(order.begin(), order.begin() + count, order.end(),
+                      [&](int64_t a, int64_t b) { return value(a) > value(b) || (value(a) == value(b) && a < b); });
+    for (int64_t i = 0; i < count; ++i) {
+      const auto index = order[static_cast<size_t>(i)];
+      texts.push_back(fmt::format("{:f}:{}:{}", value(index), index, model.class_names[static_cast<size_t>(index)]));
+    }
+  }
+  return texts;
+}
 
 OutputValues values_of(const std::string& name, const ModelDescription& model, const PlainPredictions& answers) {
   if (name == "prediction") return answers.prediction;
@@ -353,9 +411,10 @@ OutputValues values_of(const std::string& name, const ModelDescription& model, c
 }
 
 void write_json(std::string& text, int64_t value) { fmt::format_to(std::back_inserter(text), "{}", value); }
-void write_json(std::string& text, std::string_view value) {
-  fmt::format_to(std::back_inserter(text), "\"{}\"", value);  // a verdict: nothing to escape
+std::string json_text(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
+void write_json(std::string& text, std::string_view value) { text += json_text(value); }
 void write_json(std::string& text, double value) {
   if (std::isfinite(value))
     fmt::format_to(std::back_inserter(text), "{}", value);
@@ -371,24 +430,24 @@ void write_bytes(std::string& bytes, std::string_view value) {
   write_bytes(bytes, static_cast<uint32_t>(value.size()));
   bytes += value;
 }
+void write_bytes(std::string& bytes, const std::string& value) { write_bytes(bytes, std::string_view(value)); }
 
 }  // namespace
 
 Response tensor_response(const ModelDescription& model, const TensorRequest& request, const PlainPredictions& answers) {
-  const auto quoted = [](const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  };
   const auto known = outputs_of(model);
   std::string binary;
-  auto text = fmt::format("{{\"model_name\":{},\"model_version\":\"1\"", quoted(model.name));
-  if (!request.id.empty()) text += ",\"id\":" + quoted(request.id);
+  auto text = fmt::format("{{\"model_name\":{},\"model_version\":\"1\"", json_text(model.name));
+  if (request.id) text += ",\"id\":" + json_text(*request.id);
   text += ",\"outputs\":[";
   for (size_t i = 0; i < request.outputs.size(); ++i) {
-    const auto& [name, as_bytes] = request.outputs[i];
+    const auto& [name, as_bytes, classes] = request.outputs[i];
     const auto& output = *std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == name; });
     fmt::format_to(std::back_inserter(text), R"({}{{"name":"{}","datatype":"{}","shape":[{}{}])", i == 0 ? "" : ",",
-                   name, output.datatype, answers.rows,
-                   output.by_class ? fmt::format(",{}", answers.classes) : std::string());
+                   name, classes > 0 ? "BYTES" : output.datatype, answers.rows,
+                   output.by_class ? fmt::format(",{}", classes > 0 ? classes : answers.classes) : std::string());
+    auto output_values = values_of(name, model, answers);
+    if (classes > 0) output_values = best_classes(std::get<std::vector<double>>(output_values), classes, model);
     std::visit(
         [&](const auto& values) {
           if (as_bytes) {
@@ -405,7 +464,7 @@ Response tensor_response(const ModelDescription& model, const TensorRequest& req
           }
           text += "]}";
         },
-        values_of(name, model, answers));
+        output_values);
   }
   text += "]}";
   Response response;

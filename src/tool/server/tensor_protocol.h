@@ -3,6 +3,7 @@
 #include <priornet/deploy/predictor.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,18 +29,21 @@ struct TensorRequest {
   struct Output {
     std::string name;
     bool binary = false;
+    int64_t classes = 0;  ///< asked for by "classification": the best so many as texts, "value:index:name"; 0: numbers
   };
 
-  std::string id;
+  std::optional<std::string> id;
   int64_t rows = 0;
   std::string inputs;           ///< rows * bytes_per_row() bytes
   std::vector<Output> outputs;  ///< those asked for, or all
 };
 
-/// One input tensor, called anything, UINT8 or FP32, [N, C, H, W] or [N, D]. FP32 pixels are fractions of full
-/// brightness, in [0, 1]. `header_length` is the value of Inference-Header-Content-Length, empty without binary data.
-/// ArgumentError with the reason: malformed JSON, a wrong shape or type, data of another size, values out of range,
-/// more than `most_rows` inputs, an unknown output. Nothing is allocated for a shape whose data is not there.
+/// One input tensor, called "input", of UINT8, FP16, BF16, FP32 or FP64, [N, C, H, W] or [N, D]; of FP16 and BF16 in
+/// binary data alone, as JSON has no such numbers. Pixels that are no UINT8 are fractions of full brightness, in [0,
+/// 1]. `header_length` is the value of Inference-Header-Content-Length, empty without binary data. A member that may be
+/// left out may be null. ArgumentError with the reason: malformed JSON, another name, a wrong shape or type, data of
+/// another size, values out of range, more than `most_rows` inputs, an unknown output. Nothing is allocated for a shape
+/// whose data is not there.
 TensorRequest read_tensor_request(const ModelDescription& model, std::string_view body, std::string_view header_length,
                                   int64_t most_rows);
 

@@ -27,7 +27,7 @@ std::string error_of(const HttpReply& reply) { return json::parse(reply.body).at
 
 TEST(InferenceServer, SpeaksTheOpenInferenceProtocol) {
   const RunningServer server;
-  EXPECT_EQ(json::parse(server.ask("GET", "/v2").body)["extensions"], json({"binary_tensor_data"}));
+  EXPECT_EQ(json::parse(server.ask("GET", "/v2").body)["extensions"], json({"binary_tensor_data", "classification"}));
   EXPECT_EQ(server.ask("GET", "/v2/health/live").status, 200);
   EXPECT_EQ(server.ask("GET", "/v2/health/ready").status, 200);
   EXPECT_EQ(json::parse(server.ask("GET", "/v2/models").body)["models"], json({"made-up", "table"}));

@@ -1,6 +1,7 @@
 #include <priornet/uncertainty/errors.h>
 #include <testing/made_up_model.h>
 #include <testing/throws.h>
+#include "tool/server/content_coding.h"
 #include "tool/server/http_messages.h"
 #include "tool/server/tensor_protocol.h"
 
@@ -19,7 +20,7 @@ TensorRequest read(const std::string& body, const std::string& length = "", cons
   return read_tensor_request(model, body, length, 16);
 }
 
-std::string input(const std::string& rest) { return R"({"inputs":[{"name":"x",)" + rest + "}]}"; }
+std::string input(const std::string& rest) { return R"({"inputs":[{"name":"input",)" + rest + "}]}"; }
 
 TEST(TensorRequest, TakesFlatAndNestedNumbers) {
   const std::string bytes = {'\1', '\2', '\3', '\4'};
@@ -40,8 +41,33 @@ TEST(TensorRequest, TakesBinaryData) {
   EXPECT_EQ(read(floats + bytes, std::to_string(floats.size()), made_up_table_model().description).inputs, bytes);
 }
 
+// One number in each type: 0.5 is exact in all of them.
+TEST(TensorRequest, TakesEveryPrecision) {
+  const std::pair<std::string, std::string> halves[] = {{"FP16", std::string("\x00\x38", 2)},
+                                                        {"BF16", std::string("\x00\x3f", 2)},
+                                                        {"FP32", std::string("\0\0\0\x3f", 4)},
+                                                        {"FP64", std::string("\0\0\0\0\0\0\xe0\x3f", 8)}};
+  for (const auto& [type, half] : halves) {
+    const auto head = input(R"("datatype":")" + type + R"(","shape":[1,1,2,2],"parameters":{"binary_data_size":)" +
+                            std::to_string(4 * half.size()) + "}");
+    EXPECT_EQ(read(head + half + half + half + half, std::to_string(head.size())).inputs, "\x80\x80\x80\x80") << type;
+  }
+  const auto numbers =
+      read(input(R"("datatype":"FP64","shape":[1,2],"data":[0.5,-2])"), "", made_up_table_model().description);
+  EXPECT_EQ(numbers.inputs, std::string("\0\0\0\x3f\0\0\0\xc0", 8));
+}
+
+TEST(TensorRequest, TakesNullForWhatMayBeLeftOut) {
+  const auto request = read(
+      R"({"id":null,"parameters":null,"outputs":null,"inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,2,2],)"
+      R"("parameters":null,"data":[0,0,0,0]}]})");
+  EXPECT_FALSE(request.id);
+  EXPECT_EQ(request.outputs.size(), 8U);
+}
+
 TEST(TensorRequest, SelectsOutputs) {
-  const auto request = read(R"({"id":"7","inputs":[{"name":"x","datatype":"UINT8","shape":[1,1,2,2],"data":[0,0,0,0]}],
+  const auto request =
+      read(R"({"id":"7","inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,2,2],"data":[0,0,0,0]}],
     "outputs":[{"name":"verdict"},{"name":"p_value","parameters":{"binary_data":true}}]})");
   ASSERT_EQ(request.outputs.size(), 2U);
   EXPECT_EQ(request.id, "7");
@@ -60,8 +86,16 @@ TEST(TensorRequest, SaysWhatIsWrong) {
   expect_refused(R"({"inputs":{}})", "inputs should be an array");
   expect_refused(R"({"inputs":[]})", "inputs should hold one tensor, found 0");
   expect_refused(input(R"("shape":[1,1,2,2],"data":[])"), "datatype is missing");
-  expect_refused(input(R"("datatype":"FP16","shape":[1,1,2,2],"data":[])"),
-                 "datatype should be UINT8 or FP32, found FP16");
+  expect_refused(R"({"inputs":[{"shape":[1,1,2,2],"data":[]}]})", "name is missing");
+  expect_refused(R"({"inputs":[{"name":"x"}]})", "there is no input 'x': there is input");
+  expect_refused(input(R"("datatype":"FP8","shape":[1,1,2,2],"data":[])"),
+                 "datatype should be one of UINT8, FP16, BF16, FP32, FP64, found FP8");
+  expect_refused(input(R"("datatype":"FP16","shape":[1,1,2,2],"data":[0,0,0,0])"),
+                 "FP16 should come as binary data: JSON has no such numbers");
+  expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,2],"data":null)"), "data is missing");
+  expect_refused(R"({"inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,2,2],"data":[0,0,0,0]}],)"
+                 R"("outputs":[{"name":"entropy","parameters":{"classification":2}}]})",
+                 "classification is for outputs with a value per class, which entropy has not");
   expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,3],"data":[])"),
                  "the shape of the input should be [N, 1, 2, 2], found [1,1,2,3]");
   expect_refused(input(R"("datatype":"UINT8","shape":[-1,1,2,2],"data":[])"),
@@ -77,7 +111,7 @@ TEST(TensorRequest, SaysWhatIsWrong) {
   expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,2],"data":["a",2,3,4])"), "data should hold numbers only");
   expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,2],"data":7)"), "data should be one array of numbers");
   expect_refused(
-      R"({"inputs":[{"datatype":"UINT8","shape":[1,1,2,2],"data":[0,0,0,0]}],"outputs":[{"name":"logits"}]})",
+      R"({"inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,2,2],"data":[0,0,0,0]}],"outputs":[{"name":"logits"}]})",
       "there is no output 'logits': there are prediction, probability, probabilities, alphas, entropy, "
       "mutual_information, p_value, verdict");
   expect_refused("{}", "Inference-Header-Content-Length should be at most the body's 2 bytes, found '3'", "3");
@@ -124,6 +158,53 @@ TEST(TensorResponse, WritesJsonAndBytes) {
   std::memcpy(&probability, response.body.data() + length, sizeof probability);
   EXPECT_EQ(probability, 10.0 / 12.0);
   EXPECT_EQ(response.body.substr(length + 16), std::string("\6\0\0\0accept\12\0\0\0unfamiliar", 24));
+}
+
+TEST(TensorResponse, NamesTheBestClasses) {
+  const auto model = made_up_model();
+  const auto answers = model.answer(std::string("\1\11\0\0\2\11\377\0", 8), 2);
+  TensorRequest request;
+  request.id = "";
+  request.outputs = {{"probabilities", false, 2}};
+  const auto response = nlohmann::json::parse(tensor_response(model.description, request, answers).body);
+  EXPECT_EQ(response["id"], "") << "echoed, as it was given";
+  EXPECT_EQ(response["outputs"][0], nlohmann::json::parse(R"({"name":"probabilities","datatype":"BYTES","shape":[2,2],
+      "data":["0.833333:1:bee","0.083333:0:ant","0.833333:2:cat","0.083333:0:ant"]})"));
+  request.outputs = {{"alphas", true, 1}};
+  request.id.reset();
+  const auto binary = tensor_response(model.description, request, answers).body;
+  EXPECT_TRUE(binary.ends_with(std::string("\17\0\0\0", 4) + "10.000000:1:bee" + std::string("\17\0\0\0", 4) +
+                               "10.000000:2:cat"))
+      << binary;
+  EXPECT_EQ(binary.find("\"id\""), std::string::npos);
+}
+
+TEST(ContentCoding, ExpandsWhatItCompressed) {
+  const std::string text(100'000, 'x');
+  for (const auto coding : {ContentCoding::kGzip, ContentCoding::kDeflate}) {
+    const auto small = compressed(text, coding);
+    EXPECT_LT(small.size(), 1000U);
+    EXPECT_EQ(expanded(small, coding, 100'000), text);
+    EXPECT_EQ(expanded(small, coding, 99'999), std::nullopt);
+    EXPECT_EQ(expanded(compressed("", coding), coding, 0), "");
+    EXPECT_THROW(expanded(small.substr(0, small.size() - 1), coding, 1 << 20), ArgumentError) << "breaks off";
+    EXPECT_THROW(expanded(small + "x", coding, 1 << 20), ArgumentError) << "more than it should be";
+    EXPECT_THROW(expanded("", coding, 1 << 20), ArgumentError);
+  }
+  const auto zlib = compressed(text, ContentCoding::kDeflate);
+  EXPECT_EQ(expanded(zlib.substr(2, zlib.size() - 6), ContentCoding::kDeflate, 100'000), text)
+      << "bare, as some send it";
+}
+
+TEST(ContentCoding, IsChosenFromWhatIsAccepted) {
+  EXPECT_EQ(accepted_coding("gzip, deflate, br"), ContentCoding::kGzip);
+  EXPECT_EQ(accepted_coding("deflate"), ContentCoding::kDeflate);
+  EXPECT_EQ(accepted_coding("deflate;q=0.5, gzip;q=0"), ContentCoding::kDeflate);
+  EXPECT_EQ(accepted_coding("br"), ContentCoding::kIdentity);
+  EXPECT_EQ(accepted_coding(""), ContentCoding::kIdentity);
+  EXPECT_EQ(content_coding("GZIP "), ContentCoding::kGzip);
+  EXPECT_EQ(content_coding("br"), std::nullopt);
+  EXPECT_EQ(content_coding("gzip, gzip"), std::nullopt);
 }
 
 TEST(Multipart, FindsTheFile) {
