@@ -1,5 +1,6 @@
 #include "scoring_speed.h"
 
+#include <priornet/learning/detector.h>
 #include <priornet/learning/network.h>
 #include <priornet/learning/networks.h>
 #include <priornet/learning/scoring.h>
@@ -52,12 +53,24 @@ Work work_of(const torch::Device& device, int64_t members, double keep, int64_t 
   return work;
 }
 
+// As many training inputs as nearest neighbours keep.
+std::vector<NamedDetector> fitted(const std::vector<std::string>& names, const Work& work) {
+  NoProgress progress;
+  auto shape = work.images.inputs.sizes().vec();
+  shape[0] = kNeighbourReferences;
+  return fit_detectors(names, work.run.members,
+                       {torch::randint(256, shape, work.images.inputs.options()),
+                        torch::arange(kNeighbourReferences, torch::kInt64) % kClasses, true, 0},
+                       progress);
+}
+
 double images_per_second(Work& work, double seconds, const std::function<void(const torch::Tensor&)>& measure) {
   using Clock = std::chrono::steady_clock;
   const auto device = work.run.device();
   const auto once = [&] {
     NoProgress progress;
-    measure(run_logits(work.run, work.images, work.options, progress));
+    std::vector<NamedTensor> columns;
+    measure(run_logits(work.run, work.images, work.options, progress, &columns));
   };
   once();
   wait_for(device);
@@ -80,6 +93,12 @@ void measure_scoring(const torch::Device& device, double seconds, const ScoringR
   auto one = work_of(device, 1, 1.0, 0);
   report({"Prior Network, one pass", 1,
           images_per_second(one, seconds, [](const auto& logits) { dirichlet_measures(logits); })});
+  for (const auto& [how, names] :
+       {std::pair{"the same, and what its verdict watches", watched_detectors(*one.run.members[0])},
+        std::pair{"the same, and every detector but ODIN", usable_detectors(*one.run.members[0], false)}}) {
+    one.options.detectors = fitted(names, one);
+    report({how, 1, images_per_second(one, seconds, [](const auto& logits) { dirichlet_measures(logits); })});
+  }
   auto dropout = work_of(device, 1, 0.5, kDropoutSamples);
   report({"DNN, dropout samples", kDropoutSamples,
           images_per_second(dropout, seconds, [](const auto& logits) { ensemble_measures(logits); })});

@@ -8,6 +8,7 @@
 #include <priornet/learning/columns.h>
 #include <priornet/learning/config.h>
 #include <priornet/learning/dataset.h>
+#include <priornet/learning/detector.h>
 #include <priornet/learning/evaluation.h>
 #include <priornet/learning/factor_analysis.h>
 #include <priornet/learning/images.h>

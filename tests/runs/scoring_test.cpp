@@ -178,6 +178,38 @@ TEST(Scores, AreTheMeasuresInFloat64) {
   EXPECT_TRUE(both.probabilities.allclose(scores.probabilities, 1e-6, 1e-6));
 }
 
+// The rows in batches, against all of them at once; another fit is another column, also in the cache.
+TEST(Scores, HaveAColumnPerDetector) {
+  const TemporaryFolder folder;
+  auto run = load_small_run();
+  const auto set = small_images(30, 5);
+  const auto fitted = [&](uint64_t seed) {
+    const auto train = small_images(60, seed);
+    return fit_detectors({"gen", "knn", "layers_mahalanobis"}, run.members, {train.inputs, train.labels, true, 0},
+                         silent);
+  };
+  ScoringOptions options;
+  options.detectors = fitted(6);
+  options.batch = 8;
+  const auto scores = cached_score(run, set, options, folder / "", silent);
+  const auto plain = score(run, set, {}, silent);
+  ASSERT_EQ(scores.columns.size(), plain.columns.size() + 3);
+  EXPECT_EQ(scores.columns.back().name, "layers_mahalanobis");
+  EXPECT_TRUE(scores.find("entropy")->allclose(*plain.find("entropy"), 1e-5, 1e-5));
+  const torch::NoGradGuard no_gradient;
+  run.members[0]->eval();
+  const auto inputs = network_inputs(set.inputs, 0, torch::kCPU, {});
+  const auto seen = run.members[0]->activations(inputs, true);
+  for (const auto& [name, values] :
+       detector_columns(options.detectors, {inputs, seen.logits, seen.features, seen.layers, {}, true, &run.members}))
+    EXPECT_TRUE(scores.find(name)->allclose(values, 1e-4, 1e-4)) << name;
+
+  options.detectors = fitted(7);
+  const auto other = cached_score(run, set, options, folder / "", silent);
+  EXPECT_FALSE(other.find("knn")->equal(*scores.find("knn")));
+  EXPECT_TRUE(other.find("gen")->equal(*scores.find("gen")));
+}
+
 TEST(ScoreCache, ComputesOnceAndNeverTrustsWhatChanged) {
   const TemporaryFolder folder;
   const auto cache = folder / "scores";

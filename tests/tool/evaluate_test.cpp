@@ -54,6 +54,38 @@ const Clouds& clouds() {
   return files;
 }
 
+// Those that look at rows of numbers, fitted on the run's training set; all of them see points that lie far off.
+TEST(Evaluate, ShowsEveryDetectorInOneTable) {
+  const auto& files = clouds();
+  const auto [status, out, err] = run_tool({"evaluate", files.dpn, "--data", files.test_set, "--ood", files.far_set,
+                                            "--detectors", "all", "--replicates", "20", "--json"});
+  ASSERT_EQ(status, 0) << err;
+  const auto json = nlohmann::json::parse(out);
+  const std::vector<std::string> wanted = {"max_logit",    "gen",
+                                           "odin",         "react",
+                                           "ash",          "knn",
+                                           "mahalanobis",  "mahalanobis_relative",
+                                           "vim",          "columns_mahalanobis",
+                                           "columns_shift"};
+  EXPECT_EQ(json["detectors"], wanted);
+  std::map<std::string, double> auroc;
+  for (const auto& row : json["out_of_distribution"][0]["detection"]) auroc[row["measure"]] = row["auroc"]["value"];
+  for (const auto& name : wanted) EXPECT_TRUE(auroc.contains(name)) << name;
+  for (const auto* name : {"columns_mahalanobis", "columns_shift", "entropy"}) EXPECT_TRUE(auroc.contains(name));
+  EXPECT_EQ(auroc["columns_mahalanobis"], 1.0);
+  EXPECT_EQ(auroc["columns_shift"], 1.0);
+
+  const auto some = run_tool({"evaluate", files.dpn, "--data", files.test_set, "--detectors", "knn", "vim"});
+  EXPECT_EQ(some.status, 0) << some.err;
+  EXPECT_NE(some.out.find("from the same pass, fitted on training inputs: knn, vim"), std::string::npos) << some.out;
+  const auto unknown = run_tool({"evaluate", files.dpn, "--data", files.test_set, "--detectors", "knm"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_NE(unknown.err.find("there is no detector knm"), std::string::npos) << unknown.err;
+  const auto images = run_tool({"evaluate", files.dpn, "--data", files.test_set, "--detectors", "image_statistics"});
+  EXPECT_EQ(images.status, 1);
+  EXPECT_NE(images.err.find("it looks at images, and the network takes rows of numbers"), std::string::npos);
+}
+
 TEST(Evaluate, PrintsTablesOfEveryTask) {
   const auto& files = clouds();
   const auto [status, out, err] =

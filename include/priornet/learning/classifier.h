@@ -24,6 +24,16 @@ struct LayerSummary {
   int64_t multiply_adds = 0;  ///< for one input
 };
 
+/// What one pass of a classifier gives.
+struct Activations {
+  torch::Tensor logits;               ///< [N, K]
+  torch::Tensor features;             ///< [N, F]; undefined unless gives_features()
+  std::vector<torch::Tensor> layers;  ///< channel_moments of maps inside; none unless asked for and gives_layers()
+};
+
+/// The mean and the root mean square of each channel over the pixels of maps [N, C, H, W]: float32 [N, 2 C].
+torch::Tensor channel_moments(const torch::Tensor& maps);
+
 /// Maps inputs [N, ...] to logits [N, K]. Images come as float32 in [-1, 1], rows of numbers as they were standardised.
 /// Parameters and buffers that are registered as torch::nn::Module asks are trained, stored and moved.
 class Classifier : public torch::nn::Module {
@@ -44,6 +54,11 @@ class Classifier : public torch::nn::Module {
   virtual torch::Tensor from_features(const torch::Tensor& features);
   /// The parameters of from_features(); empty unless gives_features().
   virtual std::vector<torch::Tensor> last_parameters() const { return {}; }
+
+  /// Whether activations() can look at maps inside.
+  virtual bool gives_layers() const { return false; }
+  /// forward() with what it comes by on its way; the layers where `layers`.
+  virtual Activations activations(const torch::Tensor& inputs, bool layers);
 
   /// Whether two passes with dropout at work differ: a torch::nn::Dropout is among its modules.
   virtual bool has_dropout() const;

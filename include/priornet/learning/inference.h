@@ -10,6 +10,7 @@
 namespace priornet {
 
 class Classifier;
+struct Activations;
 
 /// While it lives a network is in evaluation mode, with its dropout at work or not; afterwards it is as it was.
 class Evaluating {
@@ -54,6 +55,11 @@ struct AskOptions {
   /// Gives [S, n, K] of a batch; empty: one pass without dropout.
   std::function<torch::Tensor(Classifier& network, const DropoutBatch& batch)> dropout;
   std::function<void(int64_t rows)> on_batch;  ///< hears before each batch how many rows are done
+  /// Sees each batch as networks take it, with what the first network gives of it, dropout not at work: its logits are
+  /// those of all networks together, [n, K] of one asked once, else [M S, n, K]. One pass serves both, unless there is
+  /// dropout.
+  std::function<void(const torch::Tensor& batch, const Activations& activations)> on_activations;
+  bool layers = false;  ///< whether those activations have layers
 };
 
 /// Logits of networks that lie on one device, at least one, of at least one row: [M S, N, K], member by member, S = 1

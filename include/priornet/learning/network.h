@@ -128,7 +128,8 @@ class NetworkPlan {
   std::vector<std::vector<int64_t>> shapes_;  ///< the input's, then what each layer gives
 };
 
-/// A classifier made of layers. Its features are what its last layer takes, where that is a row per input.
+/// A classifier made of layers. Its features are what its last layer takes, where that is a row per input. Of its maps
+/// detectors see the last of each size.
 class Network : public Classifier {
  public:
   /// Weights are drawn from the generator, layer by layer. ArgumentError if the plan does not end in [classes].
@@ -142,6 +143,11 @@ class Network : public Classifier {
   torch::Tensor features(const torch::Tensor& inputs) override;
   torch::Tensor from_features(const torch::Tensor& features) override;
   std::vector<torch::Tensor> last_parameters() const override;
+
+  bool gives_layers() const override { return !seen_maps_.empty(); }
+  Activations activations(const torch::Tensor& inputs, bool layers) override;
+  /// After which layers the last map of a size is there.
+  const std::vector<size_t>& seen_maps() const { return seen_maps_; }
 
   bool has_dropout() const override { return first_dropout() < plan_.layers(); }
   torch::Tensor before_dropout(const torch::Tensor& inputs) override;
@@ -160,6 +166,7 @@ class Network : public Classifier {
 
   NetworkPlan plan_;
   size_t first_dropout_ = 0;
+  std::vector<size_t> seen_maps_;
 };
 
 }  // namespace priornet

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <priornet/learning/dataset.h>
+#include <priornet/learning/detector.h>
 #include <priornet/learning/odin.h>
 #include <priornet/learning/progress.h>
 #include <priornet/learning/trained_run.h>
@@ -23,6 +24,8 @@ struct ScoringOptions {
   bool bfloat16 = false;
   int64_t mu_theta_samples = 16;     ///< of an ensemble of Dirichlets, for I[mu, theta]; 0: leave it out
   std::optional<OdinSettings> odin;  ///< adds the column `odin`
+  /// Fitted ones, each a column more, in their order, from the same pass (detector.h).
+  std::vector<NamedDetector> detectors = {};
 };
 
 /// The batch that the options ask for on a device.
@@ -30,8 +33,10 @@ int64_t batch_on(const torch::Device& device, const ScoringOptions& options);
 
 /// Logits, float32 on the run's device: [N, K] of one network; [M, N, K] of several members, of dropout samples, or of
 /// both (member by member). With dropout samples only dropout is at work: batch norm stays as in evaluation. The same
-/// seed, batch size and device give the same logits. Sets `torch::manual_seed` where there is dropout.
-torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress);
+/// seed, batch size and device give the same logits. Sets `torch::manual_seed` where there is dropout. The scores of
+/// options.detectors go to `columns`, where there are any.
+torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress,
+                         std::vector<NamedTensor>* columns = nullptr);
 
 /// The scores of N inputs, on the CPU.
 struct SetScores {

@@ -19,6 +19,20 @@ torch::Tensor Classifier::from_features(const torch::Tensor&) {
   throw ArgumentError(fmt::format("{}: the classifier gives no features", name()));
 }
 
+Activations Classifier::activations(const torch::Tensor& inputs, bool) {
+  if (!gives_features()) return {forward(inputs), {}, {}};
+  const auto found = features(inputs);
+  return {from_features(found), found, {}};
+}
+
+torch::Tensor channel_moments(const torch::Tensor& maps) {
+  if (maps.dim() != 4)
+    throw ArgumentError(
+        fmt::format("channel_moments: maps should be [N, C, H, W], found [{}]", fmt::join(maps.sizes(), ", ")));
+  const auto values = maps.to(torch::kFloat32);
+  return torch::cat({values.mean({2, 3}), values.square().mean({2, 3}).sqrt()}, 1);
+}
+
 bool Classifier::has_dropout() const {
   const auto all = modules();
   return std::any_of(all.begin(), all.end(),

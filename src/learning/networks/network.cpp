@@ -65,6 +65,13 @@ Network::Network(NetworkPlan plan, const at::Generator& generator) : plan_(std::
     layer.make_weights(generator);
     for (const auto& [suffix, module] : layer.modules()) register_module(plan_.name(i) + suffix, module);
   }
+  // Of what layer i gives, unless the next gives a map as large.
+  const auto side = [&](size_t index) {
+    const auto& shape = plan_.shape_before(index);
+    return shape.size() == 3 ? shape[1] * shape[2] : 0;
+  };
+  for (size_t i = 0; i < plan_.layers(); ++i)
+    if (side(i + 1) > 0 && (i + 1 == plan_.layers() || side(i + 2) != side(i + 1))) seen_maps_.push_back(i);
   while (first_dropout_ < plan_.layers() && !plan_.layer(first_dropout_).drops()) ++first_dropout_;
 }
 
@@ -92,6 +99,22 @@ torch::Tensor Network::features(const torch::Tensor& inputs) {
 torch::Tensor Network::from_features(const torch::Tensor& features) {
   if (!gives_features()) return Classifier::from_features(features);
   return through(features, plan_.layers() - 1, plan_.layers());
+}
+
+Activations Network::activations(const torch::Tensor& inputs, bool layers) {
+  check_inputs(inputs);
+  Activations result;
+  auto values = inputs;
+  size_t seen = 0;
+  for (size_t i = 0; i < plan_.layers(); ++i) {
+    if (i + 1 == plan_.layers() && gives_features()) result.features = values;
+    values = plan_.layer(i).forward(values);
+    if (!layers || seen == seen_maps_.size() || seen_maps_[seen] != i) continue;
+    result.layers.push_back(channel_moments(values));
+    ++seen;
+  }
+  result.logits = values;
+  return result;
 }
 
 std::vector<torch::Tensor> Network::last_parameters() const {

@@ -274,6 +274,7 @@ std::string to_json(const EvaluationReport& report) {
                {"in_distribution", as_json(report.evaluation.inside)},
                {"out_of_distribution", Json::array()}};
   for (const auto& set : report.evaluation.outside) json["out_of_distribution"].push_back(as_json(set));
+  for (const auto& one : scoring.detectors) json["detectors"].push_back(one.name);
   if (report.odin)
     json["odin"] = {{"temperature", report.odin->choice.settings.temperature},
                     {"step", report.odin->choice.settings.step},

@@ -76,7 +76,8 @@ int64_t batch_on(const torch::Device& device, const ScoringOptions& options) {
   return options.batch != 0 ? options.batch : batch_suiting(device);
 }
 
-torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
+torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress,
+                         std::vector<NamedTensor>* columns) {
   check(run, set, options);
   const auto inputs = run.split.standardised(fit_to_run(set, run).inputs);
   const auto task = "scores of " + set.name;
@@ -88,9 +89,13 @@ torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptio
           options.seed, fmt::format("{}: dropout of member {} from row {}", set.name, batch.member, batch.first));
       return dropout_passes(network, batch.fixed, options.dropout_samples, seed);
     };
+  const std::vector<NamedDetector> none;
+  DetectorPass pass(columns == nullptr ? none : options.detectors, run.members, run.gives_dirichlet());
+  pass.join(ask);
   const auto logits = logits_of_networks(run.members, inputs, inference_of(run, set, options), ask);
   check_finite(logits, set.name);
   progress.report(task, inputs.size(0), inputs.size(0));
+  if (columns != nullptr) *columns = pass.columns();
   return run.members.size() == 1 && options.dropout_samples == 0 ? logits[0] : logits;
 }
 
@@ -112,9 +117,11 @@ torch::Tensor odin_column(TrainedRun& run, const Dataset& set, const ScoringOpti
 
 SetScores score(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress) {
   const auto fitted = fit_to_run(set, run);
-  auto scores = scores_of_logits(run_logits(run, fitted, options, progress), run.gives_dirichlet(),
+  std::vector<NamedTensor> columns;
+  auto scores = scores_of_logits(run_logits(run, fitted, options, progress, &columns), run.gives_dirichlet(),
                                  options.mu_theta_samples, derive_seed(options.seed, set.name + ": mu theta"));
   if (options.odin) scores.columns.push_back({"odin", odin_column(run, fitted, options, progress)});
+  scores.columns.insert(scores.columns.end(), columns.begin(), columns.end());
   return scores;
 }
 
@@ -139,6 +146,20 @@ uint64_t hash_of(const torch::Tensor& values) {
   return content_hash({static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()});
 }
 
+std::string names_of(const std::vector<NamedDetector>& detectors) {
+  std::string names;
+  for (const auto& one : detectors) names += one.name + " ";
+  return names;
+}
+
+// What they learnt.
+std::string hash_of(const std::vector<NamedDetector>& detectors) {
+  std::string text;
+  for (const auto& one : detectors)
+    for (const auto& [part, values] : one.detector->state()) text += fmt::format("{:016x}", hash_of(values));
+  return fmt::format("{:016x}", content_hash(text));
+}
+
 // Everything the scores depend on.
 Facts facts_of(const TrainedRun& run, const Dataset& set, const ScoringOptions& options) {
   const auto odin = options.odin ? fmt::format("{} {}", options.odin->temperature, options.odin->step) : "none";
@@ -154,7 +175,9 @@ Facts facts_of(const TrainedRun& run, const Dataset& set, const ScoringOptions& 
           {"seed", fmt::format("{}", options.seed)},
           {"bfloat16", options.bfloat16 ? "yes" : "no"},
           {"mu_theta_samples", fmt::format("{}", options.mu_theta_samples)},
-          {"odin", odin}};
+          {"odin", odin},
+          {"detectors", names_of(options.detectors)},
+          {"detectors_learnt", hash_of(options.detectors)}};
 }
 
 // One file per set and way of scoring: what later weights say replaces what earlier ones said.
@@ -162,6 +185,7 @@ std::filesystem::path file_of(const std::filesystem::path& cache, Facts facts) {
   const auto name = facts["set"];
   facts.erase("weights");
   facts.erase("inputs");
+  facts.erase("detectors_learnt");
   std::string text;
   for (const auto& [key, value] : facts) text += key + "=" + value + "\n";
   std::string readable;

@@ -5,6 +5,7 @@
 #include <torch/nn/modules/dropout.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "learning/base/gpu_modes.h"
 #include "uncertainty/core/checks.h"
@@ -43,15 +44,26 @@ torch::Tensor logits_of_networks(const std::vector<std::shared_ptr<Classifier>>&
   for_each_batch(inputs, device_of(*networks.at(0)), options, [&](const torch::Tensor& batch, int64_t first) {
     if (ask.on_batch) ask.on_batch(first);
     std::vector<torch::Tensor> members;
+    Activations seen;
     for (size_t m = 0; m < networks.size(); ++m) {
       auto& network = *networks[m];
-      const Evaluating evaluating(network, ask.dropout != nullptr);
       const Autocast autocast(options.bfloat16);
-      const auto logits = ask.dropout ? ask.dropout(network, {network.before_dropout(batch), m, first})
-                                      : network.forward(batch).unsqueeze(0);
+      if (m == 0 && ask.on_activations) {
+        const Evaluating evaluating(network);
+        seen = network.activations(batch, ask.layers);
+      }
+      const Evaluating evaluating(network, ask.dropout != nullptr);
+      const auto logits = ask.dropout             ? ask.dropout(network, {network.before_dropout(batch), m, first})
+                          : seen.logits.defined() ? std::exchange(seen.logits, {}).unsqueeze(0)
+                                                  : network.forward(batch).unsqueeze(0);
       members.push_back(logits.to(torch::kFloat32));
     }
     parts.push_back(torch::cat(members));
+    if (!ask.on_activations) return;
+    const bool once = networks.size() == 1 && !ask.dropout;
+    seen.logits = once ? parts.back()[0] : parts.back();
+    if (seen.features.defined()) seen.features = seen.features.to(torch::kFloat32);
+    ask.on_activations(batch, seen);
   });
   return torch::cat(parts, 1);
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/learning/catalogue.h>
+#include <priornet/learning/detector.h>
 #include <priornet/learning/inference.h>
 #include <priornet/learning/load_set.h>
 #include <priornet/learning/odin.h>
@@ -41,6 +42,7 @@ struct Options {
   uint64_t seed = 0;
   BootstrapOptions bootstrap;
   bool odin = false;
+  std::vector<std::string> detectors;
   bool json = false;
 };
 
@@ -99,6 +101,20 @@ EvaluationReport::Odin chosen_odin(const TrainedRun& run, const Sets& sets, cons
   return {choice, validation.inside.name, validation.outside.name};
 }
 
+// Which detectors are asked for; ODIN has an option of its own.
+std::vector<std::string> detector_names(const Options& options, const TrainedRun& run) {
+  auto names = options.detectors;
+  if (names == std::vector<std::string>{"all"}) names = usable_detectors(*run.members.at(0));
+  if (options.odin) std::erase(names, "odin");
+  for (const auto& name : names) {
+    const auto* info = find_detector(name);
+    if (info == nullptr || info->is_measure)
+      throw Misuse(fmt::format("--detectors: there is no detector {}: should be all, or some of {}", name,
+                               fmt::join(usable_detectors(*run.members.at(0)), ", ")));
+  }
+  return names;
+}
+
 EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Sets& sets, const Options& options,
                            Progress& progress) {
   EvaluationReport report;
@@ -120,6 +136,7 @@ EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Set
     report.odin = chosen_odin(run, sets, evaluation, progress);
     evaluation.scoring.odin = report.odin->choice.settings;
   }
+  evaluation.scoring.detectors = fit_detectors(detector_names(options, run), run, progress);
   report.evaluation = evaluate(run, sets.inside, sets.outside, evaluation, progress);
   return report;
 }
@@ -195,6 +212,9 @@ void describe_evaluate(Command& command) {
       {.name = "--odin",
        .to = &options->odin,
        .help = "Also ODIN, its temperature and step chosen on validation inputs, never on a set named here"},
+      {.name = "--detectors",
+       .to = &options->detectors,
+       .help = "Also these detectors, fitted on the run's training set, from the same pass: names, or all"},
       {.name = "--noise",
        .to = &options->noise,
        .help = "Sigma of Gaussian noise on every input, in [-1, 1] units; else as the run was trained",
@@ -232,7 +252,8 @@ void describe_evaluate(Command& command) {
       "Scores are kept in RUN/scores and computed once for the same weights, inputs and options; what priornet report "
       "RUN shows is left in RUN/evaluation.";
   command.examples = {"priornet evaluate runs/dpn --ood omniglot fashion-mnist:test --out dpn.json",
-                      "priornet evaluate runs/dnn --ood omniglot --dropout-samples 20 --odin --against runs/dpn"};
+                      "priornet evaluate runs/dnn --ood omniglot --dropout-samples 20 --odin --against runs/dpn",
+                      "priornet evaluate runs/dpn --ood omniglot --detectors all"};
   command.run = [options](const Invocation& invocation) {
     options->bootstrap.seed = options->seed;
     run(*options, invocation);

@@ -1,6 +1,7 @@
 #include "tool/report/evaluation_tables.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -37,6 +38,11 @@ Table classifier_table(const EvaluationReport& report) {
              percent(inside.error), plain(inside.log_likelihood, 4), plain(inside.brier, 4),
              percent(inside.calibration_error), percent(inside.adaptive_calibration_error)});
   table.notes.push_back(run_note(report));
+  if (const auto& detectors = report.evaluation.scoring.detectors; !detectors.empty()) {
+    std::vector<std::string> names;
+    for (const auto& one : detectors) names.push_back(one.name);
+    table.notes.push_back(fmt::format("from the same pass, fitted on training inputs: {}", fmt::join(names, ", ")));
+  }
   if (const auto& odin = report.odin)
     table.notes.push_back(fmt::format(
         "ODIN at temperature {:g}, step {:g}: chosen on {} against {}, where FPR95 is {:.2f} % and AUROC {:.2f} %",

@@ -1,0 +1,166 @@
+#pragma once
+
+#include <priornet/learning/classifier.h>
+#include <priornet/learning/progress.h>
+#include <priornet/uncertainty/measure_table.h>
+#include <priornet/uncertainty/named_tensor.h>
+#include <torch/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// A detector scores how strange an input is, from what one pass through the networks gives. It may learn from training
+// inputs first; what it learnt is a list of tensors, which a model file keeps. The table below has ours, every measure
+// among them (measure_table.h); register_detector adds others. Formulas stand in docs/math.md, section 9.
+
+namespace priornet {
+
+struct AskOptions;
+struct TrainedRun;
+
+/// What a detector looks at, of N inputs; tensors lie on the networks' device.
+struct DetectorInputs {
+  torch::Tensor inputs;                    ///< as networks take them: rows of numbers standardised, images in [-1, 1]
+  torch::Tensor logits;                    ///< [N, K], or [M, N, K] of several members or dropout samples
+  torch::Tensor features = {};             ///< float32 [N, F] of the first network; undefined where it gives none
+  std::vector<torch::Tensor> layers = {};  ///< Activations::layers of the first network
+  torch::Tensor labels = {};               ///< int64 [N], where a detector is fitted
+  bool dirichlet = false;                  ///< whether the logits are those of Dirichlets
+  /// For detectors that ask again; the members of a run.
+  const std::vector<std::shared_ptr<Classifier>>* networks = nullptr;
+};
+
+class Detector {
+ public:
+  virtual ~Detector() = default;
+
+  /// Learns from training inputs, which have labels. Unless overridden there is nothing to learn.
+  virtual void fit(const DetectorInputs& training);
+  /// float64 [N], larger where an input is stranger, or as DetectorInfo::direction says. ArgumentError for inputs of
+  /// another shape than those it was fitted on, or before it is fitted.
+  virtual torch::Tensor score(const DetectorInputs& batch) const = 0;
+
+  /// What it learnt.
+  const std::vector<NamedTensor>& state() const { return state_; }
+  /// The same from a file. ArgumentError where a tensor is missing, too many, not finite, or does not fit the others.
+  void set_state(std::vector<NamedTensor> state);
+  void to(const torch::Device& device);
+
+ protected:
+  /// The tensors that fit() keeps, with their ranks; set_state() calls it with the state in place.
+  struct Part {
+    std::string name;
+    int64_t rank = 1;
+  };
+  virtual std::vector<Part> parts() const { return {}; }
+  /// ArgumentError for tensors that do not fit each other; called with all parts there.
+  virtual void check_state() const {}
+  void keep(std::string name, torch::Tensor values);
+  /// ArgumentError where it is not there.
+  const torch::Tensor& part(std::string_view name) const;
+
+ private:
+  std::vector<NamedTensor> state_;
+};
+
+/// What a detector cannot do without.
+struct DetectorNeeds {
+  bool training = false;   ///< it is fitted
+  bool features = false;   ///< Classifier::gives_features
+  bool layers = false;     ///< Classifier::gives_layers
+  bool rows = false;       ///< inputs that are rows of numbers
+  bool images = false;     ///< inputs that are images
+  bool gradients = false;  ///< of the networks: passes of its own
+};
+
+/// A row of the table of detectors.
+struct DetectorInfo {
+  std::string name;   ///< in files, columns, JSON and options
+  std::string label;  ///< on pages
+  Direction direction = Direction::kUncertainty;
+  Cause cause = Cause::kDistributional;  ///< what it speaks for
+  DetectorNeeds needs = {};
+  std::function<std::unique_ptr<Detector>()> make;
+  bool is_measure = false;  ///< a column of every evaluation and prediction, whichever detectors are asked for
+};
+
+/// Every measure that ranks inputs, then the others.
+const std::vector<DetectorInfo>& detector_table();
+
+/// Null for a name that the table does not have.
+const DetectorInfo* find_detector(std::string_view name);
+
+/// Adds a detector of one's own: `calibrate`, `evaluate` and model files know it by its name from then on. To be called
+/// before anything else asks for detectors, in each program that opens such a model file. ArgumentError for a name that
+/// is taken or empty, a score that does not grow with strangeness, or without a function that makes it.
+void register_detector(DetectorInfo info);
+
+/// Why a detector cannot look at this network's inputs; empty where it can. Measures are always there.
+std::string why_not(const DetectorInfo& info, const Classifier& network);
+
+/// The names that can look at a network: the table without measures and, unless `gradients`, without what needs them.
+std::vector<std::string> usable_detectors(const Classifier& network, bool gradients = true);
+
+/// What speaks for "unfamiliar" beside a measure, by the kind of network: of rows of numbers their columns; of images
+/// the maps inside the network, or else its features, or else what the images are like.
+std::vector<std::string> watched_detectors(const Classifier& network);
+
+/// A detector with its name, fitted or read.
+struct NamedDetector {
+  std::string name;
+  std::shared_ptr<Detector> detector;
+};
+
+/// By name. ArgumentError for a name that the table does not have, or a measure's.
+NamedDetector make_detector(const std::string& name);
+
+/// How many training inputs detectors learn from, and how many of them k nearest neighbours keep.
+constexpr int64_t kDetectorTraining = 10'000;
+constexpr int64_t kNeighbourReferences = 5'000;
+
+/// Whether one of them looks at the maps inside.
+bool need_layers(const std::vector<NamedDetector>& detectors);
+
+/// The named detectors, made and fitted in one pass over inputs that the networks learnt from: up to kDetectorTraining
+/// of them, drawn by a seed, and fewer where large images would take more than a gigabyte.
+struct DetectorTraining {
+  torch::Tensor inputs;  ///< [N, ...]: images uint8, rows of numbers standardised
+  torch::Tensor labels;  ///< int64 [N]
+  bool dirichlet = false;
+  uint64_t seed = 0;
+};
+std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
+                                         const std::vector<std::shared_ptr<Classifier>>& networks,
+                                         const DetectorTraining& training, Progress& progress);
+
+/// The same of a run, on the set that it was trained on, which is read again. DataError where it is not there any more,
+/// or where its rows are others by now.
+std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, const TrainedRun& run,
+                                         Progress& progress);
+
+/// The scores of one batch as columns, float64 [N] on the CPU, in the order of the detectors.
+std::vector<NamedTensor> detector_columns(const std::vector<NamedDetector>& detectors, const DetectorInputs& batch);
+
+/// The scores of a whole set, from the pass that gives its logits (inference.h); of no detectors it asks for nothing.
+class DetectorPass {
+ public:
+  /// All of them outlive it.
+  DetectorPass(const std::vector<NamedDetector>& detectors, const std::vector<std::shared_ptr<Classifier>>& networks,
+               bool dirichlet);
+  /// `ask` outlives neither.
+  void join(AskOptions& ask);
+  /// float64 [N] each, of the rows that were asked about since.
+  std::vector<NamedTensor> columns() const;
+
+ private:
+  const std::vector<NamedDetector>& detectors_;
+  const std::vector<std::shared_ptr<Classifier>>& networks_;
+  bool dirichlet_;
+  std::vector<std::vector<torch::Tensor>> parts_;
+};
+
+}  // namespace priornet

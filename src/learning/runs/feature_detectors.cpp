@@ -1,0 +1,222 @@
+#include <ATen/ATen.h>
+#include <priornet/learning/inference.h>
+#include <priornet/uncertainty/errors.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "learning/runs/detector_list.h"
+#include "learning/runs/shrunk_gaussian.h"
+
+namespace priornet::detectors {
+namespace {
+
+constexpr const char* kReferences = "references";
+
+void check_features(const char* detector, const DetectorInputs& batch) {
+  if (!batch.features.defined() || batch.features.dim() != 2 || batch.features.size(0) == 0)
+    throw ArgumentError(std::string(detector) + ": should be given features [N, F]");
+}
+
+torch::Tensor to_unit_length(const torch::Tensor& rows) { return rows / rows.norm(2, 1, true).clamp_min(1e-12); }
+
+// The distance to the k-th nearest of training features, all of length 1.
+class Neighbours : public Detector {
+ public:
+  void fit(const DetectorInputs& training) override {
+    check_features("knn", training);
+    const auto count = std::min(training.features.size(0), kNeighbourReferences);
+    keep(kReferences, to_unit_length(training.features.narrow(0, 0, count)));
+  }
+
+  torch::Tensor score(const DetectorInputs& batch) const override {
+    constexpr int64_t kBlock = 4096;  // rows, so that their products stay small
+    const auto& references = part(kReferences);
+    check_width("knn", batch.features, references.size(1));
+    const auto k = neighbour_of(references.size(0));
+    std::vector<torch::Tensor> distances;
+    for (const auto& rows : to_unit_length(batch.features).split(kBlock)) {
+      const auto cosine = std::get<0>(rows.matmul(references.t()).topk(k, 1)).select(1, k - 1);
+      distances.push_back((2.0 - 2.0 * cosine.to(torch::kFloat64)).clamp_min(0.0).sqrt());
+    }
+    return distances.empty() ? torch::empty({0}, torch::kFloat64) : torch::cat(distances);
+  }
+
+ protected:
+  std::vector<Part> parts() const override { return {{kReferences, 2}}; }
+};
+
+}  // namespace
+
+void NearestClass::fit(const DetectorInputs& training) {
+  const auto rows = columns(training);
+  const auto gaussian = fit_shrunk_gaussian(rows, training.labels);
+  keep(kWhitening, gaussian.whitening.to(rows.scalar_type()));
+  keep(kCentres, gaussian.centres.to(rows.scalar_type()));
+}
+
+torch::Tensor NearestClass::score(const DetectorInputs& batch) const {
+  const auto rows = columns(batch);
+  check_width(name(), rows, part(kWhitening).size(0));
+  return mahalanobis_distances(rows, part(kWhitening), part(kCentres)).amin(1).to(torch::kFloat64);
+}
+
+void NearestClass::check_state() const {
+  if (part(kWhitening).size(1) != part(kCentres).size(1))
+    throw ArgumentError(std::string(name()) + ": its centres should fit its whitening");
+}
+
+namespace {
+
+class Mahalanobis : public NearestClass {
+ protected:
+  const char* name() const override { return "mahalanobis"; }
+  torch::Tensor columns(const DetectorInputs& batch) const override {
+    check_features(name(), batch);
+    return batch.features;
+  }
+};
+
+// The distance to the nearest class less that to all training inputs as one.
+class RelativeMahalanobis : public Mahalanobis {
+ public:
+  void fit(const DetectorInputs& training) override {
+    Mahalanobis::fit(training);
+    const auto whole = fit_shrunk_gaussian(training.features, {});
+    keep(kWholeWhitening, whole.whitening.to(torch::kFloat32));
+    keep(kWholeCentre, whole.centres.to(torch::kFloat32));
+  }
+
+  torch::Tensor score(const DetectorInputs& batch) const override {
+    const auto nearest = Mahalanobis::score(batch);
+    return nearest - mahalanobis_distances(batch.features, part(kWholeWhitening), part(kWholeCentre))
+                         .select(1, 0)
+                         .to(torch::kFloat64);
+  }
+
+ protected:
+  static constexpr const char* kWholeWhitening = "whole_whitening";
+  static constexpr const char* kWholeCentre = "whole_centre";
+  std::vector<Part> parts() const override {
+    return {{kWhitening, 2}, {kCentres, 2}, {kWholeWhitening, 2}, {kWholeCentre, 2}};
+  }
+  void check_state() const override {
+    Mahalanobis::check_state();
+    if (part(kWholeWhitening).size(0) != part(kWhitening).size(0) ||
+        part(kWholeWhitening).size(1) != part(kWholeCentre).size(1))
+      throw ArgumentError("mahalanobis_relative: its centre should fit its whitening");
+  }
+};
+
+// How many dimensions the features of the classes take up, as the authors choose it.
+int64_t principal_dimensions(int64_t features) {
+  return features >= 2048 ? 1000 : features >= 768 ? 512 : features / 2;
+}
+
+// The virtual logit: the length of a feature outside of the space that training features fill, scaled to the size of
+// logits, less the energy's negative.
+class Vim : public Detector {
+ public:
+  void fit(const DetectorInputs& training) override {
+    check_features("vim", training);
+    const auto features = training.features.to(torch::kFloat64);
+    const auto size = features.size(1);
+    if (size < 2) throw ArgumentError("vim: should be given at least 2 features");
+    const auto origin = origin_of(training, size, features.options());
+    const auto centred = features - origin;
+    const auto vectors = std::get<1>(at::linalg_eigh(centred.t().matmul(centred)));
+    const auto rest = vectors.narrow(1, 0, size - principal_dimensions(size));  // eigenvalues ascend
+    const auto residual = centred.matmul(rest).norm(2, 1).mean().item<double>();
+    const auto largest =
+        over_members(training.logits.to(torch::kFloat64).amax(-1), training.logits).mean().item<double>();
+    keep("origin", origin.to(torch::kFloat32));
+    keep("rest", rest.to(torch::kFloat32));
+    keep("scale", torch::full({1}, residual > 0.0 ? largest / residual : 0.0, torch::kFloat32).to(features.device()));
+  }
+
+  torch::Tensor score(const DetectorInputs& batch) const override {
+    check_width("vim", batch.features, part("origin").size(0));
+    const auto residual = (batch.features - part("origin")).matmul(part("rest")).norm(2, 1);
+    return (residual * part("scale")).to(torch::kFloat64) + energy_of(batch.logits);
+  }
+
+ protected:
+  std::vector<Part> parts() const override { return {{"origin", 1}, {"rest", 2}, {"scale", 1}}; }
+  void check_state() const override {
+    if (part("origin").size(0) != part("rest").size(0) || part("scale").size(0) != 1)
+      throw ArgumentError("vim: its tensors should fit each other");
+  }
+
+ private:
+  // Where all logits are 0: -W^+ b. 0 where the last layer is none of weight and bias.
+  static torch::Tensor origin_of(const DetectorInputs& training, int64_t size, const torch::TensorOptions& options) {
+    if (training.networks != nullptr) {
+      const auto last = training.networks->at(0)->last_parameters();
+      if (last.size() == 2 && last[0].dim() == 2 && last[0].size(1) == size && last[1].dim() == 1)
+        return -at::linalg_pinv(last[0].detach().to(options)).matmul(last[1].detach().to(options));
+    }
+    return torch::zeros({size}, options);
+  }
+};
+
+// The energy of what the last layer makes of changed features.
+class ChangedFeatures : public Detector {
+ public:
+  torch::Tensor score(const DetectorInputs& batch) const override {
+    check_features(name(), batch);
+    if (batch.networks == nullptr)
+      throw ArgumentError(std::string(name()) + ": asks the network's last layer, there is none");
+    auto& network = *batch.networks->at(0);
+    const Evaluating evaluating(network);
+    return energy_of(network.from_features(changed(batch.features)));
+  }
+
+ protected:
+  virtual const char* name() const = 0;
+  virtual torch::Tensor changed(const torch::Tensor& features) const = 0;
+};
+
+// No feature larger than nine tenths of those of training.
+class React : public ChangedFeatures {
+ public:
+  void fit(const DetectorInputs& training) override {
+    check_features("react", training);
+    constexpr int64_t kValues = 4'000'000;
+    const auto all = training.features.flatten();
+    const auto step = std::max<int64_t>(1, all.numel() / kValues);
+    const auto some = std::get<0>(all.slice(0, 0, all.numel(), step).sort());
+    keep("largest", some[some.numel() * 9 / 10].reshape({1}));
+  }
+
+ protected:
+  const char* name() const override { return "react"; }
+  torch::Tensor changed(const torch::Tensor& features) const override {
+    return torch::minimum(features, part("largest"));
+  }
+  std::vector<Part> parts() const override { return {{"largest", 1}}; }
+};
+
+// ASH-S: of each row's features the largest tenth, made larger by how much was cut away.
+class Ash : public ChangedFeatures {
+ protected:
+  const char* name() const override { return "ash"; }
+  torch::Tensor changed(const torch::Tensor& features) const override {
+    const auto kept = std::max<int64_t>(1, (features.size(1) + 5) / 10);
+    const auto least = std::get<0>(features.topk(kept, 1)).narrow(1, kept - 1, 1);
+    const auto sparse = torch::where(features >= least, features, torch::zeros_like(features));
+    const auto all = features.clamp_min(0).sum(1, true);
+    const auto left = sparse.clamp_min(0).sum(1, true);
+    return sparse * torch::where(left > 0, all / left.clamp_min(1e-30), torch::zeros_like(left)).exp();
+  }
+};
+
+}  // namespace
+
+Made knn() { return std::make_unique<Neighbours>(); }
+Made mahalanobis() { return std::make_unique<Mahalanobis>(); }
+Made mahalanobis_relative() { return std::make_unique<RelativeMahalanobis>(); }
+Made vim() { return std::make_unique<Vim>(); }
+Made react() { return std::make_unique<React>(); }
+Made ash() { return std::make_unique<Ash>(); }
+
+}  // namespace priornet::detectors

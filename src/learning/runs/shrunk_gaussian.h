@@ -1,0 +1,27 @@
+#pragma once
+
+#include <torch/types.h>
+
+namespace priornet {
+
+constexpr int64_t kMostColumns = 1024;
+
+/// Gaussians, one per class, that share a covariance: that of the rows about their class's mean, shrunk towards a
+/// multiple of the identity as Ledoit and Wolf (2004) choose it, so that it can be inverted however few rows there are.
+/// More than kMostColumns columns are mixed down to so many at random first: their covariance would be larger than many
+/// a network. Rows times `whitening` have covariance I.
+struct ShrunkGaussian {
+  torch::Tensor whitening;  ///< [D, d], d = D up to kMostColumns
+  torch::Tensor centres;    ///< [C, d]: the means, whitened
+  double shrinkage = 0.0;   ///< in [0, 1]
+};
+
+/// rows: [n, D], n >= 2, any floating type; labels: int64 [n], or undefined: one class. Classes without rows have no
+/// centre. float64, on the rows' device.
+ShrunkGaussian fit_shrunk_gaussian(const torch::Tensor& rows, const torch::Tensor& labels);
+
+/// Squared Mahalanobis distances to the centres, [N, C], of rows [N, D] of the type of the whitening.
+torch::Tensor mahalanobis_distances(const torch::Tensor& rows, const torch::Tensor& whitening,
+                                    const torch::Tensor& centres);
+
+}  // namespace priornet
