@@ -1,4 +1,5 @@
 #include <testing/small_models.h>
+#include <testing/started_process.h>
 #include <testing/tool.h>
 #include <testing/train_files.h>
 
@@ -85,15 +86,6 @@ TEST(Mistakes, ThreadsAndQuietMayStandAnywhere) {
                 "--threads: should be a whole number from 1 to 4096, found 0 (see priornet measure --help)");
 }
 
-TEST(Mistakes, QuietTrainingSaysNothingButWhatFollows) {
-  const TrainFiles files;
-  const auto run = (files / "run").string();
-  const auto trained = run_tool({"train", files.config(), "--out", run, "--epochs", "1", "--quiet"});
-  EXPECT_EQ(trained.status, 0);
-  EXPECT_EQ(trained.err, "");
-  EXPECT_TRUE(trained.out.starts_with("Trained: " + run + "\n")) << trained.out;
-}
-
 // A model of three numbers, and rows for it.
 struct ModelFiles : InputFiles {
   ModelFiles() {
@@ -103,6 +95,34 @@ struct ModelFiles : InputFiles {
   std::string model = (*this / "small.priornet").string();
   std::string rows = (*this / "rows.npy").string();
 };
+
+// The program begins again with the variable that makes idle threads sleep soon.
+TEST(Mistakes, ThreadsThatWaitTakeNoProcessorFromOthers) {
+  const ModelFiles files;
+  const auto waits_of = [&](const std::vector<std::string>& variables) {
+    StartedProcess serving({PRIORNET_TOOL_PATH, "serve", files.model, "--port", "0"}, variables);
+    const auto found = "/proc/" + std::to_string(serving.id()) + "/environ";
+    for (int i = 0; i < 3000; ++i) {
+      const auto text = bytes_of(found);
+      for (const auto* waits : {"GOMP_SPINCOUNT=10000", "OMP_WAIT_POLICY=active"})
+        if (text.find(waits) != std::string::npos) return std::string(waits);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return std::string();
+  };
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) GTEST_SKIP();
+  EXPECT_EQ(waits_of({}), "GOMP_SPINCOUNT=10000");
+  EXPECT_EQ(waits_of({"OMP_WAIT_POLICY=active"}), "OMP_WAIT_POLICY=active") << "whoever says how threads wait is heard";
+}
+
+TEST(Mistakes, QuietTrainingSaysNothingButWhatFollows) {
+  const TrainFiles files;
+  const auto run = (files / "run").string();
+  const auto trained = run_tool({"train", files.config(), "--out", run, "--epochs", "1", "--quiet"});
+  EXPECT_EQ(trained.status, 0);
+  EXPECT_EQ(trained.err, "");
+  EXPECT_TRUE(trained.out.starts_with("Trained: " + run + "\n")) << trained.out;
+}
 
 TEST(Mistakes, PredictSaysWhatItWrote) {
   const ModelFiles files;

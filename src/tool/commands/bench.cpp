@@ -69,6 +69,7 @@ void describe_bench_options(Command& command, BenchOptions& options) {
 void describe_bench(Command& command) {
   const auto options = std::make_shared<BenchOptions>();
   describe_bench_options(command, *options);
+  command.computes = true;
   command.run = [options](const Invocation& invocation) { run_beside(invocation.arguments()); };
 }
 

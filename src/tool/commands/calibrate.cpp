@@ -270,6 +270,7 @@ void describe_calibrate(Command& command) {
       "Of new inputs like those of the calibration set at most the chosen share is rejected, whatever the network\n"
       "(docs/deploy.md).";
   command.examples = {"priornet calibrate runs/photos --false-alarm 0.05 --out photos.priornet"};
+  command.computes = true;
   command.run = [options](const Invocation&) { run(*options); };
 }
 

@@ -254,6 +254,7 @@ void describe_evaluate(Command& command) {
   command.examples = {"priornet evaluate runs/dpn --ood omniglot fashion-mnist:test --out dpn.json",
                       "priornet evaluate runs/dnn --ood omniglot --dropout-samples 20 --odin --against runs/dpn",
                       "priornet evaluate runs/dpn --ood omniglot --detectors all"};
+  command.computes = true;
   command.run = [options](const Invocation& invocation) {
     options->bootstrap.seed = options->seed;
     run(*options, invocation);

@@ -318,6 +318,7 @@ void describe_predict(Command& command) {
       "(docs/deploy.md).";
   command.examples = {"priornet predict photos.priornet new/ one.jpg",
                       "curl -s URL | priornet predict photos.priornet - --format jsonl"};
+  command.computes = true;
   command.run = [options](const Invocation&) {
     try {
       run(*options);

@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <priornet/version.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -30,6 +31,21 @@ void use_threads(const std::optional<int64_t>& wanted) {
     at::set_num_threads(static_cast<int>(*wanted));
   else if (std::getenv("OMP_NUM_THREADS") == nullptr)
     at::set_num_threads(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+}
+
+// A thread of OpenMP that waits for work turns in a loop for milliseconds before it sleeps: on a machine that is busy
+// with other things it takes the processor from those who have work, this program's other threads among them. Some ten
+// microseconds of it are as fast on an idle machine (docs/training.md). libgomp looks at the environment before main()
+// begins: so the program begins once more.
+void begin_again_with_short_waits(const std::vector<std::string>& arguments) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  ::setenv("GOMP_SPINCOUNT", "10000", 1);
+  std::vector<std::string> words{"priornet"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  ::execv("/proc/self/exe", pointers.data());  // where that cannot be, it goes on as it is
 }
 
 }  // namespace
@@ -64,6 +80,7 @@ int run_tool(std::vector<Command> subcommands, const std::vector<std::string>& a
       print(*invocation.answer);
       return 0;
     }
+    if (invocation.path.back()->computes) begin_again_with_short_waits(arguments);
     if (quiet) be_quiet();
     use_threads(threads);
     invocation.run();

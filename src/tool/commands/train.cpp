@@ -279,6 +279,7 @@ void describe_train(Command& command) {
                       "priornet train --data ./table.csv,label=kind --print-config",
                       "priornet train configs/mnist-dpn.toml --out runs/dpn",
                       "priornet train configs/mnist-dpn.toml --set training.epochs=3 model.keep_dense=0.9 --describe"};
+  command.computes = true;
   command.run = [options](const Invocation&) {
     if (options->config.empty() && options->data.empty()) {
       for (const auto& text : options->overrides)
