@@ -30,8 +30,8 @@ file(RELATIVE_PATH pc_to_include ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_
 set(requires_uncertainty "")
 set(requires_learning "priornet-uncertainty fmt zlib")
 foreach(library LibArchive::LibArchive:libarchive PNG::PNG:libpng JPEG::JPEG:libjpeg priornet_reader::webp:libwebp
-        priornet_reader::lmdb:lmdb)
-  string(REGEX MATCH "(.+):([a-z]+)" _ ${library})
+        priornet_reader::gif:libgif TIFF::TIFF:libtiff-4 priornet_reader::heif:libheif priornet_reader::lmdb:lmdb)
+  string(REGEX MATCH "(.+):([a-z0-9-]+)" _ ${library})
   if(TARGET ${CMAKE_MATCH_1})
     string(APPEND requires_learning " ${CMAKE_MATCH_2}")
   endif()

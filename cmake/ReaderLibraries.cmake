@@ -3,6 +3,7 @@
 find_package(LibArchive QUIET)
 find_package(PNG QUIET)
 find_package(JPEG QUIET)
+find_package(TIFF QUIET)
 find_package(CURL QUIET)
 find_package(OpenSSL QUIET)
 
@@ -21,6 +22,8 @@ function(priornet_find_plain name header library)
   endif()
 endfunction()
 priornet_find_plain(webp webp/decode.h webp)
+priornet_find_plain(gif gif_lib.h gif)
+priornet_find_plain(heif libheif/heif.h heif)
 priornet_find_plain(lmdb lmdb.h lmdb)
 
 # Of Boost the server needs headers, and OpenSSL.

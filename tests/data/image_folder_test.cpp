@@ -6,6 +6,8 @@
 #include <testing/image_files.h>
 #include <testing/throws.h>
 
+#include <map>
+
 namespace priornet {
 namespace {
 
@@ -92,11 +94,11 @@ TEST(ReadFlatImages, NeedsAResizeForSeveralSizes) {
 TEST(ReadImageFolder, NamesTheImageThatDoesNotDecode) {
   const TemporaryFolder folder;
   const auto root = lay_out(folder, two_classes());
-  for (const auto* name : {"dog/e.png", "dog/d.png"}) folder.file(name, "GIF89a");
-  EXPECT_THROWS(
-      DataError, read_image_folder(root),
-      ((root / "dog/d.png").string() + ": should be a PNG, JPEG or WebP image, begins with the bytes 47 49 46 38 39 61")
-          .c_str());
+  for (const auto* name : {"dog/e.png", "dog/d.png"}) folder.file(name, "GIF90a");
+  EXPECT_THROWS(DataError, read_image_folder(root),
+                ((root / "dog/d.png").string() +
+                 ": should be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image, begins with the bytes 47 49 46 39 30 61")
+                    .c_str());
 }
 
 TEST(ReadImageFolder, RefusesAnEmptyClassAndAnImageWithoutOne) {
@@ -109,6 +111,32 @@ TEST(ReadImageFolder, RefusesAnEmptyClassAndAnImageWithoutOne) {
   folder.file("lost.png", plain_png(1));
   EXPECT_THROWS(DataError, read_image_folder(root),
                 (root.string() + ": image lost.png should lie in the folder of its class").c_str());
+}
+
+TEST(ReadImageFolder, LeavesOutWhatItCannotUseWhereSomebodyListens) {
+  const TemporaryFolder folder;
+  const auto root = lay_out(folder, two_classes());
+  std::filesystem::create_directories(folder / "bird");
+  folder.file("lost.png", plain_png(1));
+  folder.file("dog/e.png", "GIF90a");
+  folder.file("dog/empty.jpg", "");
+  SetFiles files;
+  ImageFolderOptions options;
+  options.files = &files;
+  const auto set = read_image_folder(root, options);
+  EXPECT_EQ(first_pixels(set.inputs), (std::vector<int>{2, 1, 5, 3, 4}));
+  EXPECT_EQ(set.class_names, (Names{"cat", "cat-fish", "dog"}));
+  ASSERT_EQ(files.rows.size(), 5u);
+  EXPECT_EQ(files.rows[1].path, "cat/deep/er/1.PNG");
+  EXPECT_NE(files.rows[1].content, files.rows[0].content);
+  std::map<std::string, std::string> why;
+  for (const auto& one : files.left_out) why[one.path] = one.why;
+  EXPECT_EQ(why.size(), 6u);
+  EXPECT_EQ(why["readme.txt"], "is no image by its name");
+  EXPECT_EQ(why["cat/Thumbs.db"], "is no image by its name");
+  EXPECT_EQ(why["lost.png"], "should lie in the folder of its class");
+  EXPECT_EQ(why["bird/"], "a class folder should hold images, found none");
+  EXPECT_EQ(why["dog/empty.jpg"], "should be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image, found no bytes");
 }
 
 TEST(ReadImageFolder, TakesNoPartsOfASetForClasses) {
@@ -131,7 +159,8 @@ TEST(ReadImageFolder, TakesNoPartsOfASetForClasses) {
 TEST(ReadImageFolder, RefusesARootWithoutImages) {
   const TemporaryFolder folder;
   const auto root = lay_out(folder, {{"a/b.txt", "no image"}});
-  EXPECT_THROWS(DataError, read_image_folder(root), (root.string() + ": holds no PNG, JPEG or WebP image").c_str());
+  EXPECT_THROWS(DataError, read_image_folder(root),
+                (root.string() + ": holds no PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image").c_str());
   EXPECT_THROWS(DataError, read_flat_images(folder / "not"), ((folder / "not").string() + ": is not there").c_str());
 }
 

@@ -78,6 +78,42 @@ TEST(ImagePathSet, KeepsACopyForEverySizeAskedFor) {
   EXPECT_EQ(photos.copies().size(), 3u);
 }
 
+TEST(ImagePathSet, LeavesOutUpToOneImageInAHundred) {
+  const Photos photos;
+  for (int i = 0; i < 198; ++i)
+    photos.photo("pets/" + std::string(i % 2 == 0 ? "cat/" : "dog/") + std::to_string(i) + ".png", 5, i);
+  for (const auto* name : {"pets/cat/x.png", "pets/dog/y.png"}) photos.file(name, "no image");
+  SetFiles files;
+  auto options = photos.options();
+  options.files = &files;
+  const auto name = (photos / "pets").string();
+  for (int reading = 0; reading < 2; ++reading) {  // the second from the copy
+    EXPECT_EQ(load_set(name, options).size(), 198);
+    ASSERT_EQ(files.left_out.size(), 2u);
+    EXPECT_EQ(files.left_out[0].path, "cat/x.png");
+    ASSERT_EQ(files.rows.size(), 198u);
+    EXPECT_EQ(files.rows[0].path, "cat/0.png");
+  }
+  load_set(name + ",first=3", options);
+  EXPECT_TRUE(files.rows.empty()) << "rows are chosen";
+  auto strict = photos.options();
+  strict.strict = true;
+  EXPECT_THROWS(
+      DataError, load_set(name, strict),
+      (name + "/cat/x.png: should be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image, begins with the bytes 6e "
+              "6f 20 69 6d 61 67 65")
+          .c_str());
+  photos.file("pets/dog/z.png", "");
+  try {
+    photos.load("pets");
+    ADD_FAILURE() << "3 of 201 are too many";
+  } catch (const DataError& error) {
+    EXPECT_TRUE(
+        std::string(error.what()).starts_with(name + ": 3 of 201 images cannot be used, and more than 1 % is an error"))
+        << error.what();
+  }
+}
+
 TEST(ImagePathSet, SeesAChangedFolder) {
   const Photos photos;
   photos.photo("flat/1.png", 5, 10);

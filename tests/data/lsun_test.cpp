@@ -110,7 +110,8 @@ TEST(ReadLsun, SaysWhatIsWrong) {
   const auto file = write_lmdb(folder / "lmdb", {{"a\n", "no image"}});
   const auto name = file.string();
   EXPECT_THROWS(DataError, read_lsun(file, to_8x8()),
-                (name + ": key \"a\\n\": should be a PNG, JPEG or WebP image, begins with the bytes 6e 6f 20 69 6d "
+                (name + ": key \"a\\n\": should be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image, begins with the "
+                        "bytes 6e 6f 20 69 6d "
                         "61 67 65")
                     .c_str());
   const auto whole = bytes_of(file);

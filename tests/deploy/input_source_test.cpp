@@ -32,7 +32,8 @@ TEST(InputSource, ReadsTheImagesOfAFolderInOrderAndGoesOnAfterABadOne) {
   ASSERT_EQ(inputs.size(), 3u);
   EXPECT_EQ(inputs[0].name, (folder / "a/2.png").string());
   EXPECT_TRUE(inputs[0].value.equal(image));
-  EXPECT_EQ(inputs[1].error, "should be a PNG, JPEG or WebP image, begins with the bytes 6e 6f 20 69 6d 61 67 65");
+  EXPECT_EQ(inputs[1].error,
+            "should be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image, begins with the bytes 6e 6f 20 69 6d 61 67 65");
   EXPECT_FALSE(inputs[1].value.defined());
   EXPECT_EQ(inputs[2].value.sizes(), torch::IntArrayRef({1, 8, 8}));
 }
@@ -113,10 +114,10 @@ TEST(InputSource, KnowsAStreamByItsFirstBytes) {
   EXPECT_EQ(all_of(stream_inputs(nothing, "-", rows)).at(0).error, "is empty");
   std::istringstream none("");
   EXPECT_EQ(all_of(stream_inputs(none, "-", images)).at(0).error,
-            "should be a PNG, JPEG or WebP image, found no bytes");
+            "should be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image, found no bytes");
   std::istringstream bitmap("BM12");
   EXPECT_EQ(all_of(stream_inputs(bitmap, "-", images)).at(0).error,
-            "should be a PNG, JPEG or WebP image, begins with the bytes 42 4d 31 32");
+            "should be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image, begins with the bytes 42 4d 31 32");
 }
 
 }  // namespace

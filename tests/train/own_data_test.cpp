@@ -148,6 +148,30 @@ TEST(OwnData, DrawsRowsAroundTheDataAndBeyond) {
   }
 }
 
+// 90 rows of one class, 9 of another, one of a third, which is left to be learnt from.
+TEST(OwnData, KeepsBackItsShareOfEachClass) {
+  Dataset set{"./t", torch::randn({100, 2}), torch::zeros({100}, torch::kInt64), {"many", "few", "one"}, {}};
+  set.labels.slice(0, 0, 99, 11).fill_(1);
+  set.labels[50] = 2;
+  TrainConfig config;
+  config.validation_share = 0.2;
+  config.calibration_share = 0.3;
+  const auto sets = prepare_training_sets(config, set);
+  EXPECT_EQ(sets.validation->size(), 20);
+  EXPECT_EQ(sets.split.calibration_rows.size(0), 30);
+  EXPECT_EQ(sets.train.size(), 50);
+  const auto kept = class_counts(*sets.validation);
+  const auto set_aside = class_counts(select(set, sets.split.calibration_rows));
+  EXPECT_NEAR(kept[1].item<double>(), 0.2 * 9, 1.0);
+  EXPECT_NEAR(set_aside[1].item<double>(), 0.3 * 9, 1.0);
+  EXPECT_EQ(class_counts(sets.train)[2].item<int64_t>(), 1);
+  const auto all = torch::cat({sets.split.validation_rows, sets.split.calibration_rows});
+  EXPECT_EQ(std::get<0>(torch::_unique(all)).size(0), 50) << "no row twice";
+  config.calibration_share = 0.79;
+  EXPECT_THROWS(DataError, prepare_training_sets(config, set),
+                "./t: its 100 rows of 3 classes are too few to keep 99 back and learn from each class");
+}
+
 TEST(OwnData, MixesOutsideImages) {
   const auto images = small_images(60, 1);
   NoProgress progress;

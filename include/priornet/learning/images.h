@@ -16,12 +16,13 @@ enum class Channels {
   kRgb,       ///< 3
 };
 
-/// A PNG, JPEG or WebP image, known by its first bytes, as uint8 [C, H, W]; the pixels are those of Pillow.
-/// PNG: every kind; palettes become colours, 16 bits become the upper 8, 1 bit becomes 0 and 255. JPEG: grey, YCbCr,
-/// RGB, CMYK and YCCK (Adobe's inverted inks, turned to RGB). WebP: still pictures. Transparency is dropped: a pixel
-/// keeps the colour it is stored with. An orientation tag is not followed.
-/// DataError, "NAME: ...": another format, a damaged or truncated image, a side above 16,384 or more
-/// than 2^28 pixels.
+/// A PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image, known by its first bytes, as uint8 [C, H, W]; the pixels are those
+/// of Pillow. PNG: every kind; palettes become colours, 16 bits become the upper 8, 1 bit becomes 0 and 255. JPEG:
+/// grey, YCbCr, RGB, CMYK and YCCK (Adobe's inverted inks, turned to RGB). WebP: still pictures. GIF: the first
+/// picture. TIFF: the first page. HEIC: also AVIF. Transparency is dropped: a pixel keeps the colour it is stored with
+/// (of TIFF, what is left of it on black). The picture is upright: the orientation that a camera noted (EXIF) is
+/// followed. DataError, "NAME: ...": another format, a damaged or truncated image, a side above 16,384 or more than
+/// 2^28 pixels.
 torch::Tensor decode_image(std::string_view bytes, const std::string& name, Channels channels);
 
 /// What the header of an image file says.
@@ -31,6 +32,8 @@ struct ImageFacts {
   /// Memory that the decoder holds until the last row, beside a few rows: of a PNG that is not interlaced and a JPEG of
   /// one pass none, else the whole image in the form that the format keeps it in.
   int64_t decoder_bytes = 0;
+  /// As EXIF counts: 1 upright, up to 8 mirrored or turned. Height and width are those of the upright picture.
+  int orientation = 1;
 };
 
 /// Nothing is decoded. DataError as above.
@@ -46,11 +49,14 @@ struct BandOptions {
   int64_t width = 0;
 };
 
-/// Decodes an image and hands it on band by band from the top, uint8 [C, at most `rows`, W], so that no more than a
-/// band of it need be in memory. A band is valid until `take` returns. DataError as decode_image, maybe after some
-/// bands.
+/// Decodes an image and hands it on as it is stored, not upright, band by band from the top, uint8 [C, at most `rows`,
+/// W], so that no more than a band of it need be in memory. A band is valid until `take` returns. DataError as
+/// decode_image, maybe after some bands.
 void decode_image_bands(std::string_view bytes, const std::string& name, const BandOptions& options,
                         const std::function<void(const torch::Tensor& band)>& take);
+
+/// An image [C, H, W] that is stored in this orientation, as whoever took it saw it.
+torch::Tensor upright(const torch::Tensor& image, int orientation);
 
 /// The bytes of a PNG of an image, uint8 [1, H, W] (grey) or [3, H, W] (RGB); nothing is lost.
 /// Another dtype or shape throws ArgumentError; a build without libpng throws DataError.

@@ -74,10 +74,42 @@ class AbsentSet : public DataError {
   std::string remedy_;
 };
 
+/// Images of several sizes, and a name that gives them none. The message says what to add.
+class SeveralSizes : public DataError {
+ public:
+  using DataError::DataError;
+};
+
+/// A file that became a row: its path below the folder of the set, and a hash of its bytes.
+struct SetFile {
+  std::string path;
+  uint64_t content = 0;
+};
+
+/// What lies in the folder of a set and is not in the set.
+struct LeftOut {
+  enum class Kind {
+    kNoImage,     ///< by its name: a text, a thumbnail database
+    kEmptyClass,  ///< a class folder without images
+    kFault        ///< an image that is damaged, unreadable, of no known kind, or in no class folder
+  };
+  std::string path;
+  std::string why;
+  Kind kind = Kind::kFault;
+};
+
+/// The files behind a folder or an archive of images.
+struct SetFiles {
+  std::vector<SetFile> rows;  ///< one per row; none where a modifier chose among them, or rows come from no files
+  std::vector<LeftOut> left_out;
+};
+
 struct LoadOptions {
   std::filesystem::path root = data_root();
   bool prepared_copies = true;   ///< use those that are there, write those that are not
   Progress* progress = nullptr;  ///< hears of sets that are read from their originals
+  bool strict = false;           ///< a fault among the user's own images, or an empty class, is a DataError
+  SetFiles* files = nullptr;     ///< is told of the user's own images, of which up to one in a hundred is left out
 };
 
 /// The set of that name, from its prepared copy or from its original files, with its split taken and the

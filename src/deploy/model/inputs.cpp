@@ -14,6 +14,7 @@
 #include "learning/base/file_io.h"
 #include "learning/base/names.h"
 #include "learning/data/csv.h"
+#include "learning/data/decoded_pixels.h"
 #include "learning/data/npy.h"
 #include "learning/sets/image_folder.h"
 
@@ -116,11 +117,6 @@ class FileRows final : public InputSource {
   std::unique_ptr<InputSource> rows_;
 };
 
-bool is_image_start(std::string_view start) {
-  return start.starts_with("\x89PNG") || start.starts_with("\xff\xd8\xff") ||
-         (start.starts_with("RIFF") && start.substr(std::min<size_t>(8, start.size())).starts_with("WEBP"));
-}
-
 }  // namespace
 
 std::unique_ptr<InputSource> open_inputs(const std::string& path, const Predictor& predictor) {
@@ -143,7 +139,7 @@ std::unique_ptr<InputSource> open_inputs(const std::string& path, const Predicto
 }
 
 std::unique_ptr<InputSource> stream_inputs(std::istream& bytes, const std::string& name, const Predictor& predictor) {
-  std::string start(12, '\0');
+  std::string start(18, '\0');
   bytes.read(start.data(), static_cast<std::streamsize>(start.size()));
   start.resize(static_cast<size_t>(bytes.gcount()));
   bytes.clear();
@@ -152,7 +148,7 @@ std::unique_ptr<InputSource> stream_inputs(std::istream& bytes, const std::strin
   try {
     if (start.starts_with("\x93NUMPY")) return npy_inputs(bytes, name, predictor);
     // To a model of images, bytes of any other kind are an image that does not decode, and say why.
-    if (is_image_start(start) || predictor.model().preprocessing.takes_images())
+    if (begins_as_image(start) || predictor.model().preprocessing.takes_images())
       return std::make_unique<OneInput>(decoded(name, read_bytes(bytes, name), predictor));
     return csv_inputs(bytes, name, predictor);
   } catch (const DataError& error) {

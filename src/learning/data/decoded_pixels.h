@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // What each image library decodes to. DataError opens with `name`; in a build without the library it says so.
 
@@ -36,6 +37,34 @@ void read_webp(std::string_view bytes, const std::string& name, const WantedSize
 ImageFacts png_facts(std::string_view bytes, const std::string& name);
 ImageFacts jpeg_facts(std::string_view bytes, const std::string& name);
 ImageFacts webp_facts(std::string_view bytes, const std::string& name);
+
+/// A whole image: rows from the top, pixels from the left, `channels` (1 grey or 3 RGB) bytes per pixel.
+struct Pixels {
+  int64_t height = 0;
+  int64_t width = 0;
+  int64_t channels = 0;
+  std::vector<uint8_t> values;
+};
+
+// These come as a whole, as they are stored.
+Pixels decode_gif(std::string_view bytes, const std::string& name);  ///< its first picture
+Pixels decode_bmp(std::string_view bytes, const std::string& name);
+Pixels decode_tiff(std::string_view bytes, const std::string& name);  ///< its first page
+Pixels decode_heif(std::string_view bytes, const std::string& name);  ///< HEIC or AVIF; turned upright
+
+ImageFacts gif_facts(std::string_view bytes, const std::string& name);
+ImageFacts bmp_facts(std::string_view bytes, const std::string& name);
+ImageFacts tiff_facts(std::string_view bytes, const std::string& name);
+ImageFacts heif_facts(std::string_view bytes, const std::string& name);
+
+/// Whether these are the first bytes of an image of a known kind.
+bool begins_as_image(std::string_view bytes);
+
+/// Of the files of all kinds: ".png", ".jpg", ...
+const std::vector<std::string>& image_endings();
+
+/// "PNG, JPEG, ... or HEIC".
+std::string image_format_names();
 
 constexpr int64_t kLargestImageSide = 16'384;
 constexpr int64_t kLargestImage = int64_t{1} << 28;  ///< in pixels

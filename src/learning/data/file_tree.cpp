@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <map>
 #include <string_view>
 #include <system_error>
@@ -39,12 +41,17 @@ class FileStream final : public ByteStream {
 bool hidden(const std::filesystem::path& path) { return path.filename().string().starts_with("."); }
 
 // Where the files lie by the path they are visited under; a map, since the order of a folder is nobody's.
-std::map<std::string, std::filesystem::path> files_below(const std::filesystem::path& root) {
+std::map<std::string, std::filesystem::path> files_below(const std::filesystem::path& root,
+                                                         const FaultVisitor& on_fault) {
   std::map<std::string, std::filesystem::path> files;
   try {
     for (auto at = std::filesystem::recursive_directory_iterator(root); at != std::filesystem::end(at); ++at) {
       if (hidden(at->path())) {
         at.disable_recursion_pending();
+      } else if (on_fault && at->is_directory() && ::access(at->path().c_str(), R_OK | X_OK) != 0) {
+        at.disable_recursion_pending();
+        on_fault(at->path().lexically_relative(root).generic_string() + "/",
+                 DataError("cannot be read: " + std::generic_category().message(errno)));
       } else if (at->is_regular_file()) {
         const auto path = at->path().lexically_relative(root).generic_string();
         const auto plain = without_gzip(path);
@@ -68,11 +75,19 @@ std::unique_ptr<ByteStream> open_file(const std::filesystem::path& path) {
   return file;
 }
 
-void visit_files(const std::filesystem::path& root, const PathFilter& wanted, const FileVisitor& visitor) {
+void visit_files(const std::filesystem::path& root, const PathFilter& wanted, const FileVisitor& visitor,
+                 const FaultVisitor& on_fault) {
   std::error_code ignored;  // whatever is wrong with it, opening it says so
   if (std::filesystem::is_directory(root, ignored)) {
-    for (const auto& [path, where] : files_below(root))
-      if (wanted(path)) visitor(path, *open_file(where));
+    for (const auto& [path, where] : files_below(root, on_fault)) {
+      if (!wanted(path)) continue;
+      try {
+        visitor(path, *open_file(where));
+      } catch (const DataError& error) {
+        if (!on_fault) throw;
+        on_fault(path, error);
+      }
+    }
   } else if (is_archive(root)) {
     visit_archive(
         root, [&](const std::string& path) { return wanted(without_gzip(path)); },

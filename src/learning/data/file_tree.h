@@ -1,5 +1,8 @@
 #pragma once
 
+#include <priornet/uncertainty/errors.h>
+
+#include <functional>
 #include <memory>
 
 #include "learning/data/archive.h"
@@ -9,9 +12,15 @@ namespace priornet {
 /// A file from start to end; expanded if its name ends in .gz.
 std::unique_ptr<ByteStream> open_file(const std::filesystem::path& path);
 
+/// Hears of a file that cannot be read.
+using FaultVisitor = std::function<void(const std::string& path, const DataError& error)>;
+
 /// Visits the wanted files of `root`: of a folder and those in it, in the order of their paths; of an archive, in the
 /// archive's order; or `root` itself, a single file, whose path is its name.
 /// A file NAME.gz is visited as NAME, expanded; beside a NAME in a folder it is passed over, and so are hidden files.
-void visit_files(const std::filesystem::path& root, const PathFilter& wanted, const FileVisitor& visitor);
+/// DataError where one cannot be read; in a folder `on_fault` is told instead, if there is one, also of folders that
+/// cannot be entered.
+void visit_files(const std::filesystem::path& root, const PathFilter& wanted, const FileVisitor& visitor,
+                 const FaultVisitor& on_fault = {});
 
 }  // namespace priornet

@@ -1,27 +1,97 @@
 #include <priornet/learning/images.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
 
 #include <algorithm>
+#include <array>
 
 #include "learning/data/decoded_pixels.h"
+#include "learning/data/orientation.h"
 
 namespace priornet {
 namespace {
 
-enum class Format { kPng, kJpeg, kWebp };
+using namespace std::string_view_literals;
 
-Format format_of(std::string_view bytes, const std::string& name) {
-  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return Format::kPng;
-  if (bytes.starts_with("\xFF\xD8\xFF")) return Format::kJpeg;
-  if (bytes.starts_with("RIFF") && bytes.substr(std::min<size_t>(8, bytes.size())).starts_with("WEBP"))
-    return Format::kWebp;
+bool has_at(std::string_view bytes, size_t at, std::string_view wanted) {
+  return bytes.size() >= at && bytes.substr(at).starts_with(wanted);
+}
+
+// HEIC, AVIF and their kin say so in their file type.
+bool begins_as_heif(std::string_view bytes) {
+  if (!has_at(bytes, 4, "ftyp")) return false;
+  for (const auto* brand : {"heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1", "avif", "avis"})
+    if (has_at(bytes, 8, brand)) return true;
+  return false;
+}
+
+template <Pixels (*Decode)(std::string_view, const std::string&)>
+void read_whole(std::string_view bytes, const std::string& name, const WantedSize&, PixelRows& rows) {
+  const auto pixels = Decode(bytes, name);
+  rows.begin(pixels.height, pixels.width, pixels.channels);
+  for (int64_t y = 0; y < pixels.height; ++y) rows.take(pixels.values.data() + y * pixels.width * pixels.channels);
+}
+
+/// A kind of image file, known by its first bytes whatever it is called.
+struct ImageFormat {
+  const char* name;
+  std::vector<std::string> endings;
+  bool (*begins)(std::string_view bytes);
+  ImageFacts (*facts)(std::string_view bytes, const std::string& name);
+  void (*read)(std::string_view bytes, const std::string& name, const WantedSize& wanted, PixelRows& rows);
+};
+
+const std::array<ImageFormat, 7> kFormats = {{
+    {"PNG",
+     {".png"},
+     [](std::string_view b) { return b.starts_with("\x89PNG\r\n\x1a\n"); },
+     png_facts,
+     [](std::string_view b, const std::string& name, const WantedSize&, PixelRows& rows) { read_png(b, name, rows); }},
+    {"JPEG",
+     {".jpg", ".jpeg"},
+     [](std::string_view b) { return b.starts_with("\xFF\xD8\xFF"); },
+     jpeg_facts,
+     read_jpeg},
+    {"WebP",
+     {".webp"},
+     [](std::string_view b) { return b.starts_with("RIFF") && has_at(b, 8, "WEBP"); },
+     webp_facts,
+     read_webp},
+    {"GIF",
+     {".gif"},
+     [](std::string_view b) { return b.starts_with("GIF87a") || b.starts_with("GIF89a"); },
+     gif_facts,
+     read_whole<decode_gif>},
+    {"BMP",
+     {".bmp"},
+     [](std::string_view b) { return b.starts_with("BM") && has_at(b, 15, "\0\0\0"sv); },
+     bmp_facts,
+     read_whole<decode_bmp>},
+    {"TIFF",
+     {".tif", ".tiff"},
+     [](std::string_view b) { return b.starts_with("II*\0"sv) || b.starts_with("MM\0*"sv); },
+     tiff_facts,
+     read_whole<decode_tiff>},
+    {"HEIC", {".heic", ".heif", ".avif"}, begins_as_heif, heif_facts, read_whole<decode_heif>},
+}};
+
+const ImageFormat* known_format(std::string_view bytes) {
+  for (const auto& format : kFormats)
+    if (format.begins(bytes)) return &format;
+  return nullptr;
+}
+
+const ImageFormat& format_of(std::string_view bytes, const std::string& name) {
+  if (const auto* format = known_format(bytes)) return *format;
   std::string found;
   for (const unsigned char byte : bytes.substr(0, 8)) found += fmt::format(" {:02x}", byte);
-  throw DataError(fmt::format("{}: should be a PNG, JPEG or WebP image, {}", name,
+  throw DataError(fmt::format("{}: should be a {} image, {}", name, image_format_names(),
                               found.empty() ? "found no bytes" : "begins with the bytes" + found));
 }
+
+int orientation_of(std::string_view bytes) { return begins_as_heif(bytes) ? 1 : exif_orientation(bytes); }
 
 uint8_t grey_of(const uint8_t* rgb) {
   return static_cast<uint8_t>((19595U * rgb[0] + 38470U * rgb[1] + 7471U * rgb[2] + 0x8000U) >> 16);
@@ -73,29 +143,51 @@ class Bands final : public PixelRows {
 }  // namespace
 
 ImageFacts image_facts(std::string_view bytes, const std::string& name) {
-  switch (format_of(bytes, name)) {
-    case Format::kPng:
-      return png_facts(bytes, name);
-    case Format::kJpeg:
-      return jpeg_facts(bytes, name);
-    case Format::kWebp:
-      break;
+  auto facts = format_of(bytes, name).facts(bytes, name);
+  facts.orientation = orientation_of(bytes);
+  if (facts.orientation >= 5) std::swap(facts.height, facts.width);
+  return facts;
+}
+
+torch::Tensor upright(const torch::Tensor& image, int orientation) {
+  if (orientation <= 1) return image;
+  const auto turned = orientation >= 5 ? image.transpose(1, 2) : image;
+  switch (orientation) {
+    case 2:
+    case 6:
+      return turned.flip({2});
+    case 3:
+    case 7:
+      return turned.flip({1, 2});
+    case 4:
+    case 8:
+      return turned.flip({1});
+    default:
+      return turned.contiguous();
   }
-  return webp_facts(bytes, name);
+}
+
+bool begins_as_image(std::string_view bytes) { return known_format(bytes) != nullptr; }
+
+const std::vector<std::string>& image_endings() {
+  static const auto all = [] {
+    std::vector<std::string> endings;
+    for (const auto& format : kFormats) endings.insert(endings.end(), format.endings.begin(), format.endings.end());
+    return endings;
+  }();
+  return all;
+}
+
+std::string image_format_names() {
+  std::vector<std::string_view> names;
+  for (const auto& format : kFormats) names.emplace_back(format.name);
+  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
 void decode_image_bands(std::string_view bytes, const std::string& name, const BandOptions& options,
                         const std::function<void(const torch::Tensor& band)>& take) {
   Bands rows(options.channels, options.rows, take);
-  const WantedSize wanted{options.height, options.width};
-  switch (format_of(bytes, name)) {
-    case Format::kPng:
-      return read_png(bytes, name, rows);
-    case Format::kJpeg:
-      return read_jpeg(bytes, name, wanted, rows);
-    case Format::kWebp:
-      return read_webp(bytes, name, wanted, rows);
-  }
+  format_of(bytes, name).read(bytes, name, WantedSize{options.height, options.width}, rows);
 }
 
 torch::Tensor decode_image(std::string_view bytes, const std::string& name, Channels channels) {
@@ -104,7 +196,7 @@ torch::Tensor decode_image(std::string_view bytes, const std::string& name, Chan
   whole.channels = channels;
   whole.rows = kLargestImageSide;
   decode_image_bands(bytes, name, whole, [&](const torch::Tensor& band) { image = band; });
-  return image;
+  return upright(image, orientation_of(bytes));
 }
 
 }  // namespace priornet

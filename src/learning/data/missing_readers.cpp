@@ -57,6 +57,31 @@ ImageFacts webp_facts(std::string_view, const std::string& name) {
 }
 #endif
 
+#ifndef PRIORNET_HAVE_LIBGIF
+Pixels decode_gif(std::string_view, const std::string& name) { missing(name, "giflib", "GIF images cannot be read"); }
+ImageFacts gif_facts(std::string_view, const std::string& name) {
+  missing(name, "giflib", "GIF images cannot be read");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_LIBTIFF
+Pixels decode_tiff(std::string_view, const std::string& name) {
+  missing(name, "libtiff", "TIFF images cannot be read");
+}
+ImageFacts tiff_facts(std::string_view, const std::string& name) {
+  missing(name, "libtiff", "TIFF images cannot be read");
+}
+#endif
+
+#ifndef PRIORNET_HAVE_LIBHEIF
+Pixels decode_heif(std::string_view, const std::string& name) {
+  missing(name, "libheif", "HEIC images cannot be read");
+}
+ImageFacts heif_facts(std::string_view, const std::string& name) {
+  missing(name, "libheif", "HEIC images cannot be read");
+}
+#endif
+
 #ifndef PRIORNET_HAVE_LMDB
 void visit_lmdb(const std::filesystem::path& file, const RecordVisitor&) {
   missing(file.string(), "liblmdb", "LMDB files cannot be read");

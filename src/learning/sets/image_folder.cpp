@@ -7,7 +7,6 @@
 #include <priornet/uncertainty/errors.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <exception>
 #include <numeric>
@@ -16,6 +15,8 @@
 #include <system_error>
 
 #include "learning/base/names.h"
+#include "learning/data/decoded_pixels.h"
+#include "learning/data/file_content.h"
 #include "learning/data/file_tree.h"
 #include "learning/data/tensor_memory.h"
 
@@ -55,10 +56,10 @@ bool natural_less(const std::string& a, const std::string& b) {
 }
 
 bool is_image_path(const std::string& path) {
-  constexpr std::array<std::string_view, 4> kExtensions = {".png", ".jpg", ".jpeg", ".webp"};
   const auto name = lower_case(path.substr(path.rfind('/') + 1));
   if (name.starts_with(".") || path.starts_with("__MACOSX/")) return false;
-  return std::any_of(kExtensions.begin(), kExtensions.end(), [&](auto extension) { return name.ends_with(extension); });
+  const auto& endings = image_endings();
+  return std::any_of(endings.begin(), endings.end(), [&](const auto& ending) { return name.ends_with(ending); });
 }
 
 namespace {
@@ -68,6 +69,27 @@ constexpr size_t kBatchImages = 2048;
 constexpr size_t kFirstBatchImages = 16;  // of a size not yet known
 constexpr size_t kBatchBytes = size_t{64} << 20;
 constexpr size_t kBatchPixels = size_t{64} << 20;
+
+// A message without the name that opens it.
+std::string without_name(const std::string& message, const std::string& name) {
+  return message.starts_with(name + ": ") ? message.substr(name.size() + 2) : message;
+}
+
+// What is no fault of the image is thrown on.
+void leave_out(SetFiles* files, const std::string& path, const std::string& name, const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const DataError& fault) {
+    if (files == nullptr) throw;
+    files->left_out.push_back({path, without_name(fault.what(), name)});
+  }
+}
+
+const LeftOut* first_fault(const SetFiles& files) {
+  const auto found = std::find_if(files.left_out.begin(), files.left_out.end(),
+                                  [](const LeftOut& one) { return one.kind == LeftOut::Kind::kFault; });
+  return found == files.left_out.end() ? nullptr : &*found;
+}
 
 // A row of a batch to its place, a grey one to each of three planes where the set has colours.
 void copy_row(const torch::Tensor& batch, int64_t row, int64_t channels, uint8_t* to) {
@@ -86,7 +108,8 @@ size_t ImageCollector::batch_images() const {
 
 void ImageCollector::add(std::string path, std::string name, std::string bytes) {
   waiting_bytes_ += bytes.size();
-  waiting_.push_back({std::move(path), std::move(name), std::move(bytes)});
+  const auto content = options_.files != nullptr ? content_hash(bytes) : 0;
+  waiting_.push_back({std::move(path), std::move(name), std::move(bytes), content});
   if (waiting_.size() >= batch_images() || waiting_bytes_ >= kBatchBytes) decode_waiting();
 }
 
@@ -96,7 +119,7 @@ void ImageCollector::check_size(const Encoded& encoded, const torch::Tensor& ima
     height_ = image.size(1);
     width_ = image.size(2);
   } else if (image.size(1) != height_ || image.size(2) != width_) {
-    throw DataError(
+    throw SeveralSizes(
         fmt::format("{}: is {}x{} pixels while {} is {}x{}; images of several sizes need a resize, as by ,size=64",
                     encoded.name, image.size(2), image.size(1), first_name_, width_, height_));
   }
@@ -118,24 +141,34 @@ void ImageCollector::decode_waiting() {
     }
   });
   for (size_t i = 0; i < waiting_.size(); ++i) {
-    if (errors[i]) std::rethrow_exception(errors[i]);
+    if (errors[i]) {
+      leave_out(options_.files, waiting_[i].path, waiting_[i].name, errors[i]);
+      continue;
+    }
     check_size(waiting_[i], images[i]);
     channels_ = std::max(channels_, images[i].size(0));
     paths_.push_back(std::move(waiting_[i].path));
+    contents_.push_back(waiting_[i].content);
   }
+  waiting_.clear();
+  waiting_bytes_ = 0;
+  std::erase_if(images, [](const torch::Tensor& image) { return !image.defined(); });
+  if (images.empty()) return;
   auto batch =
       memory_for(first_name_, {static_cast<int64_t>(images.size()), channels_, height_, width_}, torch::kUInt8);
   for (size_t i = 0; i < images.size(); ++i)
     copy_row(images[i].unsqueeze(0), 0, channels_,
              batch.data_ptr<uint8_t>() + static_cast<int64_t>(i) * channels_ * height_ * width_);
   batches_.push_back(std::move(batch));
-  waiting_.clear();
-  waiting_bytes_ = 0;
 }
 
 ImageCollection ImageCollector::finish(const std::string& set_name, const PathOrder& order) {
   decode_waiting();
-  if (paths_.empty()) throw DataError(fmt::format("{}: holds no PNG, JPEG or WebP image", set_name));
+  if (paths_.empty()) {
+    const auto* fault = options_.files != nullptr ? first_fault(*options_.files) : nullptr;
+    throw DataError(fmt::format("{}: holds no {} image{}", set_name, image_format_names(),
+                                fault == nullptr ? "" : fmt::format("; {}: {}", fault->path, fault->why)));
+  }
   std::vector<size_t> sorted(paths_.size());
   std::iota(sorted.begin(), sorted.end(), size_t{0});
   std::stable_sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) { return order(paths_[a], paths_[b]); });
@@ -143,6 +176,7 @@ ImageCollection ImageCollector::finish(const std::string& set_name, const PathOr
   ImageCollection collection;
   for (size_t row = 0; row < sorted.size(); ++row) {
     place[sorted[row]] = static_cast<int64_t>(row);
+    if (options_.files != nullptr) options_.files->rows.push_back({paths_[sorted[row]], contents_[sorted[row]]});
     collection.paths.push_back(std::move(paths_[sorted[row]]));
   }
   collection.images =
@@ -162,11 +196,23 @@ ImageCollection collect_images(const std::filesystem::path& root, const PathFilt
   std::error_code ignored;
   if (!std::filesystem::exists(root, ignored)) throw DataError(fmt::format("{}: is not there", root.string()));
   ImageCollector collector(options);
+  const auto note = [&](const std::string& path) {
+    if (options.files != nullptr && !path.ends_with('/'))
+      options.files->left_out.push_back({path, "is no image by its name", LeftOut::Kind::kNoImage});
+    return false;
+  };
+  FaultVisitor on_fault;
+  if (options.files != nullptr)
+    on_fault = [&](const std::string& path, const DataError& error) {
+      if (dynamic_cast<const SeveralSizes*>(&error) != nullptr) throw;  // of no image alone
+      options.files->left_out.push_back({path, without_name(error.what(), (root / path).string())});
+    };
   visit_files(
-      root, [&](const std::string& path) { return is_image_path(path) && wanted(path); },
+      root, [&](const std::string& path) { return is_image_path(path) ? wanted(path) : note(path); },
       [&](const std::string& path, ByteStream& bytes) {
         collector.add(path, bytes.name(), bytes.read_rest(kMostImageBytes));
-      });
+      },
+      on_fault);
   return collector.finish(root.string(), order);
 }
 
@@ -194,13 +240,15 @@ bool are_parts_of_a_set(const std::vector<std::string>& folders) {
          std::all_of(folders.begin(), folders.end(), [](const std::string& name) { return kParts.contains(name); });
 }
 
-void check_no_class_is_empty(const std::filesystem::path& root, const std::set<std::string>& classes) {
+void note_empty_classes(const std::filesystem::path& root, const std::set<std::string>& classes, SetFiles* files) {
   std::error_code error;
   for (auto at = std::filesystem::directory_iterator(root, error); !error && at != std::filesystem::end(at);
        at.increment(error)) {
     const auto name = at->path().filename().string();
-    if (at->is_directory(error) && !name.starts_with(".") && !classes.contains(name))
-      throw DataError(fmt::format("{}: a class folder should hold images, found none", at->path().string()));
+    if (!at->is_directory(error) || name.starts_with(".") || classes.contains(name)) continue;
+    constexpr const char* kWhy = "a class folder should hold images, found none";
+    if (files == nullptr) throw DataError(fmt::format("{}: {}", at->path().string(), kWhy));
+    files->left_out.push_back({name + "/", kWhy, LeftOut::Kind::kEmptyClass});
   }
 }
 
@@ -225,8 +273,12 @@ Dataset read_image_folder(const std::filesystem::path& root, const ImageFolderOp
       return (c == '/' ? 0 : c) < (d == '/' ? 0 : d);
     });
   };
-  auto collection = collect_images(
-      root, [](const std::string&) { return true; }, options, by_class);
+  const auto wanted = [&](const std::string& path) {
+    const bool lost = on_disk && options.files != nullptr && path.find('/') == std::string::npos;
+    if (lost) options.files->left_out.push_back({path, "should lie in the folder of its class"});
+    return !lost;
+  };
+  auto collection = collect_images(root, wanted, options, by_class);
   const auto skipped = on_disk ? 0 : shared_folders(collection.paths);
   std::vector<std::string> class_of_row;
   bool has_folders_below = true;
@@ -242,7 +294,7 @@ Dataset read_image_folder(const std::filesystem::path& root, const ImageFolderOp
   if (has_folders_below && are_parts_of_a_set(set.class_names))
     throw DataError(fmt::format("{}: holds {}, which are parts of a set and no classes: name one of them, as {}/{}",
                                 set.name, fmt::join(set.class_names, " and "), set.name, set.class_names.front()));
-  if (on_disk) check_no_class_is_empty(root, {set.class_names.begin(), set.class_names.end()});
+  if (on_disk) note_empty_classes(root, {set.class_names.begin(), set.class_names.end()}, options.files);
   return set;
 }
 

@@ -2,6 +2,7 @@
 
 #include <priornet/learning/dataset.h>
 #include <priornet/learning/images.h>
+#include <priornet/learning/load_set.h>
 #include <priornet/learning/resize.h>
 #include <torch/types.h>
 
@@ -22,6 +23,8 @@ struct ImageFolderOptions {
   Channels channels = Channels::kAsStored;
   /// Needed where the images have several sizes.
   std::optional<ResizeOptions> resize;
+  /// Is told of every image, and of what was left out. Without it, the first fault is a DataError.
+  SetFiles* files = nullptr;
 };
 
 /// By their paths, and with the numbers in them as numbers: val_2 before val_10.
@@ -34,8 +37,8 @@ struct ImageCollection {
 };
 
 /// Takes encoded images as they are read, and decodes them a batch at a time.
-/// DataError that names the image (the first one added, where several are at fault): it does not decode, or its size
-/// is not that of the first and there is no resize.
+/// DataError that names the image (the first one added, where several are at fault): it does not decode and nobody
+/// listens to what is left out. SeveralSizes where its size is not that of the first and there is no resize.
 class ImageCollector {
  public:
   explicit ImageCollector(ImageFolderOptions options) : options_(std::move(options)) {}
@@ -49,6 +52,7 @@ class ImageCollector {
  private:
   struct Encoded {
     std::string path, name, bytes;
+    uint64_t content = 0;
   };
 
   size_t batch_images() const;
@@ -61,10 +65,11 @@ class ImageCollector {
   std::string first_name_;  ///< of the first image, whose size all have
   int64_t channels_ = 1, height_ = 0, width_ = 0;
   std::vector<std::string> paths_;
+  std::vector<uint64_t> contents_;
   std::vector<torch::Tensor> batches_;
 };
 
-/// By its extension: .png, .jpg, .jpeg, .webp in either case. Hidden files are none, nor what macOS puts into archives.
+/// By its ending (image_endings()), in either case. Hidden files are none, nor what macOS puts into archives.
 bool is_image_path(const std::string& path);
 
 /// An encoded image may have so many bytes.
@@ -74,13 +79,13 @@ constexpr int64_t kMostImageBytes = int64_t{1} << 28;
 ImageCollection collect_images(const std::filesystem::path& root, const PathFilter& wanted,
                                const ImageFolderOptions& options, const PathOrder& order = std::less<>());
 
-// Images that a user has in a folder or an archive. What is no image by its extension is passed over; an image that
-// does not decode, images of several sizes without a resize, and a root without images are DataErrors.
+// Images that a user has in a folder or an archive. What is no image by its ending is passed over; images of several
+// sizes without a resize, and a root without images are DataErrors. So are an image that does not decode, in a folder
+// also an empty class folder and an image that lies in none, unless options.files listens: then it is told of these.
 
 /// One sub-folder a class, with images at any depth: inputs uint8 [N, C, H, W], class by class in the order of their
 /// names, and in a class in the order of the paths. A folder that all of an archive lies in is passed through.
-/// DataError also for a class folder without images, for an image that lies in no class folder, and where the folders
-/// are parts of a set (train, test, ...) with the classes below.
+/// DataError also where the folders are parts of a set (train, test, ...) with the classes below.
 Dataset read_image_folder(const std::filesystem::path& root, const ImageFolderOptions& options = {});
 
 /// Images at any depth, in the order of their paths, without labels.

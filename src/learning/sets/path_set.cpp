@@ -48,15 +48,52 @@ bool has_class_folders(const fs::path& root) {
   return folders.size() > 1 || (fs::is_directory(root) && !folders.empty() && !folders.contains(""));
 }
 
-Dataset read_images(const fs::path& path, const std::optional<ResizeOptions>& resize) {
-  if (holds_database(path)) return read_lsun(path, {Channels::kAsStored, resize});
-  const ImageFolderOptions options{Channels::kAsStored, resize};
+Dataset read_images(const fs::path& path, const std::optional<ResizeOptions>& resize, SetFiles& files) {
+  if (holds_database(path)) return read_lsun(path, {Channels::kAsStored, resize, nullptr});
+  const ImageFolderOptions options{Channels::kAsStored, resize, &files};
   return has_class_folders(path) ? read_image_folder(path, options) : read_flat_images(path, options);
+}
+
+// One damaged image does not stop anybody; one in a hundred is what the world is like; more, and the folder is not what
+// its owner thinks.
+void check_left_out(const fs::path& path, int64_t images, const std::vector<LeftOut>& left_out, bool strict) {
+  std::vector<std::string> faults;
+  for (const auto& one : left_out) {
+    if (one.kind == LeftOut::Kind::kFault) faults.push_back(fmt::format("{}: {}", one.path, one.why));
+    if (strict && one.kind != LeftOut::Kind::kNoImage)
+      throw DataError(fmt::format("{}: {}", (path / one.path).string(), one.why));
+  }
+  const auto count = static_cast<int64_t>(faults.size());
+  const auto all = images + count;
+  if (count <= 1 || 100 * count <= all) return;
+  constexpr size_t kShown = 3;
+  const auto more = faults.size() > kShown ? fmt::format("; and {} more", faults.size() - kShown) : "";
+  faults.resize(std::min(faults.size(), kShown));
+  throw DataError(
+      fmt::format("{}: {} of {} images cannot be used, and more than 1 % is an error; repair or remove them: "
+                  "{}{}",
+                  path.string(), count, all, fmt::join(faults, "; "), more));
 }
 
 Dataset load_images(const std::string& copy, const fs::path& path, const std::optional<ResizeOptions>& resize,
                     const LoadOptions& options) {
-  return read_through_copy({copy, path, source_files({}, path), 0, [&] { return read_images(path, resize); }}, options);
+  SetFiles files;
+  auto set = read_through_copy(
+      {copy, path, source_files({}, path), 0, [&] { return read_images(path, resize, files); }, &files}, options);
+  check_left_out(path, set.size(), files.left_out, options.strict);
+  if (options.files != nullptr) *options.files = std::move(files);
+  return set;
+}
+
+// The files of a set are those of its rows until a modifier chooses among these.
+Dataset modified_images(Dataset set, const SetName& name, bool is_resized, const LoadOptions& options) {
+  using Kind = SetModifier::Kind;
+  const bool chooses = std::any_of(name.modifiers.begin(), name.modifiers.end(), [](const SetModifier& modifier) {
+    return modifier.kind == Kind::kSubset || modifier.kind == Kind::kFirst || modifier.kind == Kind::kLast ||
+           modifier.kind == Kind::kRepeat || modifier.kind == Kind::kClasses || modifier.kind == Kind::kWithout;
+  });
+  if (chooses && options.files != nullptr) options.files->rows.clear();
+  return modified(std::move(set), name, is_resized, options);
 }
 
 // Two folders of one name have copies of their own: the hash is that of the whole path.
@@ -96,7 +133,8 @@ Dataset load_path_set(const SetName& name, const LoadOptions& options) {
     throw DataError(fmt::format("data set '{}': label= is for a .csv file", name.text));
   if (fs::is_directory(path) || is_archive(path)) {
     const auto resize = resize_on_reading(name, std::nullopt);
-    return modified(load_images(copy_of_path(path, resize), path, resize, options), name, resize.has_value(), options);
+    return modified_images(load_images(copy_of_path(path, resize), path, resize, options), name, resize.has_value(),
+                           options);
   }
   const auto read = [&]() -> Dataset {
     if (is_table) return read_table(path, {name.label});
@@ -123,7 +161,7 @@ Dataset load_own_set(const SetName& name, const LoadOptions& options) {
   const auto copy = name.set + resize_suffix(resize);
   const auto folder = options.root / name.set;
   if (fs::is_directory(folder))
-    return modified(load_images(copy, folder, resize, options), name, resize.has_value(), options);
+    return modified_images(load_images(copy, folder, resize, options), name, resize.has_value(), options);
   // A copy that was made without a resize can still be resized.
   if (auto resized = copy_without_source(copy, options))
     return modified(std::move(*resized), name, resize.has_value(), options);
@@ -172,7 +210,9 @@ Names class_names_of(const std::string& other, const LoadOptions& options) {
     const auto& part = find_part(entry, find_split(entry, other_name.split).rows.front().part);
     if (!part.class_names.empty()) return part.class_names;
   }
-  return load_set(other_name, options).class_names;
+  auto silent = options;
+  silent.files = nullptr;
+  return load_set(other_name, silent).class_names;
 }
 
 Dataset without_overlap(const Dataset& set, const SetName& name, const std::string& other, const LoadOptions& options) {

@@ -4,7 +4,9 @@
 #include <priornet/learning/tensor_file.h>
 #include <priornet/uncertainty/errors.h>
 
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace priornet {
 namespace {
@@ -17,13 +19,52 @@ std::filesystem::path prepared_copy_file(const std::filesystem::path& data_root,
   return data_root / "prepared" / (name + ".safetensors");
 }
 
-std::optional<Dataset> map_prepared_copy(const std::filesystem::path& path, const std::optional<std::string>& source) {
+namespace {
+
+// Files as tensors and text: one path per line, as no path of an archive or folder that is read has a line break.
+constexpr const char* kPaths = "file_paths";
+constexpr const char* kContents = "file_contents";
+
+void add_files(const SetFiles& files, std::vector<NamedTensor>& tensors) {
+  if (files.rows.empty()) return;
+  std::string paths;
+  auto contents = torch::empty({static_cast<int64_t>(files.rows.size())}, torch::kInt64);
+  for (size_t i = 0; i < files.rows.size(); ++i) {
+    paths += files.rows[i].path + '\n';
+    contents.data_ptr<int64_t>()[i] = static_cast<int64_t>(files.rows[i].content);
+  }
+  auto bytes = torch::empty({static_cast<int64_t>(paths.size())}, torch::kUInt8);
+  std::memcpy(bytes.data_ptr(), paths.data(), paths.size());
+  tensors.push_back({kPaths, bytes});
+  tensors.push_back({kContents, contents});
+}
+
+SetFiles files_of(const torch::Tensor& paths, const torch::Tensor& contents, const Json& left_out) {
+  SetFiles files;
+  if (paths.defined() && contents.defined()) {
+    std::istringstream lines(std::string(static_cast<const char*>(paths.data_ptr()), paths.nbytes()));
+    std::string path;
+    for (int64_t i = 0; i < contents.size(0) && std::getline(lines, path); ++i)
+      files.rows.push_back({path, static_cast<uint64_t>(contents.data_ptr<int64_t>()[i])});
+  }
+  for (const auto& item : left_out)
+    files.left_out.push_back({item.at(0), item.at(1), static_cast<LeftOut::Kind>(item.at(2).get<int>())});
+  return files;
+}
+
+}  // namespace
+
+std::optional<Dataset> map_prepared_copy(const std::filesystem::path& path, const std::optional<std::string>& source,
+                                         SetFiles* files) {
   try {
     const auto file = read_tensor_file(path);
     if (file.metadata.at("reader") != std::to_string(kReaderVersion)) return std::nullopt;
     if (source && file.metadata.at("source") != *source) return std::nullopt;
     Dataset set;
-    for (const auto& [name, values] : file.tensors) (name == "images" ? set.inputs : set.labels) = values;
+    torch::Tensor paths, contents;
+    for (const auto& [name, values] : file.tensors)
+      (name == "images" ? set.inputs : name == kPaths ? paths : name == kContents ? contents : set.labels) = values;
+    if (files != nullptr) *files = files_of(paths, contents, Json::parse(file.metadata.at("left_out")));
     set.class_names = Json::parse(file.metadata.at("class_names")).get<std::vector<std::string>>();
     check_dataset(set);
     return set;
@@ -36,16 +77,23 @@ std::optional<Dataset> map_prepared_copy(const std::filesystem::path& path, cons
   }
 }
 
-bool write_prepared_copy(const std::filesystem::path& path, const Dataset& set, const std::string& source) {
+bool write_prepared_copy(const std::filesystem::path& path, const Dataset& set, const std::string& source,
+                         const SetFiles& files) {
   if (!set.has_images() || set.size() == 0) return false;
   std::vector<NamedTensor> tensors = {{"images", set.inputs}};
   if (set.has_labels()) tensors.push_back({"labels", set.labels});
+  add_files(files, tensors);
+  auto left_out = Json::array();
+  for (const auto& one : files.left_out) left_out.push_back({one.path, one.why, static_cast<int>(one.kind)});
   // Names out of an archive may be in any encoding.
-  const auto names = Json(set.class_names).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto text = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); };
   try {
     std::filesystem::create_directories(path.parent_path());
     write_tensor_file(path, tensors,
-                      {{"reader", std::to_string(kReaderVersion)}, {"source", source}, {"class_names", names}});
+                      {{"reader", std::to_string(kReaderVersion)},
+                       {"source", source},
+                       {"class_names", text(set.class_names)},
+                       {"left_out", text(left_out)}});
     return true;
   } catch (const DataError&) {
     return false;
@@ -78,10 +126,12 @@ Dataset read_through_copy(const CopiedSource& source, const LoadOptions& options
   const auto file = prepared_copy_file(options.root, source.name);
   // Before reading: should the files change meanwhile, the copy is out of date rather than wrong.
   const auto fingerprint = source_fingerprint(source.base, source.files);
-  if (auto copy = map_prepared_copy(file, fingerprint); copy && (source.count == 0 || copy->size() == source.count))
+  if (auto copy = map_prepared_copy(file, fingerprint, source.noted);
+      copy && (source.count == 0 || copy->size() == source.count))
     return std::move(*copy);
+  if (source.noted != nullptr) *source.noted = {};
   auto set = read_original(source, options);
-  write_prepared_copy(file, set, fingerprint);
+  write_prepared_copy(file, set, fingerprint, source.noted != nullptr ? *source.noted : SetFiles{});
   return set;
 }
 

@@ -13,19 +13,21 @@
 namespace priornet {
 
 /// Counts up whenever a reader gives other images or labels for the same files: older copies are then made anew.
-constexpr int kReaderVersion = 1;
+constexpr int kReaderVersion = 2;
 
 /// Where the copy of that name ("mnist-train") lies.
 std::filesystem::path prepared_copy_file(const std::filesystem::path& data_root, const std::string& name);
 
 /// Maps the copy. Nothing where there is none, where it is damaged, truncated or no copy at all, where a reader of
 /// another version made it, or where it was made from another source than this one (any will do if none is given).
-/// The tensors may be written to; the file never changes.
-std::optional<Dataset> map_prepared_copy(const std::filesystem::path& file, const std::optional<std::string>& source);
+/// The tensors may be written to; the file never changes. `files`, if any, becomes what was known of the set's files.
+std::optional<Dataset> map_prepared_copy(const std::filesystem::path& file, const std::optional<std::string>& source,
+                                         SetFiles* files = nullptr);
 
 /// Writes the copy and the folders it lies in. False where that cannot be, as in a folder that is read-only or on a
 /// disk that is full, and for a set that does not hold images.
-bool write_prepared_copy(const std::filesystem::path& file, const Dataset& set, const std::string& source);
+bool write_prepared_copy(const std::filesystem::path& file, const Dataset& set, const std::string& source,
+                         const SetFiles& files = {});
 
 /// Something to read that has, or may get, a prepared copy.
 struct CopiedSource {
@@ -34,6 +36,7 @@ struct CopiedSource {
   std::vector<std::filesystem::path> files;  ///< the files, all in the folder
   int64_t count = 0;                         ///< how many rows it has; 0 where that is open
   std::function<Dataset()> read;
+  SetFiles* noted = nullptr;  ///< where `read` notes what it made of the files; the copy keeps it
 };
 
 /// The prepared copy, if it was made from the files as they are now; else what `read` gives, which is then copied for

@@ -40,7 +40,7 @@ std::vector<std::filesystem::path> parts_of_run(const std::filesystem::path& fol
   for (const auto& entry : std::filesystem::directory_iterator(folder, none_yet)) {
     const auto name = entry.path().filename().string();
     if (name == "config.toml" || name == "metrics.jsonl" || name == "checkpoints" || name == "scores" ||
-        name == "evaluation" || name == "network.pt" || name.starts_with("member-"))
+        name == "evaluation" || name == "network.pt" || name == "left-out.csv" || name.starts_with("member-"))
       parts.push_back(entry.path());
   }
   return parts;

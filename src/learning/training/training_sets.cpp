@@ -111,7 +111,28 @@ namespace {
 
 torch::Tensor ascending(const torch::Tensor& rows) { return std::get<0>(rows.sort()); }
 
-// The first rows of a shuffled set are watched, the next are left for calibration.
+// `count` of the rows, given class by class, at even distances: of each class its share, give or take one row.
+torch::Tensor evenly_spaced(const torch::Tensor& rows, int64_t count) {
+  return rows.index_select(0, (torch::arange(count, torch::kInt64) * 2 + 1).mul(rows.size(0)).div(2 * count, "floor"));
+}
+
+torch::Tensor without_rows(const torch::Tensor& rows, const torch::Tensor& taken, int64_t size) {
+  auto left = torch::ones({size}, torch::kBool);
+  left.index_fill_(0, taken, false);
+  return rows.masked_select(left.index_select(0, rows));
+}
+
+// The rows in a random order, class by class, but for one of each class, which is left to be learnt from.
+torch::Tensor rows_by_class(const Dataset& set, torch::Generator generator) {
+  const auto rows = torch::randperm(set.size(), generator, torch::kInt64);
+  const auto classes = set.labels.to(torch::kCPU).index_select(0, rows);
+  const auto order = (classes * set.size() + torch::arange(set.size(), torch::kInt64)).argsort();
+  const auto sorted = classes.index_select(0, order);
+  const auto same_as_before = sorted.slice(0, 1).eq(sorted.slice(0, 0, -1));
+  return rows.index_select(0, order).slice(0, 1).masked_select(same_as_before);
+}
+
+// Each part has its share of every class: rows to be watched, then rows for calibration.
 void keep_back(TrainingSets& sets, const TrainConfig& config) {
   const auto size = sets.train.size();
   const auto count = [&](const std::optional<double>& share) {
@@ -122,14 +143,24 @@ void keep_back(TrainingSets& sets, const TrainConfig& config) {
   if (validation + calibration == 0) return;
   sets.split.content = training_content(sets.train);
   auto generator = make_generator(derive_seed(static_cast<uint64_t>(config.seed), "rows kept back"));
-  const auto rows = torch::randperm(size, generator, torch::kInt64);
+  auto rows = rows_by_class(sets.train, generator);
+  if (validation + calibration > rows.size(0))
+    throw DataError(fmt::format("{}: its {} rows of {} classes are too few to keep {} back and learn from each class",
+                                sets.train.name, size, sets.train.num_classes(), validation + calibration));
   const auto whole = sets.train;
+  auto left = torch::arange(size, torch::kInt64);
+  const auto take = [&](int64_t number) {
+    const auto taken = evenly_spaced(rows, number);
+    rows = without_rows(rows, taken, size);
+    left = without_rows(left, taken, size);
+    return ascending(taken);
+  };
   if (validation > 0) {
-    sets.split.validation_rows = ascending(rows.narrow(0, 0, validation));
+    sets.split.validation_rows = take(validation);
     sets.validation = select(whole, sets.split.validation_rows);
   }
-  if (calibration > 0) sets.split.calibration_rows = ascending(rows.narrow(0, validation, calibration));
-  sets.train = select(whole, ascending(rows.narrow(0, validation + calibration, size - validation - calibration)));
+  if (calibration > 0) sets.split.calibration_rows = take(calibration);
+  sets.train = select(whole, left);
 }
 
 void standardise(TrainingSets& sets) {

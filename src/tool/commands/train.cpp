@@ -11,6 +11,7 @@
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include <memory>
 
 #include "learning/base/file_io.h"
+#include "learning/data/csv.h"
 #include "learning/training/run_processes.h"
 #include "tool/commands/device_option.h"
 #include "tool/commands/subcommands.h"
@@ -42,6 +44,7 @@ struct TrainOptions {
   std::string out;
   std::string device = "auto";
   int64_t processes = 1;
+  bool strict = false;
   bool resume = false;
   bool force = false;
   bool describe = false;
@@ -103,21 +106,58 @@ std::vector<std::string> all_overrides(const TrainOptions& options) {
   return overrides;
 }
 
+// Photographs come in many sizes: where nobody names one, a size that most things can be told apart at.
+TrainConfig config_for_photos(const std::string& name, const LoadOptions& load) {
+  constexpr const char* kSize = ",size=64";
+  try {
+    return config_for(name, load_set(name, load));
+  } catch (const SeveralSizes&) {
+    note(fmt::format("{}: its images have several sizes, and become 64x64; ,size=N chooses another", name));
+    return config_for(name + kSize, load_set(name + kSize, load));
+  }
+}
+
+// The same set from any folder: "./photos,size=64" with its whole path.
+std::string with_whole_path(const std::string& set) {
+  if (set.empty() || set.starts_with('"')) return set;
+  const auto name = parse_set_name(set);
+  if (!name.is_path || fs::path(name.set).is_absolute()) return set;
+  return fs::absolute(name.set).lexically_normal().string() + set.substr(name.set.size());
+}
+
+TrainConfig with_whole_paths(TrainConfig config) {
+  for (auto* set : {&config.train, &config.validation, &config.outside.source}) *set = with_whole_path(*set);
+  return config;
+}
+
+// A run that was begun before paths were whole goes on with the names it has.
+void keep_names_of_run(TrainConfig& config, const fs::path& folder) {
+  if (!fs::exists(folder / "config.toml")) return;
+  const auto older = read_config(folder / "config.toml", {});
+  const auto keep = [](std::string& name, const std::string& known) {
+    if (name == with_whole_path(known)) name = known;
+  };
+  keep(config.train, older.train);
+  keep(config.validation, older.validation);
+  keep(config.outside.source, older.outside.source);
+}
+
 // The file's, or one for a set that nobody wrote one for.
 TrainConfig config_of(const TrainOptions& options) {
   const auto overrides = all_overrides(options);
-  if (options.data.empty()) return read_config(options.config, overrides);
+  if (options.data.empty()) return with_whole_paths(read_config(options.config, overrides));
   TerminalProgress progress;
   LoadOptions load;
   load.progress = &progress;
-  auto config = config_for(options.data, load_set(options.data, load));
+  load.strict = options.strict;
+  auto config = config_for_photos(options.data, load);
   if (!options.ood.empty()) config.outside.source = options.ood;
   if (!options.model.empty() && options.model != config.model.name) {
     const auto name = config.model.name;
     config.model = {};  // the layers of another network
     config.model.name = name;
   }
-  return read_config(TomlText{"", to_toml(config)}, overrides);
+  return with_whole_paths(read_config(TomlText{"", to_toml(config)}, overrides));
 }
 
 EnsembleOptions ensemble_options(const TrainOptions& options) {
@@ -136,6 +176,54 @@ std::unique_ptr<ProcessGroup> join_processes(torch::Device& device) {
   if (place.processes == 1) return nullptr;
   if (device.is_cuda()) device = torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(place.local_rank));
   return std::make_unique<ProcessGroup>(place, device);
+}
+
+constexpr const char* kLeftOutFile = "left-out.csv";
+
+// The files behind a folder of images, which is then read from its prepared copy. None of any other set.
+SetFiles files_of(const std::string& set, bool strict, Progress& progress) {
+  const auto name = parse_set_name(set);
+  SetFiles files;
+  if (!name.is_path || !fs::is_directory(name.set)) return files;
+  LoadOptions load;
+  load.progress = &progress;
+  load.strict = strict;
+  load.files = &files;
+  static_cast<void>(load_set(name, load));
+  return files;
+}
+
+// A table beside the run; none where nothing was left out.
+void leave_list(const fs::path& folder, const std::vector<LeftOut>& left_out) {
+  if (left_out.empty()) return;
+  const auto path = folder / kLeftOutFile;
+  AtomicFile file(path);
+  file.write("file,why\n");
+  for (const auto& one : left_out) file.write(fmt::format("{},{}\n", csv_field(one.path), csv_field(one.why)));
+  file.commit();
+  const auto faults = std::count_if(left_out.begin(), left_out.end(),
+                                    [](const LeftOut& one) { return one.kind == LeftOut::Kind::kFault; });
+  if (faults > 0)
+    warn(fmt::format("{} images cannot be used and were left out: {}", faults, path.string()));
+  else
+    note(fmt::format("{} files and folders were left out: {}", left_out.size(), path.string()));
+}
+
+// What is left of a class when some of its rows are kept back.
+void warn_of_small_classes(const TrainingSets& sets) {
+  constexpr int64_t kFew = 10;
+  auto counts = class_counts(sets.train);
+  if (sets.validation && sets.split.validation_rows.defined()) counts = counts + class_counts(*sets.validation);
+  std::vector<std::string> few;
+  for (int64_t c = 0; c < sets.train.num_classes(); ++c)
+    if (const auto count = counts[c].item<int64_t>(); count < kFew)
+      few.push_back(fmt::format("{} ({})", sets.train.class_names[static_cast<size_t>(c)], count));
+  if (few.empty()) return;
+  constexpr size_t kShown = 10;
+  const auto more = few.size() > kShown ? fmt::format(" and {} more", few.size() - kShown) : "";
+  few.resize(std::min(few.size(), kShown));
+  warn(fmt::format("fewer than {} inputs to learn from: {}{}; what is said of such a class is a guess", kFew,
+                   fmt::join(few, ", "), more));
 }
 
 // Commands that work as they are printed, but for the sets that only the user can name.
@@ -165,7 +253,8 @@ std::string last_metrics(const fs::path& folder, const TrainConfig& config) {
 }
 
 void run(const TrainOptions& options) {
-  const auto config = config_of(options);
+  auto config = config_of(options);
+  if (options.resume) keep_names_of_run(config, run_folder(options));
   if (options.print_config)
     return print(to_toml_with_all_keys([copy = config](ConfigFields& fields) mutable { visit_config(copy, fields); }));
   if (options.describe) return print(describe(config));
@@ -195,11 +284,16 @@ void run(const TrainOptions& options) {
     if (speaks) note(fmt::format("member {} of {}", member, config.members));
   };
   try {
+    const auto files = files_of(config.train, options.strict, progress);
     auto sets = load_training_sets(config, progress);
+    if (speaks) warn_of_small_classes(sets);
     if (options.resume && !read_training_split(folder).may_be_of(sets.split.content))
       throw DataError(fmt::format("{}: its rows are no longer those that {} was begun with; --force begins anew",
                                   config.train, folder.string()));
-    ensemble.trainer.on_begin = [&] { write_training_split(folder, sets.split); };
+    ensemble.trainer.on_begin = [&] {
+      write_training_split(folder, sets.split);
+      if (speaks) leave_list(folder, files.left_out);
+    };
     train_run(config, sets, folder, ensemble, progress);
   } catch (const TrainingStopped& stopped) {
     if (speaks) fmt::print(stderr, "priornet: {}\n", stopped.what());
@@ -255,6 +349,9 @@ void describe_train(Command& command) {
       {.name = "--out",
        .to = &options->out,
        .help = "Folder of the run; by default runs/ and the name of the configuration"},
+      {.name = "--strict",
+       .to = &options->strict,
+       .help = "An image that cannot be used is an error; else up to one in a hundred is left out, and listed"},
       {.name = "--resume", .to = &options->resume, .help = "Go on where the run in that folder stopped"},
       {.name = "--force",
        .to = &options->force,
@@ -271,7 +368,9 @@ void describe_train(Command& command) {
        .help = "Show every key with its value and meaning, those without one as comments, and train nothing"},
       {.name = "--json", .to = &options->json, .help = "Print the last epoch's metrics as JSON"}};
   command.notes =
-      "A run is a folder: config.toml, metrics.jsonl with one line per epoch, checkpoints/. Ctrl-C leaves a "
+      "A run is a folder: config.toml, metrics.jsonl with one line per epoch, checkpoints/; left-out.csv names the "
+      "files\n"
+      "of the set that could not be used. Ctrl-C leaves a "
       "checkpoint\n"
       "from which --resume goes on as if nothing had happened.";
   command.examples = {"priornet train --data ./photos,size=64 --out runs/photos",

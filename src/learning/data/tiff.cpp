@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
+#include <tiffio.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "learning/data/decoded_pixels.h"
+
+namespace priornet {
+namespace {
+
+// A file in memory, as libtiff asks for it.
+struct Source {
+  std::string_view bytes;
+  uint64_t at = 0;
+};
+
+Source& source_of(thandle_t handle) { return *static_cast<Source*>(handle); }
+
+tmsize_t read_bytes(thandle_t handle, void* to, tmsize_t size) {
+  auto& source = source_of(handle);
+  if (source.at >= source.bytes.size()) return 0;
+  const auto count = std::min(static_cast<size_t>(size), source.bytes.size() - static_cast<size_t>(source.at));
+  std::memcpy(to, source.bytes.data() + source.at, count);
+  source.at += count;
+  return static_cast<tmsize_t>(count);
+}
+
+tmsize_t write_nothing(thandle_t, void*, tmsize_t) { return 0; }
+
+toff_t seek(thandle_t handle, toff_t offset, int from) {
+  auto& source = source_of(handle);
+  if (from == SEEK_SET) source.at = offset;
+  if (from == SEEK_CUR) source.at += offset;
+  if (from == SEEK_END) source.at = source.bytes.size() + offset;
+  return source.at;
+}
+
+int close_nothing(thandle_t) { return 0; }
+toff_t size_of(thandle_t handle) { return source_of(handle).bytes.size(); }
+
+struct CloseTiff {
+  void operator()(TIFF* tiff) const { TIFFClose(tiff); }
+};
+
+struct RgbaImage : TIFFRGBAImage {
+  RgbaImage() : TIFFRGBAImage{} {}
+  ~RgbaImage() { TIFFRGBAImageEnd(this); }
+  RgbaImage(const RgbaImage&) = delete;
+  RgbaImage& operator=(const RgbaImage&) = delete;
+};
+
+// What libtiff would print.
+void silence() {
+  static const bool once = [] {
+    TIFFSetErrorHandler(nullptr);
+    TIFFSetWarningHandler(nullptr);
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+[[noreturn]] void fail(const std::string& name, const std::string& why) {
+  throw DataError(fmt::format("{}: does not decode as TIFF: {}", name, why));
+}
+
+// A file whose first page is known by its size.
+struct OpenTiff {
+  OpenTiff(std::string_view bytes, const std::string& name) : source{bytes} {
+    silence();
+    // "m": read, not mapped.
+    tiff.reset(TIFFClientOpen(name.c_str(), "rm", &source, read_bytes, write_nothing, seek, close_nothing, size_of,
+                              nullptr, nullptr));
+    if (!tiff) fail(name, "damaged header");
+    if (TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &height) != 1 ||
+        TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width) != 1)
+      fail(name, "it does not say its size");
+    check_image_size(name, height, width, static_cast<int64_t>(bytes.size()));
+  }
+
+  Source source;
+  std::unique_ptr<TIFF, CloseTiff> tiff;
+  uint32_t height = 0;
+  uint32_t width = 0;
+};
+
+}  // namespace
+
+ImageFacts tiff_facts(std::string_view bytes, const std::string& name) {
+  const OpenTiff open(bytes, name);
+  return {open.height, open.width, int64_t{4 + 3} * open.height * open.width};  // as RGBA, then without the A
+}
+
+Pixels decode_tiff(std::string_view bytes, const std::string& name) {
+  const OpenTiff open(bytes, name);
+  const auto& [source, tiff, height, width] = open;
+  uint16_t samples = 1;
+  uint16_t meaning = PHOTOMETRIC_RGB;
+  TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_SAMPLESPERPIXEL, &samples);
+  TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_PHOTOMETRIC, &meaning);
+  char reason[1024] = "";
+  if (TIFFRGBAImageOK(tiff.get(), reason) == 0) fail(name, reason);
+  RgbaImage image;
+  if (TIFFRGBAImageBegin(&image, tiff.get(), /*stop=*/1, reason) == 0) fail(name, reason);
+  // As stored: whoever asked follows the orientation.
+  image.orientation = ORIENTATION_TOPLEFT;
+  image.req_orientation = ORIENTATION_TOPLEFT;
+  std::vector<uint32_t> raster(static_cast<size_t>(height) * width);
+  if (TIFFRGBAImageGet(&image, raster.data(), width, height) == 0) fail(name, "damaged or truncated");
+  const bool grey = (meaning == PHOTOMETRIC_MINISBLACK || meaning == PHOTOMETRIC_MINISWHITE) && samples <= 2;
+  Pixels pixels{height, width, grey ? 1 : 3, {}};
+  pixels.values.reserve(raster.size() * static_cast<size_t>(pixels.channels));
+  for (const auto pixel : raster) {
+    pixels.values.push_back(static_cast<uint8_t>(TIFFGetR(pixel)));
+    if (grey) continue;
+    pixels.values.push_back(static_cast<uint8_t>(TIFFGetG(pixel)));
+    pixels.values.push_back(static_cast<uint8_t>(TIFFGetB(pixel)));
+  }
+  return pixels;
+}
+
+}  // namespace priornet
