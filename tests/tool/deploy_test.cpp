@@ -62,7 +62,8 @@ TEST(Deploy, WalksFromAFolderOfImagesToVerdicts) {
   EXPECT_EQ(said.err, "priornet: 1 of 201 inputs could not be read\n");
   const auto rows = lines_of(said.out);
   ASSERT_EQ(rows.size(), 201u);
-  EXPECT_EQ(rows[200]["error"], "should be a PNG, JPEG or WebP image, begins with the bytes 6e 6f 20 69 6d 61 67 65");
+  EXPECT_EQ(rows[200]["error"],
+            "should be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image, begins with the bytes 6e 6f 20 69 6d 61 67 65");
   int64_t right = 0;
   for (size_t i = 0; i < 200; ++i) {
     const auto name = rows[i]["input"].get<std::string>();
@@ -73,6 +74,93 @@ TEST(Deploy, WalksFromAFolderOfImagesToVerdicts) {
   const auto table = run_tool({"predict", model, files.at("test/left")});
   EXPECT_EQ(table.status, 0) << table.err;
   EXPECT_NE(table.out.find("distributional"), std::string::npos);
+}
+
+// What lies in folders of photographs, twenty kinds of it; the fixtures are small pictures of every format.
+void add_trouble(const PhotoFiles& files) {
+  const auto fixture_bytes = [](const std::string& name) {
+    return bytes_of(fs::path(PRIORNET_TEST_FIXTURES) / "images" / name);
+  };
+  const auto add = [&](const std::string& name, const std::string& bytes) { files.file("photos/" + name, bytes); };
+  const auto jpeg = fixture_bytes("rgb_420.jpg");
+  // Not to be used.
+  add("left/1 empty.jpg", "");
+  add("left/2 cut.jpg", jpeg.substr(0, jpeg.size() / 2));
+  add("left/3 text.png", "not found");
+  add("left/4 page.jpg", "<!DOCTYPE html><html>404</html>");
+  auto flipped = fixture_bytes("rgb_alpha.png");
+  flipped[flipped.size() - 20] ^= 1;
+  add("right/5 damaged.png", flipped);
+  add("right/6 film.gif", "GIF89a");
+  add("7 lost.png", fixture_bytes("grey1.png"));
+  // No images at all.
+  add("left/8 Thumbs.db", "thumbs");
+  add("right/9 notes.txt", "notes");
+  add("10 readme.md", "photos");
+  fs::create_directories(files / "photos/11 empty class");
+  add("left/.12 hidden.jpg", "hidden");
+  // Unusual, and good.
+  add("left/13 turned.jpg", fixture_bytes("turned6.jpg"));
+  add("left/14 film.gif", fixture_bytes("palette.gif"));
+  add("right/15 old.bmp", fixture_bytes("runs8.bmp"));
+  add("right/16 scan.tif", fixture_bytes("palette.tif"));
+  add("right/17 phone.HEIC", fixture_bytes("rgb.heic"));
+  add("left/18 inks.jpeg", fixture_bytes("cmyk.jpg"));
+  add("left/19 a jpeg.png", jpeg);
+  add("right/20 \xc3\xa4 deep.PNG", fixture_bytes("rgb16.png"));
+}
+
+TEST(Deploy, TrainsOnAThousandPhotosWithTwentyKindsOfTroubleAtTheFirstAttempt) {
+  const PhotoFiles files(1000);
+  add_trouble(files);
+  const auto run = files.at("run");
+  const auto trained = run_tool({"train", "--data", files.at("photos"), "--out", run, "--epochs", "1", "--set",
+                                 "model.blocks=[[2],[2],[2]]", "outside.source=gaussian-noise"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_NE(trained.err.find("its images have several sizes, and become 64x64"), std::string::npos) << trained.err;
+  EXPECT_NE(trained.err.find("warning: 7 images cannot be used and were left out: " + run + "/left-out.csv"),
+            std::string::npos)
+      << trained.err;
+  std::istringstream list(bytes_of(fs::path(run) / "left-out.csv"));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(list, line);) lines.push_back(line);
+  EXPECT_EQ(lines.size(), 1u + 11) << "a header, seven faults, three files that are no images, an empty class";
+  EXPECT_EQ(lines[0], "file,why");
+  const auto strict = run_tool({"train", "--data", files.at("photos"), "--out", run, "--force", "--strict"});
+  EXPECT_EQ(strict.status, 1);
+  EXPECT_NE(strict.err.find("photos/"), std::string::npos) << strict.err;
+}
+
+TEST(Deploy, CalibratesFromAnyFolderAndEvaluatesTheModelFile) {
+  const PhotoFiles files(200);
+  const auto in = [&](const std::string& folder, const std::string& arguments) {
+    return run_process(
+        {"/bin/sh", "-c", "cd \"$1\" && exec \"$2\" " + arguments, "sh", files.at(folder), PRIORNET_TOOL_PATH});
+  };
+  const auto trained = in("", "train --data ./photos --out run --epochs 1");
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const auto calibrated = in("photos", "calibrate ../run --out ../m.priornet");
+  EXPECT_EQ(calibrated.status, 0) << calibrated.err;
+  const auto resumed = in("photos", "train ../run/config.toml --out ../run --resume");
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  const auto of_file = in("", "evaluate m.priornet --data ./photos --json");
+  ASSERT_EQ(of_file.status, 0) << of_file.err;
+  const auto of_run = in("", "evaluate run --data ./photos --json");
+  EXPECT_EQ(nlohmann::json::parse(of_file.out)["in_distribution"]["error"],
+            nlohmann::json::parse(of_run.out)["in_distribution"]["error"]);
+  EXPECT_FALSE(fs::exists(files.at("m.priornet/evaluation")));
+}
+
+TEST(Deploy, WarnsOfClassesWithFewImages) {
+  const PhotoFiles files(200);
+  for (int i = 0; i < 5; ++i) {
+    fs::create_directories(files / "photos/rare");
+    files.file(fmt::format("photos/rare/{}.png", i), encode_png(small_images(5, 3).inputs[i]));
+  }
+  const auto trained =
+      run_tool({"train", "--data", files.at("photos"), "--out", files.at("run"), "--epochs", "1", "--quiet"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_TRUE(trained.err.starts_with("priornet: warning: fewer than 10 inputs to learn from: rare (")) << trained.err;
 }
 
 TEST(Deploy, WalksFromATableToVerdicts) {

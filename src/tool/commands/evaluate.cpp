@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <priornet/deploy/model_file.h>
 #include <priornet/learning/catalogue.h>
 #include <priornet/learning/detector.h>
 #include <priornet/learning/inference.h>
@@ -115,6 +116,21 @@ std::vector<std::string> detector_names(const Options& options, const TrainedRun
   return names;
 }
 
+bool is_folder(const std::string& path) {
+  std::error_code not_there;
+  return !std::filesystem::is_regular_file(path, not_there);
+}
+
+// A run's folder, or a model file made of one.
+TrainedRun opened(const std::string& path, const OpenOptions& options) {
+  if (is_folder(path)) return load_run(path, options);
+  auto model = open_model(path, options);
+  model.run.split.mean = model.preprocessing.mean;
+  model.run.split.deviation = model.preprocessing.deviation;
+  model.run.split.feature_names = model.preprocessing.feature_names;
+  return model.run;
+}
+
 EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Sets& sets, const Options& options,
                            Progress& progress) {
   EvaluationReport report;
@@ -131,7 +147,7 @@ EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Set
   evaluation.scoring.seed = options.seed;
   evaluation.scoring.bfloat16 = run.device().is_cuda() && run.config.precision == Precision::kBFloat16;
   evaluation.bootstrap = options.bootstrap;
-  evaluation.cache = std::filesystem::path(folder) / "scores";
+  if (is_folder(folder)) evaluation.cache = std::filesystem::path(folder) / "scores";
   if (options.odin) {
     report.odin = chosen_odin(run, sets, evaluation, progress);
     evaluation.scoring.odin = report.odin->choice.settings;
@@ -168,9 +184,9 @@ void run(const Options& options, const Invocation& invocation) {
   const auto which = options.checkpoint == "best" ? WhichCheckpoint::kBest : WhichCheckpoint::kLast;
   OpenOptions open(device, which);
   open.allow_torchscript = options.allow_torchscript;
-  auto trained = load_run(options.run, open);
+  auto trained = opened(options.run, open);
   std::optional<TrainedRun> other;
-  if (!options.against.empty()) other = load_run(options.against, open);
+  if (!options.against.empty()) other = opened(options.against, open);
   try {
     StoppableProgress progress;
     const auto sets = load_sets(options, trained, progress);
@@ -184,7 +200,7 @@ void run(const Options& options, const Invocation& invocation) {
     record.command = invocation.command_line({{"--data", {sets.names[0]}}});
     record.device = device.str();
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    leave_evaluation(report, {sets.inside, sets.outside}, record);
+    if (is_folder(options.run)) leave_evaluation(report, {sets.inside, sets.outside}, record);
     if (!options.out.empty()) write(report, options.out);
     print(options.json ? to_json(report) : as_text(report, to_text));
   } catch (const Stopped&) {
@@ -197,7 +213,10 @@ void run(const Options& options, const Invocation& invocation) {
 void describe_evaluate(Command& command) {
   const auto options = std::make_shared<Options>();
   command.options = {
-      {.name = "RUN", .to = &options->run, .help = "The folder of a run, or of an ensemble of them", .required = true},
+      {.name = "RUN",
+       .to = &options->run,
+       .help = "The folder of a run, or of an ensemble of them; or a model file",
+       .required = true},
       {.name = "--ood",
        .to = &options->ood,
        .help = "Sets it should find unfamiliar: names, or paths; fitted to its inputs"},
