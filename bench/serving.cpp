@@ -68,6 +68,7 @@ class BenchServer {
   static serving::HttpOptions http() {
     serving::HttpOptions result;
     result.port = 0;
+    result.connections.per_address = result.connections.connections;  // all clients are here
     return result;
   }
 

@@ -94,7 +94,7 @@ def trained_and_served(name):
     try:
         address = next(word.rstrip(".,;/") for line in server.stdout for word in line.split() if word.startswith("http://"))
         pixels = np.load(os.path.join(FOLDER, "images.npy"))[0]
-        request = {"inputs": [{"name": "images", "datatype": "UINT8", "shape": [1, 3, SIDE, SIDE], "data": pixels.flatten().tolist()}]}
+        request = {"inputs": [{"name": "input", "datatype": "UINT8", "shape": [1, 3, SIDE, SIDE], "data": pixels.flatten().tolist()}]}
         with urllib.request.urlopen(f"{address}/v2/models/m/infer", json.dumps(request).encode()) as answer:
             outputs = {item["name"]: item["data"] for item in json.load(answer)["outputs"]}
     finally:

@@ -103,6 +103,9 @@ void check(const ServeOptions& options) {
                             : "--token-file, --tls-certificate and --tls-key"));
     fmt::print(stderr, "priornet: serves beyond this machine at {}: {}\n", options.http.host, lacks);
   }
+}
+
+void say_if_root() {
   if (::geteuid() == 0)
     fmt::print(stderr, "priornet: serves as root, which it has no need of: a user without rights is safer\n");
 }
@@ -232,6 +235,7 @@ void run(ServeOptions& options) {
   const HangUpSignal hang_up;
   auto models = load_models(options);
   const auto names = names_of(models);
+  say_if_root();
   serving::InferenceServer server(std::move(models), inference);
   http.refused = [&](int status) { server.metrics().request("other", status, std::chrono::seconds(0)); };
   serving::HttpServer listener(http, server.handler());
