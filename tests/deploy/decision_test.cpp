@@ -84,6 +84,20 @@ TEST(Decision, NamesTheFirstCauseThatAloneRejects) {
   for (size_t i = 0; i < causes.size(); ++i) EXPECT_EQ(decisions[i].verdict, causes[i]) << i;
 }
 
+// Two watches of one cause: the rarer one spoke, the first one where both are as rare; a rarer one of another cause
+// does not speak.
+TEST(Decision, NamesTheWatchThatSpoke) {
+  const auto reference = torch::arange(100, torch::kFloat64);
+  const auto points = points_of({{Verdict::kAmbiguous, "entropy", reference, 0},
+                                 {Verdict::kUnfamiliar, "energy", reference, 0},
+                                 {Verdict::kUnfamiliar, "knn", reference, 0}},
+                                torch::arange(99, torch::kFloat64) / 99, 0.05);
+  const auto decisions =
+      decide(points, {numbers({0, 500, 900, 900, 0}), numbers({0, 0, 0, 500, 300}), numbers({0, 0, 300, 500, 500})});
+  const std::vector<std::string> spoke = {"", "entropy", "knn", "energy", "knn"};
+  for (size_t i = 0; i < spoke.size(); ++i) EXPECT_EQ(decisions[i].watch, spoke[i]) << i;
+}
+
 // A network that says the same of every input it knows: one that differs is seen, and nothing is divided by zero.
 TEST(Decision, ManagesAConstantReference) {
   const auto points = points_of({{Verdict::kUnfamiliar, "energy", torch::full({50}, -3.0, torch::kFloat64), 0}},

@@ -43,9 +43,9 @@ inline serving::ServedModel made_up_model(const std::string& name = "made-up") {
       }
       answers.scores[0].push_back(byte(2) / 200.0);
       answers.scores[1].push_back(byte(2) / 400.0);
-      answers.decisions.push_back(byte(2) > 200   ? Decision{Verdict::kUnfamiliar, 0.001}
-                                  : byte(2) > 100 ? Decision{Verdict::kAmbiguous, 0.01}
-                                                  : Decision{Verdict::kAccept, 0.5});
+      answers.decisions.push_back(byte(2) > 200   ? Decision{Verdict::kUnfamiliar, 0.001, "mutual_information"}
+                                  : byte(2) > 100 ? Decision{Verdict::kAmbiguous, 0.01, "entropy"}
+                                                  : Decision{Verdict::kAccept, 0.5, ""});
     }
     return answers;
   };

@@ -51,6 +51,7 @@ constexpr double kTie = 1e-12;
 struct Decision {
   Verdict verdict = Verdict::kAccept;
   double p_value = 1.0;  ///< of the input among in-distribution ones; below or at false_alarm it is rejected
+  std::string watch;     ///< the measure that spoke: the rarest of those that watch for the verdict; empty if accepted
 };
 
 /// How rare `values`, float64 [N], are to a watch: the share of the reference below them, and for what lies above all
@@ -72,8 +73,9 @@ void check_points(const OperatingPoints& points);
 /// `scores`: float64 [N], one tensor a watch, in their order: the measures' values. An input is rejected where its
 /// p-value, (1 + how many of `combined` are at least its largest rarity, less kTie) / (C + 1), is at most false_alarm.
 /// Its cause is the first of unfamiliar, undecided, ambiguous whose own rarity rejects: what a network says of the
-/// classes, and whether its members agree, means little where it was never taught. ArgumentError for other shapes, or
-/// for NaN.
+/// classes, and whether its members agree, means little where it was never taught. Several watches may have one cause;
+/// the rarest of them is the one that spoke, and the first of those that are as rare. ArgumentError for other shapes,
+/// or for NaN.
 std::vector<Decision> decide(const OperatingPoints& points, const std::vector<torch::Tensor>& scores);
 
 /// Where the share of false alarms lies, once thresholds come from one calibration set.

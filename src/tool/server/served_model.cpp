@@ -162,11 +162,12 @@ std::string label_in_sentence(const std::string& name) {
   return label;
 }
 
-// "Its mutual information is 0.93, above 0.021": of the measure that watches for the cause.
-std::string reason_of(const ModelDescription& model, const PlainPredictions& answers, Verdict cause, size_t row) {
+// "Its mutual information is 0.93, above 0.021": of the measure that spoke.
+std::string reason_of(const ModelDescription& model, const PlainPredictions& answers, const std::string& spoke,
+                      size_t row) {
   for (const auto& watch : model.watches) {
     const auto at = std::find(model.measures.begin(), model.measures.end(), watch.measure);
-    if (watch.cause != cause || at == model.measures.end()) continue;
+    if (watch.measure != spoke || at == model.measures.end()) continue;
     const auto value = answers.scores[static_cast<size_t>(at - model.measures.begin())][row];
     const auto name = label_in_sentence(watch.measure);
     if (!(value > watch.threshold)) return fmt::format(" Its {} of {:.3g} is what stands out most.", name, value);
@@ -184,8 +185,8 @@ std::string reason_of(const ModelDescription& model, const PlainPredictions& ans
 std::string verdict_in_words(const ModelDescription& model, const PlainPredictions& answers, int64_t row) {
   if (answers.decisions.empty()) return "The model was not calibrated: it gives no verdict (see priornet calibrate).";
   const auto at = static_cast<size_t>(row);
-  const auto& [verdict, p_value] = answers.decisions[at];
-  const auto reason = reason_of(model, answers, verdict, at);
+  const auto& [verdict, p_value, watch] = answers.decisions[at];
+  const auto reason = reason_of(model, answers, watch, at);
   switch (verdict) {
     case Verdict::kAccept:
       return fmt::format("Nothing speaks against it: {:.0f} % of known inputs look at least as unusual.",

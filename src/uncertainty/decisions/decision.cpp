@@ -128,12 +128,19 @@ std::vector<Decision> decide(const OperatingPoints& points, const std::vector<to
     for (const auto& of_watch : rarities) rarest = std::max(rarest, of_watch.data_ptr<double>()[i]);
     decisions[i].p_value = p_value(combined, rarest);
     if (decisions[i].p_value > points.false_alarm) continue;
-    const auto rejects = [&](Verdict cause) {
-      for (size_t w = 0; w < rarities.size(); ++w)
-        if (points.watches[w].cause == cause && rarities[w].data_ptr<double>()[i] > level) return true;
-      return false;
-    };
-    decisions[i].verdict = *std::find_if(kCauses.begin(), kCauses.end(), rejects);
+    const Watch* spoke = nullptr;
+    for (const auto cause : kCauses) {
+      auto loudest = level;
+      for (size_t w = 0; w < rarities.size(); ++w) {
+        const auto here = rarities[w].data_ptr<double>()[i];
+        if (points.watches[w].cause != cause || !(here > loudest)) continue;
+        loudest = here;
+        spoke = &points.watches[w];
+      }
+      if (spoke != nullptr) break;
+    }
+    decisions[i].verdict = spoke->cause;
+    decisions[i].watch = spoke->measure;
   }
   return decisions;
 }

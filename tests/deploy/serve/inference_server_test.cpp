@@ -92,7 +92,9 @@ TEST(InferenceServer, CallsAMeasureByItsLabel) {
   auto model = made_up_model();
   model.description.measures = {"entropy", "mutual_information_y_theta"};
   model.description.watches[1].measure = "mutual_information_y_theta";
-  EXPECT_EQ(serving::verdict_in_words(model.description, model.answer(std::string("\1\11\377\0", 4), 1), 0),
+  auto answers = model.answer(std::string("\1\11\377\0", 4), 1);
+  answers.decisions[0].watch = "mutual_information_y_theta";
+  EXPECT_EQ(serving::verdict_in_words(model.description, answers, 0),
             "Unfamiliar: it is not like what the model learned from. Its M.I. of class and model is 0.637, above the "
             "limit of 0.25.");
 }
