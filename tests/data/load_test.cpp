@@ -180,7 +180,7 @@ TEST(Modifiers, SayWhatTheyCannotDo) {
   fails(",subset=13", "subset=13 asks for more rows than the 12 there are");
   fails(",classes=a", "classes= needs labels, and the set has none");
   fails(",without=cifar10", "without= needs labels, and the set has none");
-  fails(",resample=bicubic", "resample= and antialias= need a size=");
+  fails(",resample=bicubic", "resample=, antialias= and grid= need a size=");
   fails(",label=kind", "label= is for a .csv file");
 }
 

@@ -42,6 +42,19 @@ TEST(Resize, IsPillowsNearestPoint) { expect_as_pillow(3, Resampling::kNearest, 
 TEST(Resize, IsPillowsBilinearAtPoints) { expect_as_pillow(4, Resampling::kBilinear, false); }
 TEST(Resize, IsPillowsBicubicAtPoints) { expect_as_pillow(5, Resampling::kBicubic, false); }
 
+// As TensorFlow 1 resized: pixel i of the result lies at pixel scale * i of the source, so that half the size keeps
+// every other pixel, whatever is interpolated; two thirds of six pixels lie at 0, 1.5, 3 and 4.5.
+TEST(Resize, TakesPixelsAtCornersAsTensorFlow1Did) {
+  const auto image = torch::tensor({0, 10, 20, 40, 80, 160}, torch::kUInt8).view({1, 1, 6}).repeat({3, 6, 1});
+  for (const auto resampling : {Resampling::kNearest, Resampling::kBilinear, Resampling::kBicubic}) {
+    const ResizeOptions half{6, 3, resampling, false, PixelGrid::kCorners};
+    EXPECT_TRUE(resize(image, half)[0][0].equal(torch::tensor({0, 20, 80}, torch::kUInt8))) << name_of(resampling);
+  }
+  const ResizeOptions two_thirds{6, 4, Resampling::kBilinear, false, PixelGrid::kCorners};
+  EXPECT_TRUE(resize(image, two_thirds)[2][5].equal(torch::tensor({0, 15, 40, 120}, torch::kUInt8)));
+  EXPECT_THROW(resize(image, {6, 4, Resampling::kBilinear, true, PixelGrid::kCorners}), ArgumentError);
+}
+
 TEST(Resize, TreatsEveryImageOfABatchAlike) {
   const auto& one = pillow().at("colours");
   const auto batch = torch::stack({one, 255 - one}).repeat({200, 1, 1, 1});

@@ -54,6 +54,8 @@ TEST(SetName, ReadsSettingsWhereverTheyStand) {
   EXPECT_EQ(resize.resampling, Resampling::kBicubic);
   EXPECT_FALSE(resize.antialias);
   EXPECT_TRUE(parse_set_name("lsun").resize_to(1, 1).antialias);
+  EXPECT_EQ(resize.grid, PixelGrid::kCentres);
+  EXPECT_EQ(parse_set_name("lsun,size=4,antialias=off,grid=corners").resize_to(4, 4).grid, PixelGrid::kCorners);
 }
 
 TEST(SetName, TakesClassesAndAnotherSet) {
@@ -66,10 +68,10 @@ TEST(SetName, TakesClassesAndAnotherSet) {
 }
 
 TEST(SetName, RejectsWhatItDoesNotKnowAndSaysWhatThereIs) {
-  EXPECT_THROWS(
-      ArgumentError, parse_set_name("mnist,inverted"),
-      "data set 'mnist,inverted': 'inverted' is no modifier; did you mean invert? (there are invert, grey, "
-      "rgb, size=, resample=, antialias=, pad=, subset=, seed=, first=, last=, repeat=, label=, classes=, without=)");
+  EXPECT_THROWS(ArgumentError, parse_set_name("mnist,inverted"),
+                "data set 'mnist,inverted': 'inverted' is no modifier; did you mean invert? (there are invert, grey, "
+                "rgb, size=, resample=, antialias=, grid=, pad=, subset=, seed=, first=, last=, repeat=, label=, "
+                "classes=, without=)");
 }
 
 TEST(SetName, RejectsValuesAndNamesThePart) {
@@ -81,6 +83,7 @@ TEST(SetName, RejectsValuesAndNamesThePart) {
     rejects(part, "should be size=N or size=HEIGHTxWIDTH, whole numbers from 1 to 16384");
   rejects("resample=lanczos", "should be resample=nearest, resample=bilinear or resample=bicubic");
   rejects("antialias=yes", "should be antialias=on or antialias=off");
+  rejects("grid=middle", "should be grid=centres or grid=corners");
   rejects("pad=-1", "should be pad=N with a whole number N from 0");
   rejects("subset=0", "should be subset=N with a whole number N from 1");
   rejects("subset=3 ", "should be subset=N with a whole number N from 1");

@@ -82,7 +82,7 @@ TEST(ColourExperiments, HaveARowForEverySetOfThePaper) {
     for (const auto& set : experiment.outside) {
       EXPECT_TRUE(in_catalogue(parse_set_name(set.set).set) || !set.by_hand.empty()) << set.set;
       if (set.published == "TinyImageNet") {
-        EXPECT_EQ(set.set, "tinyimagenet:test,size=32,antialias=off");
+        EXPECT_EQ(set.set, "tinyimagenet:test,size=32,antialias=off,grid=corners");
       }
     }
   }

@@ -28,6 +28,7 @@
 //   without=SET       only the rows of classes that the other set has not
 // and these say how, wherever they stand:
 //   resample=nearest|bilinear|bicubic, antialias=on|off   for size; bilinear and on unless given
+//   grid=centres|corners  for size without antialias; corners as TensorFlow 1 resized (resize.h)
 //   seed=N            for subset; 0 unless given
 //   label=COLUMN      which column of a .csv holds the labels
 
@@ -51,6 +52,7 @@ struct SetName {
   std::vector<SetModifier> modifiers;
   std::optional<Resampling> resampling;
   std::optional<bool> antialias;
+  std::optional<PixelGrid> grid;
   std::optional<uint64_t> seed;
   std::string label;
 

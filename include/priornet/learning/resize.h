@@ -21,6 +21,11 @@ constexpr std::string_view name_of(Resampling resampling) {
       ->first;
 }
 
+/// Which source place a pixel is taken from: pixels are squares whose centres are matched, as Pillow and PyTorch have
+/// it, or points whose first ones are matched, as TensorFlow 1 had it (ONNX: "asymmetric"). At half the size the first
+/// is the mean of 2 x 2 pixels when bilinear, the second every other pixel.
+enum class PixelGrid { kCentres, kCorners };
+
 struct ResizeOptions {
   int64_t height = 0;
   int64_t width = 0;
@@ -29,11 +34,12 @@ struct ResizeOptions {
   /// interpolated at one point, as Pillow's Image.transform has it, and fine detail aliases. Nearest has none either
   /// way.
   bool antialias = true;
+  PixelGrid grid = PixelGrid::kCentres;  ///< kCorners: of nearest, or without antialias
 };
 
 /// Images uint8 [N, C, H, W] or [C, H, W] at another size: the same bytes as Pillow gives (9.4).
-/// A size below 1 or another dtype or rank throws ArgumentError. An image that has the size already comes back as it
-/// is. The work is done on the CPU; the result lies on the images' device.
+/// A size below 1, another dtype or rank, or kCorners with antialias throws ArgumentError. An image that has the size
+/// already comes back as it is. The work is done on the CPU; the result lies on the images' device.
 torch::Tensor resize(const torch::Tensor& images, const ResizeOptions& options);
 
 }  // namespace priornet

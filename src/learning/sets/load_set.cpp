@@ -93,6 +93,12 @@ bool on_or_off(const Word& word) {
   return word.value == "on";
 }
 
+PixelGrid grid_of(const Word& word) {
+  if (word.value == "centres") return PixelGrid::kCentres;
+  if (word.value == "corners") return PixelGrid::kCorners;
+  reject(word.name, word.text, "should be grid=centres or grid=corners");
+}
+
 uint64_t seed_of(const Word& word) {
   const auto seed = to_number<uint64_t>(word.value);
   if (!seed) reject(word.name, word.text, "should be seed=N with a whole number N from 0");
@@ -100,7 +106,7 @@ uint64_t seed_of(const Word& word) {
 }
 
 const std::vector<std::string> kWithoutValue = {"invert", "grey", "rgb"};
-const std::vector<std::string> kWithValue = {"size",  "resample", "antialias", "pad",   "subset",  "seed",
+const std::vector<std::string> kWithValue = {"size",  "resample", "antialias", "grid",  "pad",     "subset", "seed",
                                              "first", "last",     "repeat",    "label", "classes", "without"};
 
 void check_form(const Word& word) {
@@ -138,6 +144,7 @@ void add(SetName& name, const Word& word) {
   if (key == "without") modify({Kind::kWithout, 0, 0, 0, {word.value}});
   if (key == "resample") set_once(name.resampling, resampling_of(word), word);
   if (key == "antialias") set_once(name.antialias, on_or_off(word), word);
+  if (key == "grid") set_once(name.grid, grid_of(word), word);
   if (key == "seed") set_once(name.seed, seed_of(word), word);
   if (key == "label") {
     if (!name.label.empty()) reject(word.name, word.text, "is a second label=");
@@ -153,7 +160,8 @@ bool has(const SetName& name, Kind kind) {
 }  // namespace
 
 ResizeOptions SetName::resize_to(int64_t height, int64_t width, const ResizeOptions& otherwise) const {
-  return {height, width, resampling.value_or(otherwise.resampling), antialias.value_or(otherwise.antialias)};
+  return {height, width, resampling.value_or(otherwise.resampling), antialias.value_or(otherwise.antialias),
+          grid.value_or(otherwise.grid)};
 }
 
 SetName parse_set_name(std::string_view text) {

@@ -275,7 +275,8 @@ Dataset modified(Dataset set, const SetName& name, bool is_resized, const LoadOp
       fail(name, "invert, grey, rgb, size= and pad= are for images, and the set holds numbers");
     set = modified(std::move(set), name, modifier, options);
   }
-  if ((name.resampling || name.antialias) && !has_size) fail(name, "resample= and antialias= need a size=");
+  if ((name.resampling || name.antialias || name.grid) && !has_size)
+    fail(name, "resample=, antialias= and grid= need a size=");
   return set;
 }
 

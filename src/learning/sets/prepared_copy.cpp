@@ -147,8 +147,8 @@ std::string copy_name(const CatalogueEntry& entry, const SetPart& part, const st
 std::string resize_suffix(const std::optional<ResizeOptions>& resize) {
   if (!resize) return "";
   const bool points = !resize->antialias && resize->resampling != Resampling::kNearest;
-  return fmt::format("-{}x{}-{}{}", resize->height, resize->width, name_of(resize->resampling),
-                     points ? "-points" : "");
+  return fmt::format("-{}x{}-{}{}{}", resize->height, resize->width, name_of(resize->resampling),
+                     points ? "-points" : "", resize->grid == PixelGrid::kCorners ? "-corners" : "");
 }
 
 }  // namespace priornet

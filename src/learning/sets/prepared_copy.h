@@ -49,7 +49,8 @@ std::optional<Dataset> copy_without_source(const std::string& name, const LoadOp
 /// The name of a part's copy: "mnist-train", "lsun-test-32x32-bilinear".
 std::string copy_name(const CatalogueEntry& entry, const SetPart& part, const std::optional<ResizeOptions>& resize);
 
-/// Tells copies of one source apart: "-32x32-bilinear", "-32x32-bilinear-points" without antialiasing.
+/// Tells copies of one source apart: "-32x32-bilinear", "-32x32-bilinear-points" without antialiasing,
+/// "-32x32-bilinear-points-corners" also on the grid of corners.
 std::string resize_suffix(const std::optional<ResizeOptions>& resize);
 
 }  // namespace priornet

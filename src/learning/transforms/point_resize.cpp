@@ -44,10 +44,10 @@ void interpolate(const PointPlane& plane, const PointPlaces& rows, const PointPl
 
 }  // namespace
 
-std::vector<int64_t> nearest_places(int64_t from, int64_t to) {
+std::vector<int64_t> nearest_places(int64_t from, int64_t to, PixelGrid grid) {
   const double scale = static_cast<double>(from) / static_cast<double>(to);
   std::vector<int64_t> result(to);
-  double place = scale * 0.5;
+  double place = grid == PixelGrid::kCentres ? scale * 0.5 : 0.0;
   for (auto& nearest : result) {
     nearest = std::min(static_cast<int64_t>(place), from - 1);
     place += scale;
@@ -55,11 +55,12 @@ std::vector<int64_t> nearest_places(int64_t from, int64_t to) {
   return result;
 }
 
-PointPlaces point_places(int64_t from, int64_t to) {
+PointPlaces point_places(int64_t from, int64_t to, PixelGrid grid) {
   const double scale = static_cast<double>(from) / static_cast<double>(to);
   PointPlaces result;
   for (int64_t i = 0; i < to; ++i) {
-    const double place = scale * (static_cast<double>(i) + 0.5) - 0.5;
+    const double pixel = static_cast<double>(i);
+    const double place = grid == PixelGrid::kCentres ? scale * (pixel + 0.5) - 0.5 : scale * pixel;
     const double before = std::floor(place);
     std::array<int32_t, 4> around;
     for (int k = 0; k < 4; ++k)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <priornet/learning/resize.h>
+
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -8,8 +10,8 @@
 
 namespace priornet {
 
-/// The source place under the middle of each of `to` places, by Pillow's running sum, [to].
-std::vector<int64_t> nearest_places(int64_t from, int64_t to);
+/// The source place under each of `to` places, [to]: under its middle, by Pillow's running sum, or under its corner.
+std::vector<int64_t> nearest_places(int64_t from, int64_t to, PixelGrid grid);
 
 /// Where a point between source places lies, for every place of an axis.
 struct PointPlaces {
@@ -17,7 +19,7 @@ struct PointPlaces {
   std::vector<std::array<int32_t, 4>> around;
   std::vector<double> remainder;  ///< how far it lies after around[1], in [0, 1)
 };
-PointPlaces point_places(int64_t from, int64_t to);
+PointPlaces point_places(int64_t from, int64_t to, PixelGrid grid);
 
 struct PointPlane {
   const uint8_t* in;

@@ -1,6 +1,7 @@
 #include <priornet/learning/resize.h>
 
 #include <priornet/learning/transforms.h>
+#include <priornet/uncertainty/errors.h>
 
 #include <algorithm>
 #include <vector>
@@ -106,8 +107,8 @@ void resize_planes(const Planes& planes, const ResizeOptions& options) {
   const auto [in, from, out, to, count] = planes;
   const auto nothing = [] { return 0; };
   if (options.resampling == Resampling::kNearest) {
-    const auto rows = nearest_places(from.height, to.height);
-    const auto columns = nearest_places(from.width, to.width);
+    const auto rows = nearest_places(from.height, to.height, options.grid);
+    const auto columns = nearest_places(from.width, to.width, options.grid);
     planes.each(nothing, [&, size = from](const uint8_t* source, uint8_t* target, int) {
       nearest_plane(source, size, target, rows, columns);
     });
@@ -116,8 +117,8 @@ void resize_planes(const Planes& planes, const ResizeOptions& options) {
     planes.each([&] { return plane.workspace(); },
                 [&](const uint8_t* source, uint8_t* target, auto& space) { plane.run(source, target, space); });
   } else {
-    const auto rows = point_places(from.height, to.height);
-    const auto columns = point_places(from.width, to.width);
+    const auto rows = point_places(from.height, to.height, options.grid);
+    const auto columns = point_places(from.width, to.width, options.grid);
     const auto points = options.resampling == Resampling::kBilinear ? bilinear_points : bicubic_points;
     planes.each(nothing, [&, size = from](const uint8_t* source, uint8_t* target, int) {
       points({source, size.height, size.width, target}, rows, columns);
@@ -131,6 +132,8 @@ torch::Tensor resize(const torch::Tensor& images, const ResizeOptions& options) 
   check_images("resize", images);
   check_range("resize", "height", options.height >= 1, "at least 1", static_cast<double>(options.height));
   check_range("resize", "width", options.width >= 1, "at least 1", static_cast<double>(options.width));
+  if (options.grid == PixelGrid::kCorners && options.antialias && options.resampling != Resampling::kNearest)
+    throw ArgumentError("resize: a grid of corners has no antialiasing: antialias should be off");
   const PlaneSize from{images.size(-2), images.size(-1)};
   const PlaneSize to{options.height, options.width};
   if (from.height == to.height && from.width == to.width) return images;

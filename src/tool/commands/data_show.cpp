@@ -156,7 +156,8 @@ void describe_data_show(Command& command) {
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};
   command.notes =
       "Modifiers, in the order given: invert, grey, rgb, size=N or size=HxW, pad=N, subset=N, first=N, last=N,\n"
-      "repeat=N, classes=A|B, without=SET; and resample=nearest|bilinear|bicubic, antialias=on|off, seed=N,\n"
+      "repeat=N, classes=A|B, without=SET; and resample=nearest|bilinear|bicubic, antialias=on|off, "
+      "grid=centres|corners, seed=N,\n"
       "label=COLUMN.\n"
       "A path is whatever has a / or a . in it: a folder of class folders or of images, an archive of them, .csv, "
       ".npy,\n"

@@ -76,8 +76,9 @@ PlanOfSeed plan_by(ImageExperiment (*experiment)(const ImagePlanOptions&), const
 
 // What the experiments on 32x32 colour images, SVHN and CIFAR-10, share.
 
-/// TinyImageNet's test images as the paper's text has it (bilinear, which in its day did not antialias) and
-/// antialiased, LSUN, and scenes of Places, which are not LSUN and have no published cells.
+/// TinyImageNet's test images resized as the authors' TensorFlow 1 did it (every other pixel: bilinear and bicubic are
+/// the same at half the size), which the published cells are held to, bilinear and antialiased; LSUN; and scenes of
+/// Places, which are not LSUN and have no published cells.
 std::vector<PlannedSet> photograph_sets(const ImagePlanOptions& options);
 
 /// Adds the models of a family of configurations ("cifar10": configs/cifar10-dnn.toml, ...) as the profile has them.
