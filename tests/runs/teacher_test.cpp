@@ -1,6 +1,7 @@
 #include <priornet/learning/evaluation.h>
 #include <priornet/learning/trained_run.h>
 #include <priornet/learning/training.h>
+#include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/small_runs.h>
 #include <testing/tensors.h>
@@ -27,42 +28,63 @@ class Teacher : public ::testing::Test {
   TrainConfig pupil_ = small_config("distil");
 };
 
-TEST_F(Teacher, SaysWhatItsMembersSayOnAverage) {
-  add_teacher(sets_, pupil_, torch::kCPU, progress_);
+TEST_F(Teacher, SaysOfABatchWhatItsMembersSayOnAverage) {
+  add_teacher(sets_, pupil_, torch::kCPU);
   auto run = load_run(folder_ / "teacher", torch::kCPU);
   const auto logits = run_logits(run, sets_.train, {}, progress_);
-  EXPECT_TRUE(near(sets_.teacher, logits.softmax(2).mean(0), 1e-6));
+  EXPECT_TRUE(near(sets_.teacher(to_unit_range(sets_.train.inputs)), logits.softmax(2).mean(0), 1e-5));
 }
 
-// Training asks the teacher by itself.
-TEST_F(Teacher, TeachesAPriorNetwork) {
-  train_run(pupil_, sets_, folder_ / "pupil", {}, progress_);
-  EXPECT_FALSE(sets_.teacher.defined()) << "the sets are the caller's";
-  add_teacher(sets_, pupil_, torch::kCPU, progress_);
+// Training finds the teacher by itself; any method may have one.
+TEST_F(Teacher, TeachesNetworksOfEveryMethod) {
+  add_teacher(sets_, pupil_, torch::kCPU);
+  const auto wanted = sets_.teacher(to_unit_range(sets_.train.inputs));
+  for (const auto& method : methods()) {
+    auto config = pupil_;
+    config.method.name = method.name;
+    config.method.settings["cross_entropy_weight"] = 1.0;
+    auto sets = small_sets();
+    train_run(config, sets, folder_ / method.name, {}, progress_);
+    EXPECT_FALSE(sets.teacher) << "the sets are the caller's";
+    auto run = load_run(folder_ / method.name, torch::kCPU);
+    EXPECT_EQ(run.gives_dirichlet(), method.gives_dirichlet);
+    const auto found = score(run, sets.train, {}, progress_).probabilities;
+    EXPECT_LT((found - wanted).abs().mean().item<double>(), 0.1) << method.name;
+  }
+}
+
+// A pupil whose labels are all wrong learns what the teacher says, not what they do.
+TEST_F(Teacher, TakesThePlaceOfTheLabels) {
+  auto config = pupil_;
+  config.method.name = "dnn";
+  const auto labels = sets_.train.labels.clone();
+  sets_.train.labels = (labels + 1).remainder(3);
+  train_run(config, sets_, folder_ / "pupil", {}, progress_);
   auto run = load_run(folder_ / "pupil", torch::kCPU);
-  EXPECT_TRUE(run.gives_dirichlet());
-  const auto found = score(run, sets_.train, {}, progress_).probabilities;
-  EXPECT_LT((found - sets_.teacher).abs().mean().item<double>(), 0.1);
+  const auto found = score(run, sets_.train, {}, progress_).probabilities.argmax(1);
+  EXPECT_GT(found.eq(labels).to(torch::kFloat64).mean().item<double>(), 0.9);
 }
 
 TEST_F(Teacher, MayBeSureOfAClass) {
-  pupil_.noise = 1e5;  // inputs far outside: the other classes have a probability of 0
-  add_teacher(sets_, pupil_, torch::kCPU, progress_);
-  EXPECT_EQ(sets_.teacher.max().item<float>(), 1.0F);
-  EXPECT_EQ(sets_.teacher.min().item<float>(), std::numeric_limits<float>::epsilon());
-  pupil_.noise = 0;
-  train_run(pupil_, sets_, folder_ / "pupil", {}, progress_);
+  add_teacher(sets_, pupil_, torch::kCPU);
+  const auto sure = sets_.teacher(to_unit_range(sets_.train.inputs) * 1e5);  // far outside: the others are at 0
+  EXPECT_EQ(sure.max().item<float>(), 1.0F);
+  EXPECT_EQ(sure.min().item<float>(), std::numeric_limits<float>::epsilon());
 }
 
-TEST_F(Teacher, IsNotNeededByOtherMethods) {
-  add_teacher(sets_, small_config("dpn"), torch::kCPU, progress_);
-  EXPECT_FALSE(sets_.teacher.defined());
+TEST_F(Teacher, IsThereOnlyWhereItIsNamed) {
+  add_teacher(sets_, small_config("dpn"), torch::kCPU);
+  EXPECT_FALSE(sets_.teacher);
 }
 
-TEST_F(Teacher, OfOtherClassesIsRefused) {
-  sets_.train.class_names = {"left", "middle", "top"};
-  EXPECT_THROWS(DataError, add_teacher(sets_, pupil_, torch::kCPU, progress_),
+TEST_F(Teacher, OfOtherClassesOrInputsIsRefused) {
+  auto others = sets_;
+  others.train.class_names = {"left", "middle", "top"};
+  EXPECT_THROWS(DataError, add_teacher(others, pupil_, torch::kCPU),
                 (pupil_.teacher + ": knows the classes left, middle, right, small has left, middle, top").c_str());
+  sets_.train.inputs = sets_.train.inputs.slice(2, 0, 6);
+  EXPECT_THROWS(DataError, add_teacher(sets_, pupil_, torch::kCPU),
+                (pupil_.teacher + ": takes inputs of shape [1, 8, 8], those of small are [1, 6, 8]").c_str());
 }
 
 }  // namespace

@@ -41,19 +41,14 @@ TrainingBatchesOptions options_with(const AugmentationOptions& augmentation) {
 }
 
 BatchSources sources_of(const Dataset& set, OutsideSource& outside, const TrainingBatchesOptions& options) {
-  return {set.inputs,
-          set.labels,
-          torch::rand({set.size(), 3}, make_generator(4)),
-          BatchOrder(set.size(), derive_seed(options.seed, "order")),
-          &outside,
-          options};
+  return {set.inputs, set.labels, BatchOrder(set.size(), derive_seed(options.seed, "order")), &outside, options};
 }
 
 // The steps go through 50 rows and come back to them, and jump as a run does that goes on.
 void expect_same_batches(OutsideSource& outside, const TrainingBatchesOptions& options, double tolerance = 0) {
   const auto set = images_of_twelve();
   auto sources = sources_of(set, outside, options);
-  TrainingBatches plain(set, sources.teacher, &outside, torch::kCPU, options);
+  TrainingBatches plain(set, &outside, torch::kCPU, options);
   KernelBatches kernel(sources);
   for (const int64_t step : {0, 1, 2, 3, 4, 5, 6, 7, 40, 41, 12}) {
     const auto wanted = plain.at(step);
@@ -61,7 +56,6 @@ void expect_same_batches(OutsideSource& outside, const TrainingBatchesOptions& o
     kernel.make();
     const auto& found = kernel.batch();
     EXPECT_TRUE(found.targets.labels.equal(wanted.targets.labels)) << step;
-    EXPECT_TRUE(found.targets.teacher.equal(wanted.targets.teacher)) << step;
     EXPECT_EQ(found.inputs.strides(), wanted.inputs.strides());
     if (tolerance == 0)
       EXPECT_TRUE(found.inputs.equal(wanted.inputs)) << step;
@@ -104,7 +98,7 @@ TEST(KernelBatches, DrawFromFactorAnalysis) {
       auto options = options_with({});
       options.share = {1, 2};
       auto sources = sources_of(set, *outside, options);
-      TrainingBatches plain(set, {}, outside.get(), torch::kCPU, options);
+      TrainingBatches plain(set, outside.get(), torch::kCPU, options);
       KernelBatches kernel(sources);
       for (const int64_t step : {0, 9, 10, 1234}) {
         kernel.prepare(step);

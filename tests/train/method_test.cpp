@@ -17,23 +17,31 @@ torch::Tensor example_logits() {
   return torch::randn({kInside + 5, kClasses}, make_generator(3), torch::kFloat64).mul_(2);
 }
 
-BatchTargets example_targets() {
-  const auto teacher = torch::randn({kInside, kClasses}, make_generator(4), torch::kFloat64).softmax(1);
-  return {torch::arange(kInside).remainder(kClasses), teacher};
+BatchTargets example_targets() { return {torch::arange(kInside).remainder(kClasses), {}}; }
+
+/// What a teacher says of all rows.
+torch::Tensor example_teacher() {
+  return torch::randn({kInside + 5, kClasses}, make_generator(4), torch::kFloat64).softmax(1);
 }
 
-LossWithGradient example_loss(const MethodOptions& options, const torch::Tensor& logits) {
-  return make_method(options)->loss(logits, example_targets(), 1e9);
+BatchTargets targets_for(const MethodOptions& options, bool taught) {
+  auto targets = example_targets();
+  if (taught || method_info(options.name).needs_teacher) targets.teacher = example_teacher();
+  return targets;
 }
 
-torch::Tensor numeric_gradient(const MethodOptions& options, const torch::Tensor& logits) {
+LossWithGradient example_loss(const MethodOptions& options, const torch::Tensor& logits, bool taught = false) {
+  return make_method(options)->loss(logits, targets_for(options, taught), 1e9);
+}
+
+torch::Tensor numeric_gradient(const MethodOptions& options, const torch::Tensor& logits, bool taught) {
   constexpr double kStep = 1e-5;
   auto gradient = torch::zeros_like(logits);
   for (int64_t i = 0; i < logits.numel(); ++i) {
     const auto total = [&](double change) {
       auto moved = logits.clone();
       moved.view(-1)[i] += change;
-      return example_loss(options, moved).loss.total.item<double>();
+      return example_loss(options, moved, taught).loss.total.item<double>();
     };
     gradient.view(-1)[i] = (total(kStep) - total(-kStep)) / (2 * kStep);
   }
@@ -50,9 +58,11 @@ TEST(Method, GivesTheGradientOfItsLoss) {
     if (options.settings.contains("alpha0")) options.settings["alpha0"] = 50.0;
     if (options.settings.contains("epsilon")) options.settings["epsilon"] = 0.02;
     const auto logits = example_logits().slice(0, 0, method.needs_outside ? kInside + 5 : kInside);
-    const auto found = example_loss(options, logits).gradient;
-    EXPECT_TRUE(near(found, numeric_gradient(options, logits), 1e-6)) << method.name;
-    EXPECT_GT(found.abs().max().item<double>(), 1e-3) << method.name;
+    for (const bool taught : {false, true}) {
+      const auto found = example_loss(options, logits, taught).gradient;
+      EXPECT_TRUE(near(found, numeric_gradient(options, logits, taught), 1e-6)) << method.name << " " << taught;
+      EXPECT_GT(found.abs().max().item<double>(), 1e-3) << method.name;
+    }
   }
 }
 
@@ -60,7 +70,7 @@ TEST(Method, HoldsItsGradientToTheSteepest) {
   for (const auto& method : methods()) {
     const auto made = make_method({method.name, {}});
     const auto logits = example_logits().slice(0, 0, method.needs_outside ? kInside + 5 : kInside);
-    const auto gradient = made->loss(logits, example_targets(), 1e-3).gradient;
+    const auto gradient = made->loss(logits, targets_for({method.name, {}}, false), 1e-3).gradient;
     EXPECT_LE(gradient.abs().max().item<double>(), 1e-3) << method.name;
   }
 }
@@ -77,6 +87,19 @@ TEST(Method, HoldsAPriorNetworkToEqualProbabilitiesOutside) {
 TEST(Method, HoldsNothingToEqualProbabilitiesWithoutAnOutside) {
   const auto loss = example_loss({"dpn", {{"uniform_weight", 1.0}}}, example_logits().slice(0, 0, kInside)).loss;
   EXPECT_EQ(loss.total.item<double>(), loss.in.item<double>());
+}
+
+// A network that says what the teacher says has the least cross-entropy: there the gradient is that of the divergences.
+TEST(Method, HoldsCrossEntropiesToTheTeacher) {
+  const auto agreeing = example_teacher().log();
+  EXPECT_LT(example_loss({"dnn", {}}, agreeing.slice(0, 0, kInside), true).gradient.abs().max().item<double>(), 1e-12);
+  EXPECT_LT(example_loss({"outlier-exposure", {}}, agreeing, true).gradient.abs().max().item<double>(), 1e-12);
+  for (const auto* name : {"dpn", "dpn-reverse"}) {
+    const MethodOptions both{name, {{"cross_entropy_weight", 1.0}, {"uniform_weight", 0.5}}};
+    const auto divergences = example_loss({name, {}}, agreeing, true).gradient;
+    EXPECT_TRUE(near(example_loss(both, agreeing, true).gradient, divergences, 1e-10)) << name;
+    EXPECT_FALSE(near(example_loss(both, agreeing, false).gradient, divergences, 1e-3)) << name;
+  }
 }
 
 TEST(Method, RejectsWhatMakesNoSense) {

@@ -79,8 +79,8 @@ TEST(CudaBatches, AreThoseOfTheCpu) {
     for (const auto resampling : {Resampling::kNearest, Resampling::kBilinear})
       for (const bool reflect : {false, true}) {
         const auto options = batches_with({true, 3, degrees, resampling, reflect, 5});
-        TrainingBatches here(set, {}, here_outside.get(), torch::kCPU, options);
-        TrainingBatches there(set, {}, there_outside.get(), kGpu, options);
+        TrainingBatches here(set, here_outside.get(), torch::kCPU, options);
+        TrainingBatches there(set, there_outside.get(), kGpu, options);
         for (const int64_t step : {0, 1, 2, 3, 4, 5, 6, 7, 20, 21}) {
           const auto wanted = here.at(step);
           there.prepare(step);
@@ -97,7 +97,7 @@ TEST(CudaBatches, CarryNoiseAndDrawnOutliers) {
   const auto outside = outside_of(set, kFactorAnalysis, kGpu);
   auto options = batches_with({.flip = true, .shift = 2});
   options.noise = 0.5;
-  TrainingBatches there(set, {}, outside.get(), kGpu, options);
+  TrainingBatches there(set, outside.get(), kGpu, options);
   for (const int64_t step : {0, 3, 4}) {
     there.prepare(step);
     there.make();
@@ -118,7 +118,7 @@ TEST(CudaStep, MakesItsBatchesWithinTheGraph) {
   auto options = batches_with(config.augmentation);
   options.batch = 48;  // of 320: passes end within batches
   const auto run = [&](bool captured) {
-    TrainingBatches batches(sets.train, {}, outside.get(), kGpu, options);
+    TrainingBatches batches(sets.train, outside.get(), kGpu, options);
     auto model = model_for(config, sets.train);
     model.keep_dense = 1.0;
     auto network = make_model(model, make_generator(3));

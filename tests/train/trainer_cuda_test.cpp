@@ -66,7 +66,7 @@ TEST(CudaTrainer, ReplaysWhatItRecorded) {
   TrainingBatchesOptions options;
   options.batch = 16;
   const auto run = [&](bool captured) {
-    TrainingBatches batches(train, {}, nullptr, kCuda, options);
+    TrainingBatches batches(train, nullptr, kCuda, options);
     auto network = make_model(model_for(config, train), make_generator(3));
     network->to(kCuda);
     FlatParameters parameters(network->parameters());

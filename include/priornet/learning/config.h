@@ -35,7 +35,7 @@ struct TrainConfig {
   ModelOptions model;      // [model]; its input and classes are the training set's
   std::string weights;     ///< a safetensors file to begin with (load_pretrained); none if empty
   MethodOptions method;    // [method]
-  std::string teacher;     ///< of a method that needs one: the folder of a run
+  std::string teacher;     ///< the folder of a run that teaches, or empty
   int64_t members = 1;     ///< networks of the ensemble, each from a seed of its own
   OutsideOptions outside;  // [outside]
 

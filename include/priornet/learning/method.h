@@ -12,10 +12,10 @@
 
 namespace priornet {
 
-/// What the first rows of a batch are held to: int64 labels [N], or a teacher's probabilities [N, K].
+/// What the rows of a batch are held to.
 struct BatchTargets {
-  torch::Tensor labels;
-  torch::Tensor teacher;  ///< undefined unless the method needs one
+  torch::Tensor labels;   ///< int64 [N], of the first N rows
+  torch::Tensor teacher;  ///< probabilities [N + M, K] that a teacher gives all rows; undefined without one
 };
 
 /// A loss whose settings are chosen.
@@ -25,7 +25,9 @@ class Method {
 
   /// The loss of one batch of logits [N + M, K] with its gradient in them, whose elements are held to
   /// [-steepest, steepest]. The first N rows are in distribution, the other M outside; there are none of the others
-  /// unless the method needs them. Logits come without a graph; parts of the loss that a method does not have are 0.
+  /// unless the method needs them. Where there is a teacher, cross-entropies are to its probabilities, in place of the
+  /// labels and of equal probabilities. Logits come without a graph; parts of the loss that a method does not have are
+  /// 0.
   virtual LossWithGradient loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) const = 0;
 };
 
@@ -35,7 +37,7 @@ struct MethodInfo {
   const char* summary;  ///< in one line
   std::vector<Setting> settings;
   bool needs_outside = true;    ///< is trained on out-of-distribution inputs as well
-  bool needs_teacher = false;   ///< learns from the probabilities of a run that was trained before
+  bool needs_teacher = false;   ///< cannot do without the probabilities of a run that was trained before
   bool gives_dirichlet = true;  ///< its logits are those of a Dirichlet, alpha = exp(logits), not only of a softmax
   std::unique_ptr<Method> (*make)(const SettingValues& settings);  ///< takes a value for each setting
 };

@@ -55,10 +55,10 @@ Dataset fit_to_run(const Dataset& set, const TrainedRun& run);
 /// number.
 void check_finite(const torch::Tensor& logits, const std::string& set);
 
-/// Gives the sets of a configuration whose method needs one their teacher, unless they have one: what the networks of
-/// its run, on average, say of each training input, a class at least 1.2e-7. Other configurations need none. train()
-/// calls it.
-/// DataError where the run is not there, or knows other classes.
-void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device, Progress& progress);
+/// Gives the sets of a configuration that names a teacher theirs, unless they have one: what the networks of that run,
+/// on average, say of the very inputs that a step learns from, augmented and noisy as they are, a class at
+/// least 1.2e-7. train() calls it. DataError where the run is not there, knows other classes, or takes inputs of
+/// another shape or other columns.
+void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device);
 
 }  // namespace priornet

@@ -84,8 +84,8 @@ class TrainingStopped : public Error {
   using Error::Error;
 };
 
-/// Trains a network and leaves it in the run's folder. Where the method needs a teacher and the sets have none, the run
-/// that the configuration names is asked first (add_teacher). The same configuration, device and thread count give the
+/// Trains a network and leaves it in the run's folder. Where the configuration names a teacher and the sets have none,
+/// it is that run (add_teacher). The same configuration, device and thread count give the
 /// same network, also when the run was stopped, or killed, and resumed in between (on a CPU; on a GPU to rounding).
 /// A network that answers no better than chance after an epoch is thrown away, and another trained from another seed,
 /// as often as config.restarts allows; then it is kept.

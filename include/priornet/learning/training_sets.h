@@ -6,6 +6,7 @@
 #include <torch/types.h>
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,16 +55,20 @@ void write_training_split(const std::filesystem::path& run, const TrainingSplit&
 /// An empty one where the run has none. DataError that names the file if it is damaged.
 TrainingSplit read_training_split(const std::filesystem::path& run);
 
+/// What networks that were trained before say of a batch as training makes it: inputs [N, ...] to probabilities [N, K],
+/// on the device of the inputs, each positive.
+using Teacher = std::function<torch::Tensor(const torch::Tensor& inputs)>;
+
 /// What a run learns from.
 struct TrainingSets {
   Dataset train;
   std::optional<Dataset> validation;
-  torch::Tensor teacher;     ///< probabilities [N, K] of the training inputs, where the method needs a teacher
+  Teacher teacher;           ///< empty without one
   TrainingSplit split = {};  ///< what was done to the set that data.train names
 };
 
 /// The sets that a configuration names, the second brought to the size of the first, with the rows kept back and the
-/// features standardised as it says; no teacher (train() asks it).
+/// features standardised as it says; no teacher (train() finds it).
 /// DataError where one is not there, has no labels, or has classes that the training set does not have.
 TrainingSets load_training_sets(const TrainConfig& config, Progress& progress);
 

@@ -1,5 +1,3 @@
-#include <torch/csrc/autograd/autograd.h>
-
 #include "learning/training/method_list.h"
 
 // Methods whose networks are classifiers, with the logits of a softmax.
@@ -7,12 +5,28 @@
 namespace priornet {
 namespace {
 
+/// To the labels, or to what a teacher says of the same inputs.
+LossWithGradient classification_loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) {
+  const auto inside = targets.labels.size(0);
+  auto result = no_loss(logits);
+  const auto known = logits.slice(0, 0, inside);
+  if (targets.teacher.defined()) {
+    result.loss.cross_entropy = add_cross_entropy(result, known, 0, targets.teacher.slice(0, 0, inside), 1.0, steepest);
+    return result;
+  }
+  const auto labelled = cross_entropy_gradient(known, targets.labels, steepest);
+  if (logits.size(0) == inside) return labelled;
+  result.loss = labelled.loss;
+  result.gradient.slice(0, 0, inside).copy_(labelled.gradient);
+  return result;
+}
+
 class CrossEntropy final : public Method {
  public:
   explicit CrossEntropy(const SettingValues&) {}
 
   LossWithGradient loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) const override {
-    return cross_entropy_gradient(logits, targets.labels, steepest);
+    return classification_loss(logits, targets, steepest);
   }
 };
 
@@ -22,19 +36,14 @@ class OutlierExposure final : public Method {
   explicit OutlierExposure(const SettingValues& settings) : outside_weight_(settings.at(kOutsideWeight.key)) {}
 
   LossWithGradient loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) const override {
-    const auto rows = targets.labels.size(0);
-    const auto leaf = logits.detach().requires_grad_();
-    auto total = cross_entropy(leaf.narrow(0, 0, rows), targets.labels).mean();
-    const auto zero = torch::zeros({}, logits.options());
-    PriorNetworkLoss parts{{}, zero, zero, total.detach()};
-    if (logits.size(0) > rows) {
-      const auto outside = -torch::log_softmax(leaf.narrow(0, rows, logits.size(0) - rows), 1).mean();
-      parts.out = outside.detach();
-      total = total + outside_weight_ * outside;
-    }
-    const auto gradient = torch::autograd::grad({total}, {leaf})[0];
-    parts.total = total.detach();
-    return {parts, gradient.clamp(-steepest, steepest)};
+    auto result = classification_loss(logits, targets, steepest);
+    const auto inside = targets.labels.size(0);
+    if (logits.size(0) > inside)
+      result.loss.out =
+          add_cross_entropy(result, logits.slice(0, inside), inside,
+                            targets.teacher.defined() ? targets.teacher.slice(0, inside) : equal_probabilities(logits),
+                            outside_weight_, steepest);
+    return result;
   }
 
  private:

@@ -73,7 +73,8 @@ void visit_method(TrainConfig& config, ConfigFields& fields) {
   fields.table("method", "what it is trained for");
   fields.choice("name", config.method.name, names_of(table), "loss");
   visit_settings(table, config.method.settings, fields);
-  fields.text("teacher", config.teacher, "of distil: the folder of the run that teaches");
+  fields.text("teacher", config.teacher,
+              "the folder of a run whose probabilities take the place of labels in cross-entropies; distil needs one");
   fields.whole("members", config.members, at_least(1), "networks, an ensemble if several");
 }
 
@@ -160,8 +161,8 @@ TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& ov
   require(refusal.empty(), refusal);
   require(!method.needs_teacher || !config.teacher.empty(),
           "method.teacher should name the run that teaches, found nothing");
-  require(!method.needs_teacher || !config.standardise.value_or(false),
-          fmt::format("method {} learns from rows as they are: data.standardise should be false", method.name));
+  require(config.teacher.empty() || !config.standardise.value_or(false),
+          "who learns from a teacher takes rows as they are: data.standardise should be false");
   require(config.validation.empty() || config.validation_share.value_or(0.0) == 0.0,
           "data.validation and data.validation_share should not both be given");
   require(config.restarts.value_or(0) == 0 || !config.validation.empty() || config.validation_share.value_or(0.0) > 0.0,

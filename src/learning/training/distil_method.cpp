@@ -11,7 +11,9 @@ class Distillation final : public Method {
   LossWithGradient loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) const override {
     auto options = options_;
     options.steepest = steepest;
-    return distillation_gradient(logits, targets.teacher, options);
+    // Who has no labels hands over the teacher's probabilities in distribution alone.
+    const auto inside = targets.labels.defined() ? targets.labels.size(0) : targets.teacher.size(0);
+    return distillation_gradient(logits, targets.teacher.slice(0, 0, inside), options);
   }
 
  private:

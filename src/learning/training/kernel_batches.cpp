@@ -70,7 +70,6 @@ KernelBatches::KernelBatches(BatchSources& sources) : sources_(sources) {
   images_.pixel_stride = options.channels_last ? shape.channels : 1;
   rows_ = torch::zeros({images_.parts[0].count}, there.dtype(torch::kInt64));
   batch_.targets.labels = torch::zeros_like(rows_);
-  if (sources.teacher.defined()) batch_.targets.teacher = sources.teacher.index_select(0, rows_);
   labels_ = {images_.parts[0], sources.labels.data_ptr<int64_t>(), batch_.targets.labels.data_ptr<int64_t>(),
              rows_.data_ptr<int64_t>(), step_.data_ptr<int64_t>()};
 }
@@ -114,7 +113,6 @@ void KernelBatches::make() {
 #else
   make_on_cpu(images_, labels_);
 #endif
-  if (sources_.teacher.defined()) at::index_select_out(batch_.targets.teacher, sources_.teacher, 0, rows_);
 }
 
 }  // namespace priornet

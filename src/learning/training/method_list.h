@@ -24,6 +24,18 @@ std::unique_ptr<Method> made(const SettingValues& settings) {
   return std::make_unique<M>(settings);
 }
 
+/// Adds `weight` times the mean cross-entropy from `probabilities` to logits [R, K], with its gradient, which then
+/// holds to `steepest`. The logits are rows of the batch from `first` on; probabilities: [R, K] or, the same for all,
+/// [1, K]. Returns that mean.
+torch::Tensor add_cross_entropy(LossWithGradient& result, const torch::Tensor& logits, int64_t first,
+                                const torch::Tensor& probabilities, double weight, double steepest);
+
+/// [1, K], of the logits' dtype and device.
+torch::Tensor equal_probabilities(const torch::Tensor& logits);
+
+/// All parts and the gradient 0.
+LossWithGradient no_loss(const torch::Tensor& logits);
+
 // Settings that several methods have.
 constexpr Setting kAlpha0 = {"alpha0", 1e3, above(0), "precision of the target in distribution"};
 constexpr Setting kDivergenceWeight = {"divergence_weight", 1.0, at_least(0), "of the divergence in distribution"};

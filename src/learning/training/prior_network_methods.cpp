@@ -9,8 +9,9 @@ constexpr Setting kEpsilon = {
     "epsilon", 1e-2, {0, 1, false, false}, "target probability of each class that is not the label"};
 constexpr Setting kCrossEntropyWeight = {"cross_entropy_weight", 0.0, at_least(0),
                                          "of the cross-entropy, beside the divergence in distribution"};
-constexpr Setting kUniformWeight = {"uniform_weight", 0.0, at_least(0),
-                                    "of the cross-entropy to equal probabilities, beside the divergence outside"};
+constexpr Setting kUniformWeight = {
+    "uniform_weight", 0.0, at_least(0),
+    "of the cross-entropy to equal probabilities, or to the teacher's, beside the divergence outside"};
 
 template <Divergence divergence>
 class PriorNetwork final : public Method {
@@ -26,14 +27,17 @@ class PriorNetwork final : public Method {
   LossWithGradient loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) const override {
     auto options = options_;
     options.steepest = steepest;
-    auto result = prior_network_gradient(logits, targets.labels, options);
     const auto inside = targets.labels.size(0);
-    if (uniform_weight_ == 0.0 || logits.size(0) == inside) return result;
-    const auto log_probabilities = torch::log_softmax(logits.slice(0, inside), 1);
-    const auto share = uniform_weight_ / static_cast<double>(log_probabilities.size(0));
-    const auto uniform = 1.0 / static_cast<double>(logits.size(1));
-    result.gradient.slice(0, inside).add_(log_probabilities.exp().sub_(uniform), share);
-    result.loss.total = result.loss.total - uniform_weight_ * log_probabilities.mean();
+    const bool taught = targets.teacher.defined();
+    if (taught) options.cross_entropy_weight = 0.0;  // it is the teacher's
+    auto result = prior_network_gradient(logits, targets.labels, options);
+    if (taught && options_.cross_entropy_weight > 0.0)
+      add_cross_entropy(result, logits.slice(0, 0, inside), 0, targets.teacher.slice(0, 0, inside),
+                        options_.cross_entropy_weight, steepest);
+    if (uniform_weight_ > 0.0 && logits.size(0) > inside)
+      add_cross_entropy(result, logits.slice(0, inside), inside,
+                        taught ? targets.teacher.slice(0, inside) : equal_probabilities(logits), uniform_weight_,
+                        steepest);
     return result;
   }
 

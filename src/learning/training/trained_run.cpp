@@ -11,6 +11,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "learning/base/gpu_modes.h"
 #include "learning/data/file_content.h"
 #include "learning/training/checkpoint.h"
 
@@ -122,27 +123,41 @@ void check_finite(const torch::Tensor& logits, const std::string& set) {
                               finite.logical_not().nonzero()[0].item<int64_t>()));
 }
 
-void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device, Progress& progress) {
-  if (!method_info(config.method.name).needs_teacher || sets.teacher.defined()) return;
+void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device) {
+  if (config.teacher.empty() || sets.teacher) return;
   OpenOptions open(device);
   open.allow_torchscript = true;  // who names a run as the teacher trusts it
-  const auto run = load_run(config.teacher, open);
+  const auto run = std::make_shared<TrainedRun>(load_run(config.teacher, open));
   const auto& train = sets.train;
-  if (run.class_names != train.class_names)
-    throw DataError(fmt::format("{}: knows the classes {}, {} has {}", config.teacher, fmt::join(run.class_names, ", "),
-                                train.name, fmt::join(train.class_names, ", ")));
-  const auto inputs = run.split.standardised(fit_to_run(train, run).inputs);
-  const auto task = "what the teacher says of " + train.name;
-  AskOptions ask;
-  ask.on_batch = [&](int64_t rows) { progress.report(task, rows, train.size()); };
-  const auto logits = logits_of_networks(
-      run.members, inputs, {batch_suiting(device), false, config.noise, derive_seed(0, train.name + ": noise")}, ask);
-  check_finite(logits, train.name);
-  progress.report(task, train.size(), train.size());
-  // A sure teacher rounds to 0, of which no Dirichlet is made; and next to it the loss is beyond a float32.
-  constexpr double kLeast = std::numeric_limits<float>::epsilon();
-  sets.teacher = torch::softmax(logits.to(torch::kFloat64), -1).mean(0).to(torch::kCPU, torch::kFloat32);
-  sets.teacher.clamp_min_(kLeast);
+  if (run->class_names != train.class_names)
+    throw DataError(fmt::format("{}: knows the classes {}, {} has {}", config.teacher,
+                                fmt::join(run->class_names, ", "), train.name, fmt::join(train.class_names, ", ")));
+  const auto& shape = run->members.at(0)->input_shape();
+  if (train.inputs.sizes().slice(1) != torch::IntArrayRef(shape))
+    throw DataError(fmt::format("{}: takes inputs of shape [{}], those of {} are [{}]", config.teacher,
+                                fmt::join(shape, ", "), train.name, fmt::join(train.inputs.sizes().slice(1), ", ")));
+  if (!train.has_images() && train.feature_names != run->split.feature_names)
+    throw DataError(
+        fmt::format("{}: learnt from other columns than {} has, or in another order", config.teacher, train.name));
+  for (const auto& network : run->members) {
+    network->eval();
+    if (train.has_images()) to_channels_last(*network);
+  }
+  run->split.mean = run->split.mean.defined() ? run->split.mean.to(device) : run->split.mean;
+  run->split.deviation = run->split.deviation.defined() ? run->split.deviation.to(device) : run->split.deviation;
+  sets.teacher = [run, bfloat16 = config.precision == Precision::kBFloat16](const torch::Tensor& inputs) {
+    const torch::NoGradGuard no_gradient;
+    const Autocast autocast(bfloat16);
+    const auto seen = run->split.standardised(inputs);
+    torch::Tensor sum;
+    for (const auto& network : run->members) {
+      const auto probabilities = torch::softmax(network->forward(seen).to(torch::kFloat32), 1);
+      sum = sum.defined() ? sum + probabilities : probabilities;
+    }
+    // A sure teacher rounds to 0, of which no Dirichlet is made; and next to it the loss is beyond a float32.
+    constexpr double kLeast = std::numeric_limits<float>::epsilon();
+    return (sum / static_cast<double>(run->members.size())).clamp_min_(kLeast);
+  };
 }
 
 }  // namespace priornet

@@ -128,7 +128,7 @@ class Run {
         network_(make_network()),
         parameters_(trained_parameters()),
         outside_(make_outside_source()),
-        batches_(sets.train, sets.teacher, outside_.get(), options.device, batch_options()),
+        batches_(sets.train, outside_.get(), options.device, batch_options()),
         rates_(learning_rates(config.schedule, {config.epochs, batches_.steps_per_epoch()})),
         optimiser_(Optimiser::make(parameters_, config.optimiser, rates_)),
         step_(TrainingStep::make(
@@ -137,12 +137,12 @@ class Run {
              [this] {
                if (average_) average_->update();
              },
-             config.freeze})) {
+             config.freeze, sets.teacher})) {
     if (config.weight_average) average_.emplace(*network_, parameters_, *config.weight_average);
     // What the loss would refuse, it should refuse before an older run is removed.
     const auto classes = network_->classes();
-    const BatchTargets example{torch::zeros({1}, torch::kInt64),
-                               torch::full({1, classes}, 1.0 / static_cast<double>(classes))};
+    BatchTargets example{torch::zeros({1}, torch::kInt64), {}};
+    if (sets.teacher) example.teacher = torch::full({1, classes}, 1.0 / static_cast<double>(classes));
     step_->method().loss(torch::zeros({1, classes}), example, 1.0);
     facts_.config = to_toml(config);
     facts_.class_names = nlohmann::json(sets.train.class_names).dump();
@@ -365,7 +365,7 @@ int64_t restarts_so_far(const RunFolder& folder, const TrainerOptions& options) 
 
 std::shared_ptr<Classifier> trained(const TrainConfig& config, TrainingSets sets, const RunFolder& folder,
                                     const TrainerOptions& options, Progress& progress) {
-  add_teacher(sets, config, options.device, progress);
+  add_teacher(sets, config, options.device);
   std::optional<RunLock> lock;
   if (options.processes == nullptr || options.processes->is_first()) lock.emplace(folder);
   folder.check_config(to_toml(config));
@@ -422,7 +422,7 @@ TrainConfig member_config(const TrainConfig& config, int64_t member) {
 void train_run(const TrainConfig& config, const TrainingSets& given, const std::filesystem::path& folder,
                const EnsembleOptions& options, Progress& progress) {
   auto sets = given;
-  add_teacher(sets, config, options.trainer.device, progress);  // once for all members
+  add_teacher(sets, config, options.trainer.device);  // once for all members
   auto* const processes = options.trainer.processes;
   const bool writes = processes == nullptr || processes->is_first();
   const auto whole = open_run_folder(folder, options.start, processes);

@@ -16,8 +16,8 @@ bool augments(const AugmentationOptions& options) {
   return options.flip || options.shift > 0 || options.rotation_degrees > 0 || options.cutout > 0;
 }
 
-BatchSources sources_on(const torch::Device& device, const Dataset& train, const torch::Tensor& teacher,
-                        OutsideSource* outside, TrainingBatchesOptions options) {
+BatchSources sources_on(const torch::Device& device, const Dataset& train, OutsideSource* outside,
+                        TrainingBatchesOptions options) {
   if (outside == nullptr) options.outside_batch = 0;
   for (const auto whole : {options.batch, options.outside_batch})
     check_range("TrainingBatches", "a batch", whole % options.share.processes == 0,
@@ -27,19 +27,15 @@ BatchSources sources_on(const torch::Device& device, const Dataset& train, const
         fmt::format("{}: has {} inputs, fewer than a batch of {}", train.name, train.size(), options.batch));
   if (!train.has_labels()) throw DataError(fmt::format("{}: has no labels to learn from", train.name));
   if (train.has_images()) static_cast<void>(plan_of(options.augmentation, image_shape(train)));
-  return {train.inputs.to(device).contiguous(),
-          train.labels.to(device).contiguous(),
-          teacher.defined() ? teacher.to(device) : teacher,
-          BatchOrder(train.size(), derive_seed(options.seed, "order"), device),
-          outside,
-          options};
+  return {train.inputs.to(device).contiguous(), train.labels.to(device).contiguous(),
+          BatchOrder(train.size(), derive_seed(options.seed, "order"), device), outside, options};
 }
 
 }  // namespace
 
-TrainingBatches::TrainingBatches(const Dataset& train, torch::Tensor teacher, OutsideSource* outside,
-                                 const torch::Device& device, const TrainingBatchesOptions& options)
-    : sources_(sources_on(device, train, teacher, outside, options)) {
+TrainingBatches::TrainingBatches(const Dataset& train, OutsideSource* outside, const torch::Device& device,
+                                 const TrainingBatchesOptions& options)
+    : sources_(sources_on(device, train, outside, options)) {
   if (sources_.inputs.is_cuda() && train.has_images()) by_kernel_ = std::make_unique<KernelBatches>(sources_);
 }
 
@@ -92,7 +88,6 @@ void TrainingBatches::prepare(int64_t step) {
   }
   hold(batch_.inputs, made.inputs);
   hold(batch_.targets.labels, made.targets.labels);
-  hold(batch_.targets.teacher, made.targets.teacher);
 }
 
 void TrainingBatches::make() {
@@ -106,7 +101,6 @@ TrainingBatch TrainingBatches::at(int64_t step) {
   const auto indices = rows(step);
   TrainingBatch batch;
   batch.targets.labels = sources_.labels.index_select(0, indices);
-  if (sources_.teacher.defined()) batch.targets.teacher = sources_.teacher.index_select(0, indices);
   batch.inputs = prepared(sources_.inputs.index_select(0, indices), kInsideDraws, step, options.batch);
   if (options.outside_batch > 0) {
     const auto part = part_of(options.outside_batch, options.share);

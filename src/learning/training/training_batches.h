@@ -30,14 +30,13 @@ struct TrainingBatchesOptions {
 
 struct TrainingBatch {
   torch::Tensor inputs;  ///< [N + M, ...]: in distribution first, then outside
-  BatchTargets targets;  ///< of the first N
+  BatchTargets targets;  ///< the labels of the first N
 };
 
 /// What batches are made from, on the device.
 struct BatchSources {
-  torch::Tensor inputs;   ///< of the training set
-  torch::Tensor labels;   ///< int64
-  torch::Tensor teacher;  ///< [N, K] or undefined
+  torch::Tensor inputs;  ///< of the training set
+  torch::Tensor labels;  ///< int64
   BatchOrder order;
   OutsideSource* outside = nullptr;
   TrainingBatchesOptions options;
@@ -64,9 +63,9 @@ class KernelBatches;
 /// processes.
 class TrainingBatches {
  public:
-  /// `train` and `outside`, which may be null, outlive it; `teacher` is [N, K] or undefined.
+  /// `train` and `outside`, which may be null, outlive it.
   /// ArgumentError unless the batches can be shared out evenly.
-  TrainingBatches(const Dataset& train, torch::Tensor teacher, OutsideSource* outside, const torch::Device& device,
+  TrainingBatches(const Dataset& train, OutsideSource* outside, const torch::Device& device,
                   const TrainingBatchesOptions& options);
   ~TrainingBatches();
 

@@ -61,7 +61,9 @@ void TrainingStep::learn_from(const TrainingBatch& batch) {
     logits = logits_of(batch.inputs);
   }
   logits = logits.to(torch::kFloat32);
-  const auto [loss, gradient] = method_->loss(logits.detach(), batch.targets, kSteepest);
+  auto targets = batch.targets;
+  if (options_.teacher) targets.teacher = options_.teacher(batch.inputs);
+  const auto [loss, gradient] = method_->loss(logits.detach(), targets, kSteepest);
   logits.backward(gradient);
   if (options_.exchange) options_.exchange();
   optimiser_.step();

@@ -3,6 +3,7 @@
 #include <priornet/learning/classifier.h>
 #include <priornet/learning/method.h>
 #include <priornet/learning/optimiser.h>
+#include <priornet/learning/training_sets.h>
 
 #include <functional>
 #include <memory>
@@ -22,6 +23,7 @@ class TrainingStep {
     std::function<void()> exchange = {};  ///< averages the gradients over the processes, where there are several
     std::function<void()> updated = {};   ///< called after each update, where there is one; never waits for the device
     bool freeze = false;                  ///< the last layers alone learn; all else is as in evaluation
+    Teacher teacher = {};                 ///< is asked about every batch, where there is one
   };
 
   /// The fastest there is for where the network lies. All outlive the step.
