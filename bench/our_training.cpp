@@ -25,7 +25,7 @@ OurTraining::OurTraining(const TrainingCase& what, const torch::Device& device, 
   options.augmentation = augmentation_of(what);
   options.channels_last = what.channels_last;
   options.bfloat16 = bfloat16;
-  batches_ = std::make_unique<TrainingBatches>(set_, torch::Tensor(), outside_.get(), device, options);
+  batches_ = std::make_unique<TrainingBatches>(set_, outside_.get(), device, options);
   network_ = make_model(model_of(what), make_generator(1));
   network_->to(device);
   if (what.channels_last) to_channels_last(*network_);
