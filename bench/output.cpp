@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "learning/base/json_text.h"
 #include "uncertainty/dirichlet/instruction_set.h"
 
 namespace priornet::bench {
@@ -116,7 +117,7 @@ void Output::add(const ServingTimes& line) {
 }
 
 void Output::finish() const {
-  if (json_) fmt::print("{}\n", all_.dump(2));
+  if (json_) fmt::print("{}\n", json_text(all_, 2));
 }
 
 }  // namespace priornet::bench

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <torch/nn/modules/container/sequential.h>
-#include "learning/networks/vgg.h"
+
+#include "learning/networks/architectures.h"
 
 namespace priornet::bench {
 

@@ -4,7 +4,6 @@
 #include <priornet/learning/network.h>
 #include <priornet/learning/networks.h>
 #include <priornet/learning/scoring.h>
-#include <priornet/uncertainty/ensembles.h>
 #include <priornet/uncertainty/measures.h>
 #include <priornet/uncertainty/random.h>
 

@@ -7,7 +7,7 @@ set_target_properties(priornet_precompiled_headers PROPERTIES POSITION_INDEPENDE
 target_compile_definitions(priornet_precompiled_headers PRIVATE $<$<BOOL:${PRIORNET_CUDA}>:PRIORNET_CUDA>)
 target_compile_options(priornet_precompiled_headers PRIVATE -fno-semantic-interposition)
 target_precompile_headers(priornet_precompiled_headers PRIVATE
-  <torch/types.h> <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp> <filesystem> <functional> <map> <optional>)
+  <torch/types.h> <fmt/format.h> <fmt/ranges.h> <filesystem> <functional> <map> <optional>)
 function(priornet_precompiled target)
   # The library also goes into others' shared libraries: plugins, modules of Python. Nobody replaces its functions there.
   target_compile_options(${target} PRIVATE -fno-semantic-interposition -Winvalid-pch)

@@ -1,6 +1,7 @@
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
-#include "learning/sets/omniglot.h"
+
+#include "learning/sets/handwriting.h"
 
 // max_len: 4096
 

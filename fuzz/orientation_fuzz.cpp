@@ -1,5 +1,6 @@
 #include <fuzz/rejection.h>
-#include "learning/data/orientation.h"
+
+#include "learning/data/decoded_pixels.h"
 
 using namespace priornet;
 

@@ -1,5 +1,6 @@
 #include <fuzz/rejection.h>
-#include "learning/sets/semeion.h"
+
+#include "learning/sets/handwriting.h"
 
 using namespace priornet;
 

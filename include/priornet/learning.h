@@ -26,12 +26,9 @@
 #include <priornet/learning/progress.h>
 #include <priornet/learning/resize.h>
 #include <priornet/learning/run_folder.h>
-#include <priornet/learning/schedule.h>
 #include <priornet/learning/scoring.h>
 #include <priornet/learning/settings.h>
-#include <priornet/learning/store.h>
 #include <priornet/learning/tensor_file.h>
-#include <priornet/learning/toml.h>
 #include <priornet/learning/trained_run.h>
 #include <priornet/learning/training.h>
 #include <priornet/learning/training_sets.h>

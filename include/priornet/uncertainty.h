@@ -7,7 +7,6 @@
 #include <priornet/uncertainty/decision.h>
 #include <priornet/uncertainty/detection.h>
 #include <priornet/uncertainty/dirichlet.h>
-#include <priornet/uncertainty/ensembles.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/losses.h>
 #include <priornet/uncertainty/measure_table.h>
@@ -15,5 +14,3 @@
 #include <priornet/uncertainty/named_tensor.h>
 #include <priornet/uncertainty/random.h>
 #include <priornet/uncertainty/rank_correlation.h>
-#include <priornet/uncertainty/risk_coverage.h>
-#include <priornet/uncertainty/targets.h>

@@ -2,7 +2,6 @@
 #include <priornet/uncertainty/curves.h>
 #include <priornet/uncertainty/detection.h>
 #include <priornet/uncertainty/rank_correlation.h>
-#include <priornet/uncertainty/risk_coverage.h>
 
 #include <tuple>
 

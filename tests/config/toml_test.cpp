@@ -1,5 +1,5 @@
 #include <gtest/gtest.h>
-#include <priornet/learning/toml.h>
+#include <priornet/learning/settings.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>

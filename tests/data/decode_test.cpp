@@ -7,12 +7,12 @@
 #include <testing/temporary_folder.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
-#include "learning/data/npz.h"
-#include "learning/transforms/fitted_image.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+
+#include "learning/data/npz.h"
 
 // The images and their pixels as Pillow has them were made by fixtures/images/make.py.
 

@@ -3,7 +3,8 @@
 #include <testing/archive_bytes.h>
 #include <testing/image_files.h>
 #include <testing/throws.h>
-#include "learning/sets/omniglot.h"
+
+#include "learning/sets/handwriting.h"
 #include "learning/sets/tiny_imagenet.h"
 
 // Small stand-ins for OMNIGLOT and TinyImageNet, laid out as the published ones.

@@ -1,4 +1,3 @@
-#include "learning/sets/lsun.h"
 #include <gtest/gtest.h>
 #include <lmdb.h>
 #include <priornet/uncertainty/errors.h>
@@ -6,9 +5,11 @@
 #include <testing/fixtures.h>
 #include <testing/image_files.h>
 #include <testing/throws.h>
-#include "learning/data/lmdb_pages.h"
 
 #include <random>
+
+#include "learning/data/lmdb_file.h"
+#include "learning/sets/lsun.h"
 
 namespace priornet {
 namespace {

@@ -1,14 +1,15 @@
-#include "learning/sets/openood.h"
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <priornet/learning/load_set.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
-#include "learning/data/npy.h"
-#include "learning/sets/cifar10h.h"
 
 #include <fstream>
+
+#include "learning/data/npy.h"
+#include "learning/sets/cifar.h"
+#include "learning/sets/openood.h"
 
 namespace priornet {
 namespace {

@@ -1,11 +1,12 @@
-#include "learning/sets/prepared_copy.h"
 #include <gtest/gtest.h>
 #include <priornet/learning/tensor_file.h>
 #include <sys/stat.h>
 #include <testing/temporary_folder.h>
-#include "learning/data/file_content.h"
 
 #include <set>
+
+#include "learning/base/file_io.h"
+#include "learning/sets/prepared_copy.h"
 
 namespace priornet {
 namespace {

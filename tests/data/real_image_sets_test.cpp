@@ -1,6 +1,7 @@
 #include <testing/real_data.h>
+
+#include "learning/sets/handwriting.h"
 #include "learning/sets/image_folder.h"
-#include "learning/sets/omniglot.h"
 #include "learning/sets/tiny_imagenet.h"
 
 // The published files, held against published counts and against pixels of Pillow.

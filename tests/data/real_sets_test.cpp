@@ -1,7 +1,8 @@
 #include <testing/real_data.h>
+
 #include "learning/sets/cifar.h"
+#include "learning/sets/handwriting.h"
 #include "learning/sets/mnist.h"
-#include "learning/sets/semeion.h"
 #include "learning/sets/svhn.h"
 
 // The published files, held against published values.

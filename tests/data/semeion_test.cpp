@@ -1,7 +1,8 @@
-#include "learning/sets/semeion.h"
 #include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+
+#include "learning/sets/handwriting.h"
 
 namespace priornet {
 namespace {

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 #include <priornet/learning/catalogue.h>
-#include <priornet/learning/store.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>

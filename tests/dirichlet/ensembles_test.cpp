@@ -1,12 +1,10 @@
 #include <priornet/uncertainty/dirichlet.h>
-#include <priornet/uncertainty/ensembles.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measures.h>
 #include <priornet/uncertainty/random.h>
 #include <testing/accuracy.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
-
 #include <torch/csrc/autograd/autograd.h>
 
 namespace priornet {

@@ -1,7 +1,8 @@
-#include "uncertainty/metrics/curve_walk.h"
 #include <gtest/gtest.h>
 #include <priornet/uncertainty/detection.h>
 #include <testing/score_samples.h>
+
+#include "uncertainty/metrics/resampled_curves.h"
 
 namespace priornet {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
+#include <priornet/uncertainty/curves.h>
 #include <priornet/uncertainty/errors.h>
-#include <priornet/uncertainty/risk_coverage.h>
 
 #include <cmath>
 #include <vector>

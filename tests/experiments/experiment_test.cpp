@@ -1,8 +1,8 @@
-#include "tool/experiments/experiment.h"
 #include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
-#include "tool/experiments/output_folder.h"
+
+#include "tool/experiments/experiment.h"
 
 namespace priornet {
 namespace {

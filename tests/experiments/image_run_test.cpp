@@ -3,12 +3,13 @@
 #include <priornet/uncertainty/errors.h>
 #include <testing/small_experiment.h>
 #include <testing/throws.h>
-#include "tool/experiments/image_plans.h"
-#include "tool/experiments/image_reproduction.h"
-#include "tool/experiments/image_results.h"
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+
+#include "tool/experiments/image_plans.h"
+#include "tool/experiments/image_results.h"
+#include "tool/experiments/image_run.h"
 
 namespace priornet {
 namespace {

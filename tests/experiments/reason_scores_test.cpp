@@ -1,4 +1,3 @@
-#include "tool/experiments/reason_scores.h"
 #include <gtest/gtest.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
@@ -7,6 +6,8 @@
 
 #include <cmath>
 #include <numeric>
+
+#include "tool/experiments/reasons.h"
 
 namespace priornet {
 namespace {

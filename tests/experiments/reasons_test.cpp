@@ -1,12 +1,13 @@
-#include "tool/experiments/reasons.h"
 #include <gtest/gtest.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/small_experiment.h>
 #include <testing/throws.h>
-#include "tool/experiments/output_folder.h"
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+
+#include "tool/experiments/experiment.h"
+#include "tool/experiments/reasons.h"
 
 namespace priornet {
 namespace {

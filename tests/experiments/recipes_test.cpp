@@ -1,10 +1,11 @@
-#include "tool/experiments/recipes.h"
 #include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
-#include "tool/experiments/image_plans.h"
 
 #include <filesystem>
+
+#include "tool/experiments/experiment.h"
+#include "tool/experiments/image_plans.h"
 
 namespace priornet {
 namespace {

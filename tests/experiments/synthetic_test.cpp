@@ -1,9 +1,10 @@
 #include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
-#include "tool/experiments/synthetic_figures.h"
-#include "tool/experiments/synthetic_results.h"
 
 #include <nlohmann/json.hpp>
+
+#include "tool/experiments/synthetic.h"
+#include "tool/experiments/synthetic_figures.h"
 
 namespace priornet {
 namespace {

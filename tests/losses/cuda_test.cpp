@@ -1,10 +1,8 @@
 #include <priornet/uncertainty/dirichlet.h>
-#include <priornet/uncertainty/ensembles.h>
 #include <priornet/uncertainty/losses.h>
 #include <priornet/uncertainty/measures.h>
 #include <testing/accuracy.h>
 #include <testing/tensors.h>
-
 #include <torch/csrc/autograd/autograd.h>
 
 #include <functional>

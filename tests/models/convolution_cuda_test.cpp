@@ -1,9 +1,10 @@
 #include <ATen/Context.h>
 #include <priornet/uncertainty/random.h>
 #include <testing/tensors.h>
-#include "learning/networks/convolution.h"
 
 #include <functional>
+
+#include "learning/networks/layers.h"
 
 // What follows a convolution in one pass gives what LibTorch's operations give one after the other.
 

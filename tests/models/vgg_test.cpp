@@ -1,7 +1,8 @@
-#include "learning/networks/vgg.h"
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
 #include <testing/throws.h>
+
+#include "learning/networks/architectures.h"
 
 namespace priornet {
 namespace {

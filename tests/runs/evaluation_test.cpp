@@ -1,15 +1,16 @@
 #include <priornet/learning/evaluation.h>
 #include <priornet/uncertainty/calibration.h>
+#include <priornet/uncertainty/curves.h>
 #include <priornet/uncertainty/detection.h>
 #include <priornet/uncertainty/errors.h>
-#include <priornet/uncertainty/risk_coverage.h>
 #include <testing/silent.h>
 #include <testing/throws.h>
 #include <testing/trained_small_run.h>
-#include "tool/audit/set_comparison.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "tool/audit/set_comparison.h"
 
 namespace priornet {
 namespace {

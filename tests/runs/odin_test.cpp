@@ -6,9 +6,10 @@
 #include <testing/silent.h>
 #include <testing/throws.h>
 #include <testing/trained_small_run.h>
-#include "learning/networks/mlp.h"
 
 #include <cmath>
+
+#include "learning/networks/architectures.h"
 
 namespace priornet {
 namespace {

@@ -2,9 +2,9 @@
 #include <priornet/learning/network.h>
 #include <priornet/learning/scoring.h>
 #include <priornet/learning/tensor_file.h>
-#include <priornet/uncertainty/ensembles.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measure_table.h>
+#include <priornet/uncertainty/measures.h>
 #include <testing/silent.h>
 #include <testing/throws.h>
 #include <testing/trained_small_run.h>

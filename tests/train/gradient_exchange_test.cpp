@@ -1,13 +1,14 @@
-#include "learning/training/gradient_exchange.h"
 #include <gtest/gtest.h>
 #include <priornet/uncertainty/random.h>
 #include <testing/started_process.h>
 #include <testing/throws.h>
 #include <torch/nn/functional/loss.h>
-#include "learning/networks/mlp.h"
-#include "learning/processes/collectives.h"
 
 #include <future>
+
+#include "learning/networks/architectures.h"
+#include "learning/processes/collectives.h"
+#include "learning/training/run_processes.h"
 
 // Threads of this process play the processes of a run.
 

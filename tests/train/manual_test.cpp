@@ -1,7 +1,6 @@
 #include <priornet/learning/method.h>
 #include <priornet/learning/optimiser.h>
 #include <priornet/learning/outliers.h>
-#include <priornet/learning/schedule.h>
 #include <testing/documents.h>
 
 namespace priornet {

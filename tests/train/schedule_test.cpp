@@ -1,5 +1,5 @@
 #include <gtest/gtest.h>
-#include <priornet/learning/schedule.h>
+#include <priornet/learning/optimiser.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
 

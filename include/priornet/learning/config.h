@@ -5,8 +5,7 @@
 #include <priornet/learning/networks.h>
 #include <priornet/learning/optimiser.h>
 #include <priornet/learning/outliers.h>
-#include <priornet/learning/schedule.h>
-#include <priornet/learning/toml.h>
+#include <priornet/learning/settings.h>
 
 #include <filesystem>
 #include <optional>

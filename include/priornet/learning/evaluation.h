@@ -29,7 +29,7 @@ struct MeasureDetection {
   double aupr_negatives = 0;  ///< AUPR of the negatives (right, or in-distribution inputs) by the score turned round
 };
 
-/// What rejecting by a measure buys (risk_coverage.h).
+/// What rejecting by a measure buys (curves.h).
 struct MeasureRejection {
   std::string measure;
   double area = 0;                        ///< AURC

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <priornet/learning/catalogue.h>
 #include <priornet/learning/progress.h>
 #include <priornet/learning/resize.h>
-#include <priornet/learning/store.h>
 #include <priornet/uncertainty/errors.h>
 
 #include <cstdint>

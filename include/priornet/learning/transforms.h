@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace priornet {
@@ -73,5 +74,9 @@ struct FitOptions {
 /// then resized. A set that has the shape comes back as it is. DataError, opened by its name, if it holds no images or
 /// the channels cannot be matched.
 Dataset fit_to(const Dataset& set, const ImageShape& shape, const FitOptions& options = {});
+
+/// An image file as fit_to() would have it, uint8 [C, H, W], called `name` in errors. It is resized while it is
+/// decoded: memory holds a few of its rows, beside what ImageFacts::decoder_bytes says. DataError.
+torch::Tensor decode_fitted(std::string_view bytes, const std::string& name, const ImageShape& shape);
 
 }  // namespace priornet

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <priornet/uncertainty/ensembles.h>
 #include <priornet/uncertainty/measures.h>
 #include <priornet/uncertainty/named_tensor.h>
 

@@ -64,7 +64,7 @@ Value trigamma_second(const GammaValues& gamma) {
   return where(is_small, tame * (shifted - 1.0) + 1.0, alpha * remainder);
 }
 
-// docs/math.md, sections 2 and 4, as measure_row.h and ensembles.cpp have them.
+// docs/math.md, sections 2 and 4, as measure_row.h and measures.cpp have them.
 
 namespace {
 

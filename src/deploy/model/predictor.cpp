@@ -18,8 +18,6 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "learning/transforms/fitted_image.h"
-
 namespace priornet {
 namespace {
 

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "learning/base/json_text.h"
+
 namespace priornet {
 namespace {
 
@@ -60,7 +62,7 @@ std::string to_json(const RunRecord& record) {
       {"threads", record.threads},   {"processor", record.processor}, {"accelerator", record.accelerator},
       {"priornet", record.priornet}, {"commit", record.commit},       {"libtorch", record.libtorch},
       {"compiler", record.compiler}, {"finished", record.finished}};
-  return json.dump();
+  return json_text(json);
 }
 
 }  // namespace priornet

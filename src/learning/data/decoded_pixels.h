@@ -75,4 +75,8 @@ constexpr int64_t kHarmlessImage = int64_t{1} << 22;
 /// above those limits, or more pixels than `bytes` bytes can describe (1-bit pixels, deflated as well as can be).
 void check_image_size(const std::string& name, int64_t height, int64_t width, int64_t bytes);
 
+/// How a camera was held, as the EXIF tag 0x0112 of a JPEG, PNG, WebP or TIFF file has it: 1 (or no tag that can be
+/// read) for a picture that is stored upright, up to 8 for one that is turned or mirrored.
+int exif_orientation(std::string_view image);
+
 }  // namespace priornet

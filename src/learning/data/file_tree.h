@@ -2,10 +2,14 @@
 
 #include <priornet/uncertainty/errors.h>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "learning/data/archive.h"
+#include "learning/data/byte_stream.h"
 
 namespace priornet {
 
@@ -22,5 +26,14 @@ using FaultVisitor = std::function<void(const std::string& path, const DataError
 /// cannot be entered.
 void visit_files(const std::filesystem::path& root, const PathFilter& wanted, const FileVisitor& visitor,
                  const FaultVisitor& on_fault = {});
+
+/// Takes the file called names[which].
+using NamedFileVisitor = std::function<void(size_t which, ByteStream& bytes)>;
+
+/// Visits the files of a folder or an archive that are called one of `names`, wherever in it they lie, in the order of
+/// visit_files; or `root` itself, where it is that file.
+/// DataError that names root and file where one of them is missing, or there twice in different places.
+void visit_named_files(const std::filesystem::path& root, const std::vector<std::string>& names,
+                       const NamedFileVisitor& visitor);
 
 }  // namespace priornet

@@ -8,7 +8,6 @@
 #include <array>
 
 #include "learning/data/decoded_pixels.h"
-#include "learning/data/orientation.h"
 
 namespace priornet {
 namespace {

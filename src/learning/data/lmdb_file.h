@@ -2,13 +2,21 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "learning/data/byte_stream.h"
 
-// LMDB data files, read with liblmdb after check_lmdb_pages. In a build without it both throw DataError.
-
 namespace priornet {
+
+/// liblmdb trusts the pages it maps: a damaged one makes it read beyond the file, or abort. This walks the records of a
+/// file from the root of its newest tree and holds to the file all that liblmdb follows: page numbers and kinds, the
+/// depth, the nodes in a page, the pages of large values; no page may serve twice.
+/// `file` is the whole data.mdb, as liblmdb 0.9 writes it on a 64-bit little-endian machine. DataError, "NAME: ...",
+/// names the page that is wrong.
+void check_lmdb_pages(const std::string& name, std::string_view file);
+
+// LMDB data files, read with liblmdb after check_lmdb_pages. In a build without it both throw DataError.
 
 /// Takes one record; both lie in mapped memory that is gone after the call.
 using RecordVisitor = std::function<void(std::string_view key, std::string_view value)>;

@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "learning/data/byte_stream.h"
-#include "learning/data/tensor_memory.h"
 
 namespace priornet {
 namespace {

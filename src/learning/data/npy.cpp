@@ -12,8 +12,8 @@
 #include <optional>
 
 #include "learning/base/file_io.h"
+#include "learning/data/byte_stream.h"
 #include "learning/data/file_tree.h"
-#include "learning/data/tensor_memory.h"
 
 namespace priornet {
 namespace {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "learning/base/file_io.h"
-#include "learning/data/file_content.h"
+#include "learning/base/json_text.h"
 
 namespace priornet {
 namespace {
@@ -73,8 +73,7 @@ void check_header_hash(Json header) {
   if (!ours) return;
   const auto hash = metadata->value(kHeaderHash, "");
   metadata->erase(kHeaderHash);
-  if (hash != hash_text(header.dump(-1, ' ', false, Json::error_handler_t::replace)))
-    fail("is damaged: its header does not have its hash");
+  if (hash != hash_text(json_text(header))) fail("is damaged: its header does not have its hash");
 }
 
 // The bytes a shape takes, unless they are more than `most`.
@@ -181,7 +180,7 @@ void write_tensor_file(const std::filesystem::path& path, const std::vector<Name
     header[kMetadata][std::string(kHash) + name] = hash_text(bytes_of(values));
     offset += values.nbytes();
   }
-  const auto dumped = [&] { return header.dump(-1, ' ', false, Json::error_handler_t::replace); };
+  const auto dumped = [&] { return json_text(header); };
   header[kMetadata][kHeaderHash] = hash_text(dumped());
   auto text = dumped();
   text.append((kPage - (text.size() + sizeof(uint64_t)) % kPage) % kPage, ' ');

@@ -18,8 +18,8 @@
 #include <unordered_set>
 
 #include "learning/base/file_io.h"
+#include "learning/networks/architectures.h"
 #include "learning/networks/layers.h"
-#include "learning/networks/mlp.h"
 
 namespace priornet {
 namespace {

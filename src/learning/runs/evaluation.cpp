@@ -5,10 +5,10 @@
 #include <priornet/learning/dataset.h>
 #include <priornet/learning/network.h>
 #include <priornet/uncertainty/calibration.h>
+#include <priornet/uncertainty/curves.h>
 #include <priornet/uncertainty/detection.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measure_table.h>
-#include <priornet/uncertainty/risk_coverage.h>
 
 #include <algorithm>
 #include <cmath>

@@ -16,7 +16,7 @@
 #include <cctype>
 #include <optional>
 
-#include "learning/data/file_content.h"
+#include "learning/base/file_io.h"
 
 namespace priornet {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <priornet/learning/catalogue.h>
 
-// The entries of the catalogue, a source file a family.
+// The entries of the catalogue, one function per set or family.
 
 namespace priornet {
 

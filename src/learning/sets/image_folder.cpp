@@ -14,11 +14,11 @@
 #include <string_view>
 #include <system_error>
 
+#include "learning/base/file_io.h"
 #include "learning/base/names.h"
+#include "learning/data/byte_stream.h"
 #include "learning/data/decoded_pixels.h"
-#include "learning/data/file_content.h"
 #include "learning/data/file_tree.h"
-#include "learning/data/tensor_memory.h"
 
 namespace priornet {
 namespace {

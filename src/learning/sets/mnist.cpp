@@ -6,9 +6,9 @@
 
 #include <array>
 
-#include "learning/data/tensor_memory.h"
+#include "learning/data/byte_stream.h"
+#include "learning/data/file_tree.h"
 #include "learning/sets/families.h"
-#include "learning/sets/named_files.h"
 
 namespace priornet {
 namespace {

@@ -11,10 +11,10 @@
 #include <algorithm>
 #include <set>
 
+#include "learning/base/file_io.h"
 #include "learning/base/names.h"
 #include "learning/data/archive.h"
 #include "learning/data/byte_stream.h"
-#include "learning/data/file_content.h"
 #include "learning/data/file_tree.h"
 #include "learning/sets/array_set.h"
 #include "learning/sets/image_folder.h"

@@ -8,10 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "learning/base/json_text.h"
+
 namespace priornet {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 }  // namespace
 
@@ -64,8 +66,8 @@ std::optional<Dataset> map_prepared_copy(const std::filesystem::path& path, cons
     torch::Tensor paths, contents;
     for (const auto& [name, values] : file.tensors)
       (name == "images" ? set.inputs : name == kPaths ? paths : name == kContents ? contents : set.labels) = values;
-    if (files != nullptr) *files = files_of(paths, contents, Json::parse(file.metadata.at("left_out")));
-    set.class_names = Json::parse(file.metadata.at("class_names")).get<std::vector<std::string>>();
+    if (files != nullptr) *files = files_of(paths, contents, parse_json(file.metadata.at("left_out")));
+    set.class_names = parse_json(file.metadata.at("class_names")).get<std::vector<std::string>>();
     check_dataset(set);
     return set;
   } catch (const DataError&) {
@@ -86,7 +88,7 @@ bool write_prepared_copy(const std::filesystem::path& path, const Dataset& set, 
   auto left_out = Json::array();
   for (const auto& one : files.left_out) left_out.push_back({one.path, one.why, static_cast<int>(one.kind)});
   // Names out of an archive may be in any encoding.
-  const auto text = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); };
+  const auto text = [](const Json& json) { return json_text(json); };
   try {
     std::filesystem::create_directories(path.parent_path());
     write_tensor_file(path, tensors,

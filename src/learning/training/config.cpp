@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <priornet/learning/toml.h>
+#include <priornet/learning/settings.h>
 #include <priornet/uncertainty/errors.h>
 
 #include <algorithm>

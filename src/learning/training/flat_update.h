@@ -38,11 +38,7 @@ PRIORNET_DEVICE const double* row_of(const FlatUpdate<T>& update, int64_t step, 
   return update.table + (step < update.rows ? step : update.rows - 1) * coefficients;
 }
 
-/// T: float or double.
-template <class T>
-void update_on_cpu(const FlatUpdate<T>& update, const RuleChoice& choice);
-
-/// In two launches. `stream` is a cudaStream_t.
+/// In two launches; T: float or double, `stream` a cudaStream_t. On a CPU optimiser.cpp does the same.
 template <class T>
 void launch_update(const FlatUpdate<T>& update, const RuleChoice& choice, void* stream);
 

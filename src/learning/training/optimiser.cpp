@@ -1,7 +1,12 @@
 #include <priornet/learning/optimiser.h>
 
 #include <ATen/Dispatch.h>
+#include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
+
+#include <cmath>
+#include <numbers>
+#include <numeric>
 
 #include "learning/training/flat_update.h"
 #include "uncertainty/core/checks.h"
@@ -9,6 +14,58 @@
 
 namespace priornet {
 namespace {
+
+template <class T>
+double norm_of(const T* values, int64_t size) {
+  constexpr int64_t kPart = 16384;
+  std::vector<double> parts(static_cast<size_t>((size + kPart - 1) / kPart));
+  parallel_rows(static_cast<int64_t>(parts.size()), kPart, [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      double sum = 0;
+      const int64_t last = std::min(size, (part + 1) * kPart);
+#pragma omp simd reduction(+ : sum)
+      for (int64_t i = part * kPart; i < last; ++i)
+        sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+      parts[static_cast<size_t>(part)] = sum;
+    }
+  });
+  return std::sqrt(std::accumulate(parts.begin(), parts.end(), 0.0));
+}
+
+template <class T>
+struct UpdateOnCpu {
+  const FlatUpdate<T>& update;
+
+  template <class Rule>
+  void operator()(const Rule& rule) const {
+    using Update = typename Rule::template Update<T>;
+    *update.norm = norm_of(update.gradients, update.size);
+    const Update step(rule, row_of(update, (*update.counter)++, Rule::kCoefficients));
+    const auto factor = static_cast<T>(clip_factor(*update.norm, update.clip));
+    T* const p = update.values;
+    const T* const g = update.gradients;
+    T* const first = update.moments[0];
+    T* const second = update.moments[1];
+    parallel_rows(update.size, 1, [&](int64_t begin, int64_t end) {
+      // Copies, of which the compiler knows that nothing written below changes them.
+      const Update apply = step;
+      const T scale = factor;
+#pragma omp simd
+      for (int64_t i = begin; i < end; ++i) {
+        T none = 0;
+        if constexpr (Rule::kMoments.size() == 2)
+          apply(p[i], g[i] * scale, first[i], second[i]);
+        else
+          apply(p[i], g[i] * scale, first[i], none);
+      }
+    });
+  }
+};
+
+template <class T>
+void update_on_cpu(const FlatUpdate<T>& update, const RuleChoice& choice) {
+  with_rule(choice, UpdateOnCpu<T>{update});
+}
 
 constexpr int64_t kAlignment = 64;  // elements: a cache line and more, for any dtype
 
@@ -54,11 +111,11 @@ std::vector<OptimiserInfo> infos_of(const std::tuple<Rules...>*) {
            {Rules::kMoments.begin(), Rules::kMoments.end()}}...};
 }
 
-constexpr const char* kTable = "optimiser";
+constexpr const char* kOptimiserTable = "optimiser";
 
 // In the rule's order.
 std::vector<double> values_of(size_t rule, const SettingValues& given) {
-  const auto values = settings_of(choices_of(optimisers()), kTable, rule, given);
+  const auto values = settings_of(choices_of(optimisers()), kOptimiserTable, rule, given);
   std::vector<double> ordered;
   for (const auto& setting : optimisers()[rule].settings) ordered.push_back(values.at(setting.key));
   return ordered;
@@ -97,13 +154,13 @@ std::unique_ptr<Optimiser> Optimiser::make(FlatParameters& parameters, const Opt
 
 Optimiser::Optimiser(FlatParameters& parameters, const OptimiserOptions& options, const std::vector<double>& rates)
     : parameters_(parameters),
-      rule_(place_of(choices_of(optimisers()), kTable, options.name)),
+      rule_(place_of(choices_of(optimisers()), kOptimiserTable, options.name)),
       settings_(values_of(rule_, options.settings)),
       weight_decay_(options.weight_decay),
       clip_(options.clip) {
-  check_range(kTable, "weight_decay", options.weight_decay >= 0.0, "at least 0", options.weight_decay);
-  check_range(kTable, "clip", options.clip >= 0.0, "at least 0", options.clip);
-  check_range(kTable, "the number of steps", !rates.empty(), "at least 1", 0);
+  check_range(kOptimiserTable, "weight_decay", options.weight_decay >= 0.0, "at least 0", options.weight_decay);
+  check_range(kOptimiserTable, "clip", options.clip >= 0.0, "at least 0", options.clip);
+  check_range(kOptimiserTable, "the number of steps", !rates.empty(), "at least 1", 0);
   is_on_cuda("optimiser", parameters.values);
   const auto there = torch::TensorOptions(parameters.values.device());
   std::vector<double> table;
@@ -141,6 +198,86 @@ std::vector<NamedTensor> Optimiser::state() const {
   auto state = moments_;
   state.push_back({"steps", counter_});
   return state;
+}
+
+namespace {
+
+using Values = const SettingValues&;
+using Moment = const ScheduleMoment&;
+
+constexpr const char* kScheduleTable = "schedule";
+constexpr Setting kDecay = {"decay", 0.95, above(0), "factor per epoch"};
+constexpr Setting kCycle = {"cycle", 30, above(0), "epochs up and down"};
+constexpr Setting kWarmUp = {"warm_up", 0.0, {0, 1, true, false}, "share of the run in which the rate rises"};
+constexpr Setting kLast = {"last_rate", 1e-6, at_least(0), "where it ends"};
+
+double between(double from, double to, double share) { return from + (to - from) * share; }
+
+double constant(Moment now, Values) { return now.rate; }
+
+double exponential(Moment now, Values settings) {
+  return now.rate * std::pow(settings.at(kDecay.key), std::floor(now.epoch));
+}
+
+double cosine(Moment now, Values settings) {
+  const double warm_up = settings.at(kWarmUp.key);
+  const double share = now.epoch / now.epochs;
+  if (share < warm_up) return now.rate * share / warm_up;
+  const double left = (share - warm_up) / (1.0 - warm_up);
+  return between(settings.at(kLast.key), now.rate, 0.5 * (1.0 + std::cos(std::numbers::pi * left)));
+}
+
+double up_and_down(double low, double high, Moment now, Values settings) {
+  const double cycle = settings.at(kCycle.key);
+  check_range("learning_rates", kCycle.key, cycle <= now.epochs, fmt::format("in (0, {:g}], the epochs", now.epochs),
+              cycle);
+  const double half = cycle / 2.0;
+  if (now.epoch < half) return between(low, high, now.epoch / half);
+  if (now.epoch < cycle) return between(high, low, (now.epoch - half) / half);
+  return between(low, settings.at(kLast.key), (now.epoch - cycle) / (now.epochs - cycle));
+}
+
+double one_cycle(Moment now, Values settings) { return up_and_down(now.rate, 10.0 * now.rate, now, settings); }
+
+double one_cycle_peak(Moment now, Values settings) { return up_and_down(now.rate / 10.0, now.rate, now, settings); }
+
+}  // namespace
+
+// A new schedule is a function and a row.
+const std::vector<ScheduleInfo>& schedules() {
+  static const std::vector<ScheduleInfo> all = {
+      {"constant", "the rate stays", {}, constant},
+      {"exponential", "times decay each epoch, never within one", {kDecay}, exponential},
+      {"cosine",
+       "from rate to last_rate by half a cosine, after a linear rise over the first warm_up of the run",
+       {kWarmUp, kLast},
+       cosine},
+      {"one-cycle",
+       "the paper's: linearly from rate to 10 rate and back in cycle epochs, then to last_rate",
+       {kCycle, kLast},
+       one_cycle},
+      {"one-cycle-peak",
+       "the authors' code: linearly from rate / 10 to rate and back in cycle epochs, then to last_rate",
+       {kCycle, kLast},
+       one_cycle_peak}};
+  return all;
+}
+
+std::vector<double> learning_rates(const ScheduleOptions& options, const RunLength& length) {
+  const auto table = choices_of(schedules());
+  const auto place = place_of(table, kScheduleTable, options.name);
+  const auto settings = settings_of(table, kScheduleTable, place, options.settings);
+  check_range("learning_rates", "rate", options.rate > 0.0, "above 0", options.rate);
+  std::vector<double> rates;
+  rates.reserve(static_cast<size_t>(length.epochs * length.steps_per_epoch));
+  for (int64_t epoch = 0; epoch < length.epochs; ++epoch)
+    for (int64_t step = 0; step < length.steps_per_epoch; ++step) {
+      // A step stands for its middle: the first rate is not 0, the last not yet the end.
+      const double within = (static_cast<double>(step) + 0.5) / static_cast<double>(length.steps_per_epoch);
+      const double now = static_cast<double>(epoch) + (options.each_step ? within : 0.5);
+      rates.push_back(schedules()[place].rate_at({options.rate, now, static_cast<double>(length.epochs)}, settings));
+    }
+  return rates;
 }
 
 }  // namespace priornet

@@ -11,8 +11,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "learning/base/file_io.h"
 #include "learning/base/gpu_modes.h"
-#include "learning/data/file_content.h"
+#include "learning/base/json_text.h"
 #include "learning/training/checkpoint.h"
 
 namespace priornet {
@@ -28,7 +29,7 @@ void check_is_run(const std::filesystem::path& folder) {
 template <class T>
 std::vector<T> list_of(const std::string& text, const char* what, const std::filesystem::path& path) {
   try {
-    return nlohmann::json::parse(text).get<std::vector<T>>();
+    return parse_json(text).get<std::vector<T>>();
   } catch (const nlohmann::json::exception&) {
     throw DataError(fmt::format("{}: its {} should be a list, found {}", path.string(), what, text));
   }

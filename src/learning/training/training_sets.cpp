@@ -13,7 +13,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "learning/data/file_content.h"
+#include "learning/base/file_io.h"
 
 namespace priornet {
 

@@ -33,8 +33,6 @@ struct RowWeights {
   const int32_t* weight;
   int fraction_bits;
 };
-void filter_columns(const ColumnFilter& work, const RowWeights& weights, InstructionSet instructions);
-
 /// out[x][y] = in[y][x].
 struct Transposition {
   const uint8_t* in;
@@ -44,12 +42,18 @@ struct Transposition {
   int64_t rows;  ///< of `in`
   int64_t columns;
 };
-void transpose(const Transposition& work, InstructionSet instructions);
 
-/// One of these is built for every number of lanes.
+/// One of these is built for every number of lanes: resize_filter_lanes.cpp, compiled once per instruction set.
 template <int kLanes>
 void filter_columns_in_lanes(const ColumnFilter& work, const RowWeights& weights);
 template <int kLanes>
 void transpose_in_lanes(const Transposition& work);
+
+inline void filter_columns(const ColumnFilter& work, const RowWeights& weights, InstructionSet instructions) {
+  with_lanes(instructions, [&]<int kLanes>() { filter_columns_in_lanes<kLanes>(work, weights); });
+}
+inline void transpose(const Transposition& work, InstructionSet instructions) {
+  with_lanes(instructions, [&]<int kLanes>() { transpose_in_lanes<kLanes>(work); });
+}
 
 }  // namespace priornet

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "learning/data/file_content.h"
+#include "learning/base/file_io.h"
 #include "uncertainty/core/checks.h"
 #include "uncertainty/core/rows.h"
 

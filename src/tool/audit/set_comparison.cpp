@@ -13,6 +13,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "learning/base/json_text.h"
+
 namespace priornet {
 namespace {
 
@@ -174,7 +176,7 @@ std::string to_json(const SetComparison& comparison) {
                {"in_classes_of_out", comparison.in_classes_of_out},
                {"verdict", verdict(comparison)}};
   // A file's name need not be UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 namespace {

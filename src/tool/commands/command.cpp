@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "learning/base/json_text.h"
 #include "learning/base/names.h"
 
 namespace priornet::tool {
@@ -170,7 +171,7 @@ std::string footer_of(const Command& command) {
   return text;
 }
 
-std::string listing_of(const Command& tool) { return json_of(tool).dump(2) + "\n"; }
+std::string listing_of(const Command& tool) { return json_text(json_of(tool), 2) + "\n"; }
 
 std::string shell_word(const std::string& word) {
   const bool plain =

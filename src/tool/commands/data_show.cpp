@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/learning/dataset.h>
 #include <priornet/learning/images.h>
 #include <priornet/learning/load_set.h>
@@ -10,10 +11,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "learning/base/json_text.h"
+#include "tool/audit/set_comparison.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/image_sheets.h"
@@ -24,14 +28,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ShowOptions {
   std::string name;
   std::string root;
   std::string out;
   bool json = false;
 };
 
-constexpr int64_t kMostClasses = 40;  // a line each; of more, only a summary
+constexpr int64_t kMostClasses = 40;  // one line each; of more, only a summary
 constexpr int64_t kMostColumns = 40;
 
 std::string shape_of(const Dataset& set) {
@@ -107,7 +111,7 @@ std::string as_json(const Dataset& set, const std::string& sheet) {
           {{"name", set.class_names[static_cast<size_t>(c)]}, {"count", counts[c].item<int64_t>()}});
   }
   json["sheet"] = sheet.empty() ? Json(nullptr) : Json(sheet);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 // A row a class where they are few; else images from all over the set.
@@ -126,7 +130,7 @@ void write_sheet(const std::filesystem::path& file, const Dataset& set) {
   write_contact_sheet(file, images, options);
 }
 
-void run(const Options& options) {
+void run(const ShowOptions& options) {
   const auto name = parse_set_name(options.name);
   TerminalProgress progress;
   LoadOptions load{options.root.empty() ? data_root() : std::filesystem::path(options.root), true, &progress};
@@ -142,7 +146,7 @@ void run(const Options& options) {
 }  // namespace
 
 void describe_data_show(Command& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ShowOptions>();
   command.options = {
       {.name = "set",
        .to = &options->name,
@@ -227,6 +231,131 @@ void describe_data_export(Command& command) {
       {.name = "folder", .to = &options->folder, .help = "Where to; new or empty", .required = true},
       {.name = "--root", .to = &options->root, .help = "The data root; else PRIORNET_DATA and its defaults"}};
   command.examples = {"priornet data export fashion-mnist:train ./clothes"};
+  command.run = [options](const Invocation&) { run(*options); };
+}
+
+namespace {
+
+// More features than this are for --json; the strongest are shown.
+constexpr size_t kStatisticsShown = 20;
+
+struct CompareOptions {
+  std::string in;
+  std::string out;
+  std::string resample = "bilinear";
+  bool no_antialias = false;
+  bool invert = false;
+  bool json = false;
+  int64_t limit = 0;
+};
+
+const std::map<std::string, Resampling> kResampling(kResamplingNames.begin(), kResamplingNames.end());
+
+// Of a set that is sorted by class, rows from all over it.
+Dataset limited(const Dataset& set, int64_t limit) {
+  if (limit == 0 || set.size() <= limit) return set;
+  return select(set, (torch::arange(limit, torch::kInt64) * set.size()).div(limit, "floor"));
+}
+
+Dataset loaded(const std::string& name, int64_t limit) {
+  TerminalProgress progress;
+  LoadOptions options;
+  options.progress = &progress;
+  return limited(load_set(name, options), limit);
+}
+
+std::string listed(const std::vector<double>& values) {
+  constexpr size_t kShown = 4;
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < std::min(values.size(), kShown); ++i) texts.push_back(fmt::format("{:.3f}", values[i]));
+  if (values.size() > kShown) texts.emplace_back("...");
+  return fmt::format("{}", fmt::join(texts, " "));
+}
+
+std::string sets_as_text(const SetComparison& comparison) {
+  Table table;
+  table.columns = {"", "set", "inputs", "shape", "mean", "deviation", "classes"};
+  for (const auto& [role, set] : {std::pair("IN", &comparison.in), std::pair("OUT", &comparison.out)})
+    table.add({role, set->name, Cell::number(static_cast<double>(set->size), 0),
+               fmt::format("{}", fmt::join(set->shape, "x")), listed(set->means), listed(set->deviations),
+               Cell::number(static_cast<double>(set->num_classes), 0)});
+  return fmt::format("{}\n{:.2f} % of the inputs are of OUT{}{}\n", to_text(table), 100 * comparison.prevalence,
+                     comparison.matching.empty() ? "" : "; OUT matched to IN: " + comparison.matching,
+                     comparison.out_was_inverted ? "; OUT inverted" : "");
+}
+
+std::string statistics_as_text(const SetComparison& comparison) {
+  auto statistics = comparison.statistics;
+  std::stable_sort(statistics.begin(), statistics.end(),
+                   [](const auto& a, const auto& b) { return a.auroc > b.auroc; });
+  Table table;
+  table.columns = {"statistic", "AUROC %", "higher in", "median of IN", "median of OUT"};
+  if (!comparison.inverted_statistics.empty()) table.columns.emplace_back("AUROC %, OUT inverted");
+  for (size_t i = 0; i < std::min(statistics.size(), kStatisticsShown); ++i) {
+    const auto& statistic = statistics[i];
+    std::vector<Cell> row{statistic.name, Cell::number(100 * statistic.auroc, 2),
+                          statistic.auroc == 0.5    ? "-"
+                          : statistic.out_is_higher ? "OUT"
+                                                    : "IN",
+                          Cell::number(statistic.in_median, 4), Cell::number(statistic.out_median, 4)};
+    for (const auto& inverted : comparison.inverted_statistics)
+      if (inverted.name == statistic.name) row.push_back(Cell::number(100 * inverted.auroc, 2));
+    table.add(std::move(row));
+  }
+  auto text = to_text(table);
+  if (statistics.size() > kStatisticsShown)
+    text += fmt::format("and {} weaker ones\n", statistics.size() - kStatisticsShown);
+  return text;
+}
+
+std::string as_text(const SetComparison& comparison) {
+  auto text = fmt::format("{}\n{}\n", sets_as_text(comparison), statistics_as_text(comparison));
+  for (const auto& sentence : verdict(comparison)) text += fmt::format("- {}\n", sentence);
+  return text;
+}
+
+void run(const CompareOptions& options) {
+  const auto in = loaded(options.in, options.limit);
+  const auto out = loaded(options.out, options.limit);
+  const auto comparison =
+      compare_sets(in, out,
+                   {.fit = {.resampling = kResampling.at(options.resample), .antialias = !options.no_antialias},
+                    .invert_out = options.invert});
+  print(options.json ? to_json(comparison) : as_text(comparison));
+}
+
+}  // namespace
+
+void describe_data_compare(Command& command) {
+  const auto options = std::make_shared<CompareOptions>();
+  std::vector<std::string> resampling;
+  for (const auto& [name, how] : kResamplingNames) resampling.emplace_back(name);
+  command.options = {
+      {.name = "IN",
+       .to = &options->in,
+       .help = "The set a network is trained for: a name, or a path",
+       .required = true},
+      {.name = "OUT",
+       .to = &options->out,
+       .help = "The set it should find unfamiliar; matched to the size and channels of IN",
+       .required = true},
+      {.name = "--invert", .to = &options->invert, .help = "Compare with OUT's light and dark exchanged"},
+      {.name = "--resample",
+       .to = &options->resample,
+       .help = "How OUT gets IN's size: nearest, bilinear or bicubic",
+       .shows_default = true,
+       .choices = resampling},
+      {.name = "--no-antialias", .to = &options->no_antialias, .help = "Interpolate at one point as images shrink"},
+      {.name = "--limit",
+       .to = &options->limit,
+       .help = "Compare at most so many inputs of each set, taken evenly from it",
+       .range = kPositive},
+      {.name = "--json", .to = &options->json, .help = "Print JSON, fractions at full precision"}};
+  command.notes =
+      "A statistic's AUROC says how well it tells the sets apart all by itself: 50 is chance, 100 is certainty. The\n"
+      "highest of them should stand beside every OOD result on these sets.";
+  command.examples = {"priornet data compare mnist:test omniglot",
+                      "priornet data compare cifar10:test tinyimagenet:val,without=cifar10"};
   command.run = [options](const Invocation&) { run(*options); };
 }
 

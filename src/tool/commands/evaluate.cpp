@@ -19,7 +19,7 @@
 #include "tool/commands/device_option.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
-#include "tool/experiments/output_folder.h"
+#include "tool/experiments/experiment.h"
 #include "tool/report/evaluation_tables.h"
 
 namespace priornet::tool {

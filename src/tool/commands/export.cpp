@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "learning/base/json_text.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 
@@ -63,13 +64,13 @@ std::string text_of(const ExportSignature& signature, const std::vector<std::str
   return text;
 }
 
-std::string json_text(const ExportSignature& signature, const std::vector<std::string>& files) {
+std::string json_of(const ExportSignature& signature, const std::vector<std::string>& files) {
   const auto described = [](const ExportSignature::Tensor& tensor) {
     return nlohmann::ordered_json{{"name", tensor.name}, {"type", type_name(tensor.type)}, {"shape", tensor.shape}};
   };
   nlohmann::ordered_json result = {{"written", files}, {"input", described(signature.input)}};
   for (const auto& output : signature.outputs) result["outputs"].push_back(described(output));
-  return result.dump(2) + "\n";
+  return json_text(result, 2) + "\n";
 }
 
 void run_export(const ExportOptions& options) {
@@ -87,7 +88,7 @@ void run_export(const ExportOptions& options) {
     signature = export_torchscript(model, options.torchscript, input);
     files.push_back(options.torchscript);
   }
-  print(options.json ? json_text(signature, files) : text_of(signature, files));
+  print(options.json ? json_of(signature, files) : text_of(signature, files));
 }
 
 }  // namespace

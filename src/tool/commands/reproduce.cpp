@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "learning/base/json_text.h"
 #include "tool/commands/device_option.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
@@ -76,8 +77,7 @@ nlohmann::ordered_json to_json(const ExperimentOutcome& outcome) {
                               {"seconds", outcome.seconds},
                               {"tables", nlohmann::json::array()},
                               {"remarks", summary.remarks}};
-  for (const auto& table : summary.tables)
-    json["tables"].push_back(nlohmann::ordered_json::parse(priornet::to_json(table)));
+  for (const auto& table : summary.tables) json["tables"].push_back(parse_json(priornet::to_json(table)));
   for (const auto& file : summary.files) json["files"].push_back(file.string());
   return json;
 }
@@ -153,7 +153,7 @@ void reproduce(const ReproduceOptions& options, const Invocation& invocation) {
     else
       print_outcome(outcomes.back());
   }
-  if (options.json) print(json.dump(2) + "\n");
+  if (options.json) print(json_text(json, 2) + "\n");
   if (chosen.size() > 1) finish_several(outcomes, invocation, options.json, folder);
 }
 

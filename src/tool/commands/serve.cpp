@@ -22,7 +22,7 @@
 #include "tool/server/http_messages.h"
 #include "tool/server/http_server.h"
 #include "tool/server/inference_server.h"
-#include "tool/server/server_log.h"
+#include "tool/server/monitoring.h"
 
 namespace priornet::tool {
 namespace {

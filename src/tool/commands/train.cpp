@@ -5,7 +5,7 @@
 #include <priornet/learning/local_launch.h>
 #include <priornet/learning/network.h>
 #include <priornet/learning/progress.h>
-#include <priornet/learning/toml.h>
+#include <priornet/learning/settings.h>
 #include <priornet/learning/training.h>
 #include <priornet/learning/training_sets.h>
 #include <priornet/uncertainty/errors.h>

@@ -67,4 +67,16 @@ struct GetOutcome {
 /// hand. ArgumentError for a part that the entry lacks.
 GetOutcome get_set(const CatalogueEntry& entry, const GetOptions& options, Progress& progress);
 
+/// One thing that was checked.
+struct Finding {
+  std::string what;   ///< a file's path, or "train: 60000 images"
+  std::string fault;  ///< empty where nothing is wrong
+  std::string note;   ///< what else is to be said: "no checksum is known"
+};
+
+/// Checks the set's known files that are below the root for size and checksum, and reads every part that is there from
+/// its original files. A NAME.gz that was compressed again counts as whole where it expands to the known bytes.
+/// Nothing where nothing of the set is there.
+std::vector<Finding> verify_set(const CatalogueEntry& entry, const std::filesystem::path& root, Progress& progress);
+
 }  // namespace priornet

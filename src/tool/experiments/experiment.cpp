@@ -5,14 +5,111 @@
 
 #include <nlohmann/json.hpp>
 
+#include "learning/base/file_io.h"
+#include "learning/base/json_text.h"
 #include "learning/base/run_record.h"
+#include "tool/base/embedded_files.h"
 #include "tool/experiments/image_plans.h"
 #include "tool/experiments/openood_benchmark.h"
-#include "tool/experiments/output_folder.h"
 #include "tool/experiments/reasons.h"
-#include "tool/experiments/synthetic_results.h"
+#include "tool/experiments/synthetic.h"
+#include "tool/report/evaluation_curves.h"
+#include "tool/report/evaluation_tables.h"
+#include "tool/report/image_sheets.h"
+#include "tool/report/page.h"
+#include "tool/report/table.h"
 
 namespace priornet {
+namespace {
+
+constexpr std::string_view kFolder = "configs/";
+constexpr std::string_view kEnding = ".toml";
+
+}  // namespace
+
+std::vector<std::string> recipe_names() {
+  std::vector<std::string> names;
+  for (const auto& file : embedded_files())
+    if (file.path.starts_with(kFolder))
+      names.emplace_back(file.path.substr(kFolder.size(), file.path.size() - kFolder.size() - kEnding.size()));
+  return names;
+}
+
+TrainConfig recipe(std::string_view name, const std::vector<std::string>& overrides) {
+  const auto path = fmt::format("{}{}{}", kFolder, name, kEnding);
+  for (const auto& file : embedded_files())
+    if (file.path == path) return read_config(TomlText{path, std::string(file.text)}, overrides);
+  throw ConfigError(fmt::format("there is no {}", path));
+}
+
+OutputFolder::OutputFolder(std::filesystem::path path) : path_(std::move(path)) {
+  std::error_code error;
+  std::filesystem::create_directories(path_, error);
+  if (error) throw DataError(fmt::format("{}: cannot be made: {}", path_.string(), error.message()));
+  const AtomicFile probe(path_ / "results.json");  // never committed: leaves nothing behind
+}
+
+void OutputFolder::write(std::string_view name, std::string_view bytes) {
+  AtomicFile file(path_ / name);
+  file.write(bytes);
+  file.commit();
+  files_.push_back(path_ / name);
+}
+
+void write_report(OutputFolder& out) {
+  const auto results = read_results(out.path());
+  out.write("table.md", to_markdown(results));
+  out.write("table.tex", to_latex(results));
+  out.write("report.html", report_page({results}));
+}
+
+namespace {
+
+using EvaluationJson = nlohmann::ordered_json;
+
+std::string results_json(const EvaluationReport& report, const RunRecord& record) {
+  const auto& inside = report.evaluation.inside;
+  EvaluationJson json = {
+      {"experiment", "evaluation"},
+      {"title", fmt::format("{} on {}", report.run, inside.name)},
+      {"lead", fmt::format("A run of method {}, {} checkpoint, evaluated.", report.method, report.checkpoint)},
+      {"headlines", {{{"text", fmt::format("{:.2f} %", 100 * inside.error)}, {"label", "error"}}}},
+      {"tables", EvaluationJson::array()},
+      {"trivial", EvaluationJson::array()},
+      {"run", parse_json(to_json(record))},
+      {"evaluation", parse_json(to_json(report))}};
+  for (const auto& table : evaluation_tables(report)) json["tables"].push_back(parse_json(store_table(table)));
+  for (const auto& set : report.evaluation.outside)
+    json["trivial"].push_back({{"set", set.name}, {"statistic", set.trivial.name}, {"auroc", set.trivial.auroc}});
+  return json_text(json, 2) + "\n";
+}
+
+std::string drawn_curves(const EvaluationReport& report) {
+  DrawnSets sets{report.evaluation.scoring.seed, report.evaluation.inside.name, {}};
+  for (const auto& set : report.evaluation.outside) sets.outside.push_back(set.name);
+  return curves_json(sets, {{report.method, report.evaluation.scoring.noise, report.run, &report.evaluation}});
+}
+
+std::string drawn_images(const EvaluationReport& report, const EvaluatedSets& sets) {
+  const auto& evaluation = report.evaluation;
+  std::vector<CertaintySet> drawn{{evaluation.inside.name, &sets.inside, &evaluation.inside_scores}};
+  for (size_t s = 0; s < sets.outside.size(); ++s)
+    drawn.push_back({evaluation.outside[s].name, &sets.outside[s], &evaluation.outside_scores[s]});
+  return certainty_json(drawn, {.seed = evaluation.scoring.seed, .model = report.method});
+}
+
+}  // namespace
+
+void leave_evaluation(const EvaluationReport& report, const EvaluatedSets& sets, const RunRecord& record) {
+  try {
+    OutputFolder out(std::filesystem::path(report.run) / "evaluation");
+    out.write("results.json", results_json(report, record));
+    out.write("curves.json", drawn_curves(report));
+    if (sets.inside.has_images()) out.write("images.json", drawn_images(report, sets));
+  } catch (const DataError&) {
+  }
+}
+
 namespace {
 
 constexpr Experiment kExperiments[] = {
@@ -85,11 +182,11 @@ std::vector<std::filesystem::path> write_outcomes(const std::vector<ExperimentOu
   for (const auto& table : outcome_tables(outcomes)) {
     if (!markdown.empty()) markdown += '\n';
     markdown += to_markdown(table);
-    json["tables"].push_back(nlohmann::ordered_json::parse(to_json(table)));
+    json["tables"].push_back(parse_json(to_json(table)));
   }
-  json["run"] = nlohmann::ordered_json::parse(to_json(describe_run()));
+  json["run"] = parse_json(to_json(describe_run()));
   out.write("summary.md", markdown);
-  out.write("summary.json", json.dump(2) + "\n");
+  out.write("summary.json", json_text(json, 2) + "\n");
   return out.files();
 }
 

@@ -4,7 +4,7 @@
 #include <priornet/learning/training.h>
 #include <priornet/uncertainty/errors.h>
 
-#include "tool/experiments/recipes.h"
+#include "tool/experiments/experiment.h"
 
 namespace priornet {
 

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "tool/experiments/experiment.h"
-#include "tool/experiments/image_experiment.h"
-#include "tool/experiments/image_reproduction.h"
+#include "tool/experiments/image_run.h"
 
 // What the experiments on images share: how their models come from configurations, and what the profiles change.
 
@@ -96,7 +95,7 @@ ImageExperiment mnist_experiment(const ImagePlanOptions& options);
 /// The same networks, and others trained on inputs with Gaussian noise of sigma 3, against OMNIGLOT.
 ImageExperiment mnist_noise_experiment(const ImagePlanOptions& options);
 
-/// Run them and write their files (image_reproduction.h). The noise experiment uses the networks of a finished
+/// Run them and write their files (image_run.h). The noise experiment uses the networks of a finished
 /// experiment `mnist` in the folder beside its own. AbsentSet where MNIST is not there.
 ExperimentSummary reproduce_mnist(const ExperimentOptions& options, Progress& progress);
 ExperimentSummary reproduce_mnist_noise(const ExperimentOptions& options, Progress& progress);
@@ -107,7 +106,7 @@ ExperimentSummary reproduce_mnist_noise(const ExperimentOptions& options, Progre
 /// CIFAR-10 and CIFAR-100, TinyImageNet, LSUN, and scenes of Places.
 ImageExperiment svhn_experiment(const ImagePlanOptions& options);
 
-/// Runs it and writes its files (image_reproduction.h). AbsentSet where SVHN or CIFAR-10 is not there.
+/// Runs it and writes its files (image_run.h). AbsentSet where SVHN or CIFAR-10 is not there.
 ExperimentSummary reproduce_svhn(const ExperimentOptions& options, Progress& progress);
 
 // The paper's experiment on CIFAR-10: section 5.2 and appendix B.3.
@@ -116,7 +115,7 @@ ExperimentSummary reproduce_svhn(const ExperimentOptions& options, Progress& pro
 /// CIFAR-100 and SVHN, TinyImageNet, with and without the classes that are CIFAR-10's, LSUN, and scenes of Places.
 ImageExperiment cifar10_experiment(const ImagePlanOptions& options);
 
-/// Runs it and writes its files (image_reproduction.h). AbsentSet where CIFAR-10 or CIFAR-100 is not there.
+/// Runs it and writes its files (image_run.h). AbsentSet where CIFAR-10 or CIFAR-100 is not there.
 ExperimentSummary reproduce_cifar10(const ExperimentOptions& options, Progress& progress);
 
 }  // namespace priornet

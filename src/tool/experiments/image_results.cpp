@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "learning/base/json_text.h"
 #include "tool/experiments/image_tables.h"
 #include "tool/report/table.h"
 #include "uncertainty/core/checks.h"
@@ -232,7 +233,7 @@ Json seed_json(const ImageResult& seed) {
   for (const auto& model : seed.models) {
     json["models"].push_back({{"model", model.plan.name},
                               {"sigma", model.plan.config.noise},
-                              {"evaluation", Json::parse(to_json(model.report))}});
+                              {"evaluation", parse_json(to_json(model.report))}});
     if (!model.uncertainties.empty()) json["models"].back()["uncertainties"] = uncertainty_json(seed, model);
   }
   for (const auto& comparison : seed.comparisons) json["comparisons"].push_back(comparison_json(seed, comparison));
@@ -267,13 +268,13 @@ std::string to_json(const std::vector<ImageResult>& seeds, const RunRecord& reco
                {"lead", experiment.lead},          {"headlines", headlines_json(seeds)},
                {"tables", Json::array()},          {"trivial", trivial_json(seeds.front())},
                {"options", plan_json(experiment)}, {"seeds", Json::array()}};
-  for (const auto& table : image_tables(seeds)) json["tables"].push_back(Json::parse(store_table(table)));
+  for (const auto& table : image_tables(seeds)) json["tables"].push_back(parse_json(store_table(table)));
   for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed));
-  json["cells"] = Json::parse(to_json(cell_table(seeds)))["rows"];
-  json["run"] = Json::parse(to_json(record));
+  json["cells"] = parse_json(to_json(cell_table(seeds)))["rows"];
+  json["run"] = parse_json(to_json(record));
   json["run"]["preparation_seconds"] = preparation_time(seeds);
   json["run"]["training"] = training_times(seeds);
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace priornet

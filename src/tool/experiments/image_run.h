@@ -7,18 +7,67 @@
 #include <priornet/uncertainty/detection.h>
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tool/experiments/image_experiment.h"
+#include "tool/experiments/experiment.h"
+#include "tool/experiments/published.h"
+#include "tool/report/table.h"
+
+// An experiment on images as data: which networks are trained and asked, on which sets, beside which published cells.
+
+namespace priornet {
+
+struct PlannedModel {
+  std::string name;    ///< as the paper's tables name it: "DNN", "MCDP", "DPN"
+  std::string run;     ///< its folder below runs/; models may share one, or be a member of another
+  TrainConfig config;  ///< an ensemble has members; its noise is on the inputs of training and evaluation alike
+  int64_t dropout_samples = 0;  ///< passes with dropout at work; 0: one without it
+};
+
+struct PlannedSet {
+  std::string title;      ///< as the tables name it
+  std::string set;        ///< by name (load_set.h)
+  std::string published;  ///< as the paper's tables name it; empty: not in the paper
+  /// Of a set that the catalogue does not have: what belongs into the folder of its name in the data root.
+  std::string by_hand = {};
+};
+
+/// Two models to be compared on every out-of-distribution set, each by a measure of its own.
+struct PlannedComparison {
+  std::string model;
+  std::string measure;  ///< a column of `priornet measure`
+  std::string against;
+  std::string against_measure;
+};
+
+struct ImageResult;
+
+struct ImageExperiment {
+  std::string name;   ///< "mnist"
+  std::string title;  ///< of the report
+  std::string lead;   ///< what it is, in a sentence
+  uint64_t seed = 1;
+  std::string inside;  ///< the set that errors and in-distribution scores are given on
+  std::string inside_title;
+  std::vector<PlannedModel> models;
+  std::vector<PlannedSet> outside;
+  std::vector<PlannedComparison> comparisons;
+  std::span<const PublishedRow> published;
+  bool is_noise_table = false;       ///< compared with the paper's table on noise: AUROC alone, one row per sigma
+  BootstrapOptions bootstrap;        ///< of the intervals
+  std::vector<std::string> remarks;  ///< what a reader of the tables should know of the recipe
+  /// Tables of its own in place of those of the paper, from one result per seed; none: the paper's.
+  std::function<std::vector<Table>(const std::vector<ImageResult>& seeds)> tables = {};
+};
 
 // The three uncertainties of an ensemble of Prior Networks, apart (docs/math.md, section 4): data, E H[p(y|mu)];
 // distributional, E I[y, mu | theta]; model, I[y, theta]. They add up to the entropy of the mean.
-
-namespace priornet {
 
 constexpr std::array<std::string_view, 3> kUncertaintyParts = {"data", "distributional", "model"};
 
@@ -104,5 +153,20 @@ std::vector<const ModelResult*> results_of_model(const std::vector<ImageResult>&
 /// taken as it is; one of another configuration is refused. AbsentSet where the sets that are trained and tested on are
 /// not there; other sets may be missing. Throws what train() and evaluate() throw.
 ImageResult run_image_experiment(const ImageExperiment& experiment, const ImageRunOptions& options, Progress& progress);
+
+/// The experiment of one seed.
+using PlanOfSeed = std::function<ImageExperiment(uint64_t seed)>;
+
+/// `run` with the device, folder and stop that the options ask for.
+ImageRunOptions run_options(const ExperimentOptions& options, ImageRunOptions run);
+
+/// Where experiments of these names, in the folders beside `out`, leave their networks.
+std::vector<std::filesystem::path> runs_beside(const std::filesystem::path& out, const std::vector<std::string>& names);
+
+/// Runs it for every seed and writes results.json, curves.json and images.json (of the first seed), table.md,
+/// table.tex, table.csv and report.html; networks are left below OUT/runs and used again. `run` says where the sets
+/// come from and which other runs may be used; device, folder and stop are those of `options`.
+ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptions& options, ImageRunOptions run,
+                                   Progress& progress);
 
 }  // namespace priornet

@@ -10,9 +10,9 @@
 #include <array>
 #include <optional>
 
+#include "tool/experiments/experiment.h"
 #include "tool/experiments/image_results.h"
 #include "tool/experiments/image_tables.h"
-#include "tool/experiments/output_folder.h"
 
 namespace priornet {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-// What the paper printed: the cells of its tables, a row a model, in percent and as rounded there.
+// What the paper printed: the cells of its tables, one row per model, in percent and as rounded there.
 
 namespace priornet {
 

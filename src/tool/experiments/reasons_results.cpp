@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "learning/base/json_text.h"
 #include "tool/experiments/image_results.h"
 #include "tool/experiments/reasons.h"
 
@@ -253,10 +254,10 @@ std::string to_json(const std::vector<ReasonsResult>& seeds, const RunRecord& re
       {"reasons", drawn_json(seeds)},
       {"options", plan_json(seeds.front().plan)},
       {"seeds", Json::array()}};
-  for (const auto& table : reasons_tables(seeds)) json["tables"].push_back(Json::parse(store_table(table)));
+  for (const auto& table : reasons_tables(seeds)) json["tables"].push_back(parse_json(store_table(table)));
   for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed));
-  json["run"] = Json::parse(to_json(record));
-  return json.dump(2) + "\n";
+  json["run"] = parse_json(to_json(record));
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace priornet

@@ -8,8 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "learning/networks/mlp.h"
+#include "learning/base/run_record.h"
+#include "learning/networks/architectures.h"
 #include "learning/synthesis/gaussians.h"
+#include "tool/experiments/experiment.h"
+#include "tool/report/table.h"
 
 // The paper's synthetic experiment (section 5.1, figure 3): a small Dirichlet Prior Network (DPN) and the same network
 // as a plain classifier (DNN) learn three Gaussian classes, once apart and once overlapping. Which of their
@@ -88,5 +91,26 @@ struct TrainedNetwork {
 /// Trains one network on `train`; reports an epoch at a time.
 TrainedNetwork train_synthetic(SyntheticKind kind, const GaussianClasses& classes, const LabelledPoints& train,
                                const SyntheticOptions& options, Progress& progress);
+
+// The numbers of the synthetic experiment, from one result per seed. With one seed AUROCs come with their 95 %
+// interval, with several as mean and standard deviation over the seeds.
+
+/// AUROC of each uncertainty for telling in-distribution test points from points outside.
+Table detection_table(const std::vector<SyntheticResult>& results);
+
+/// Accuracy of the networks beside the best that is possible.
+Table accuracy_table(const std::vector<SyntheticResult>& results);
+
+/// Everything, as JSON: options, one entry per seed, and under "run" how it was made, the only part that differs
+/// between two runs of the same options.
+std::string to_json(const std::vector<SyntheticResult>& results, const RunRecord& record);
+
+/// The options of a profile: `modern` trains with the reverse KL divergence.
+SyntheticOptions synthetic_options(Profile profile);
+
+/// Runs the synthetic experiment and writes figure1, figure2, figure3 and comparison (.svg and .png), results.json,
+/// maps.json, table.md, table.tex, table.csv and report.html. Without gnuplot there are no figure files and a remark
+/// says so. The networks are so small that the device is the CPU unless another is asked for.
+ExperimentSummary reproduce_synthetic(const ExperimentOptions& options, Progress& progress);
 
 }  // namespace priornet

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "learning/base/json_text.h"
 #include "tool/report/page.h"
 #include "tool/report/panels.h"
 #include "tool/report/simplex.h"
@@ -199,7 +200,7 @@ std::string maps_json(const SyntheticResult& result) {
     for (const auto& map : kMaps) part["maps"].push_back(map_json(map, entry, range_of(result, map.measure)));
     json["cases"].push_back(std::move(part));
   }
-  return json.dump() + "\n";
+  return json_text(json) + "\n";
 }
 
 }  // namespace priornet

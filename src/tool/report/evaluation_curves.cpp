@@ -4,7 +4,6 @@
 #include <priornet/uncertainty/calibration.h>
 #include <priornet/uncertainty/curves.h>
 #include <priornet/uncertainty/detection.h>
-#include <priornet/uncertainty/risk_coverage.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -67,5 +68,24 @@ bool is_allowed_host(std::string_view name, const std::vector<std::string>& name
 /// Whether an Authorization header carries the token: "Bearer TOKEN". How long it takes does not tell how much of the
 /// token was right.
 bool carries_token(std::string_view authorization, std::string_view token);
+
+// Bodies compressed on their way: gzip and deflate, as HTTP names them.
+
+enum class ContentCoding { kIdentity, kGzip, kDeflate };
+
+/// Of a Content-Encoding header; nothing where it is another coding, or several.
+std::optional<ContentCoding> content_coding(std::string_view header);
+
+/// The best of what an Accept-Encoding header allows.
+ContentCoding accepted_coding(std::string_view header);
+
+/// "gzip", "deflate".
+std::string_view name_of(ContentCoding coding);
+
+/// The bytes a body was made from; deflate with zlib's header or without. Nothing where they would be more than `most`.
+/// ArgumentError where the body is damaged or breaks off.
+std::optional<std::string> expanded(std::string_view body, ContentCoding coding, int64_t most);
+
+std::string compressed(std::string_view body, ContentCoding coding);
 
 }  // namespace priornet::serving

@@ -17,6 +17,7 @@
 #include <string>
 #include <utility>  // Asio 1.74 forgets it
 
+#include "learning/base/names.h"
 #include "tool/server/connection_table.h"
 #include "tool/server/http_messages.h"
 #include "tool/server/http_server.h"
@@ -82,19 +83,48 @@ using BeastResponse = http::response<http::string_body>;
 using BeastParser = http::request_parser<CountedBody>;
 
 /// All but the body. HEAD is asked for as GET. Nothing where the target is malformed.
-std::optional<Request> head_of(const BeastRequest& message);
+inline std::optional<Request> head_of(const BeastRequest& message) {
+  Request request;
+  request.method = message.method() == http::verb::head ? "GET" : std::string(message.method_string());
+  const auto target = message.target();
+  if (!read_target({target.data(), target.size()}, request)) return std::nullopt;
+  for (const auto& field : message)
+    request.headers.emplace_back(lower_case(std::string(field.name_string())), std::string(field.value()));
+  return request;
+}
 
 struct ResponseForm {
   unsigned version = 11;    ///< of HTTP
   bool keep_alive = false;  ///< the connection
   bool head = false;        ///< the length of the body without the body
 };
-BeastResponse message_of(Response response, const ResponseForm& form);
+inline BeastResponse message_of(Response response, const ResponseForm& form) {
+  BeastResponse message(static_cast<http::status>(response.status), form.version);
+  message.set(http::field::content_type, response.content_type);
+  for (const auto& [name, value] : response.headers) message.set(name, value);
+  message.keep_alive(form.keep_alive);
+  message.content_length(response.body.size());
+  if (!form.head) message.body() = std::move(response.body);
+  return message;
+}
 
 /// Parses what has come already, without waiting: the headers, or (`body`) all of the request. False where more bytes
 /// are needed or, with `error`, where they are no HTTP.
-bool parse_what_is_there(BeastParser& parser, boost::beast::flat_buffer& buffer, bool body,
-                         boost::system::error_code& error);
+inline bool parse_what_is_there(BeastParser& parser, boost::beast::flat_buffer& buffer, bool body,
+                                boost::system::error_code& error) {
+  const auto done = [&] { return body ? parser.is_done() : parser.is_header_done(); };
+  parser.eager(body);
+  while (!done() && buffer.size() > 0) {
+    const auto used = parser.put(buffer.data(), error);
+    buffer.consume(used);
+    if (error == http::error::need_more) {
+      error = {};
+      return false;
+    }
+    if (error || used == 0) return false;
+  }
+  return done();
+}
 
 // What a connection runs over, with TLS or without. Only for files that see Boost.
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "learning/base/json_text.h"
 #include "learning/base/names.h"
 #include "tool/base/embedded_files.h"
 #include "tool/server/http_messages.h"
@@ -272,11 +273,11 @@ InferenceServer::Route InferenceServer::route(const Request& request) {
               answer(asked, {200, "text/plain; version=0.0.4; charset=utf-8", metrics_text(), {}});
             }};
   if (path == "/v2" || path == "/v2/")
-    return fixed(nlohmann::json{{"name", "priornet"},
-                                {"version", options_.version},
-                                {"extensions", nlohmann::json::array({"binary_tensor_data", "classification"})}}
-                     .dump(),
-                 "/v2");
+    return fixed(
+        json_text(nlohmann::json{{"name", "priornet"},
+                                 {"version", options_.version},
+                                 {"extensions", nlohmann::json::array({"binary_tensor_data", "classification"})}}),
+        "/v2");
   if (path == "/v2/health/live") return fixed(R"({"live":true})", path);
   if (path == "/v2/health/ready")
     return {path, "GET", [this](const AskedPointer& asked) {
@@ -286,7 +287,7 @@ InferenceServer::Route InferenceServer::route(const Request& request) {
   if (path == "/v2/models") {
     nlohmann::json names = nlohmann::json::array();
     for (const auto now = served(); const auto& model : now->models) names.push_back(model->served.description.name);
-    return fixed(nlohmann::json{{"models", names}}.dump(), path);
+    return fixed(json_text(nlohmann::json{{"models", names}}), path);
   }
   if (path.starts_with("/v2/models/")) return model_route(request);
   throw Refusal(404, fmt::format("there is nothing at {}", path.substr(0, 200)));
@@ -311,7 +312,7 @@ InferenceServer::Route InferenceServer::model_route(const Request& request) {
   if (rest == "/ready")
     return {"/v2/models/{name}/ready", "GET", [this, model](const AskedPointer& asked) {
               const nlohmann::json said = {{"name", model->served.description.name}, {"ready", !shutting_down_}};
-              answer(asked, json_response(said.dump(), shutting_down_ ? 503 : 200));
+              answer(asked, json_response(json_text(said), shutting_down_ ? 503 : 200));
             }};
   if (rest == "/infer")
     return {"/v2/models/{name}/infer", "POST", [this, model](const AskedPointer& asked) { infer(model, asked); }};

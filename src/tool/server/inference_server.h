@@ -9,13 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "tool/server/batch_queue.h"
-#include "tool/server/content_coding.h"
+#include "tool/server/connection_table.h"
 #include "tool/server/http_messages.h"
-#include "tool/server/memory_account.h"
-#include "tool/server/metrics.h"
+#include "tool/server/monitoring.h"
 #include "tool/server/served_model.h"
-#include "tool/server/work_lane.h"
+#include "tool/server/work_queues.h"
 
 namespace priornet::serving {
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "learning/base/json_text.h"
 #include "tool/base/measure_table_json.h"
 
 namespace priornet::serving {
@@ -58,10 +59,12 @@ std::string metadata_json(const ModelDescription& model) {
   if (model.calibrated) parameters["false_alarm"] = model.false_alarm;
   const nlohmann::json input = {
       {"name", kInputName}, {"datatype", model.takes_images() ? "UINT8" : "FP32"}, {"shape", shape}};
-  return nlohmann::json{{"name", model.name},     {"versions", {"1"}},
-                        {"platform", "priornet"}, {"inputs", nlohmann::json::array({input})},
-                        {"outputs", outputs},     {"parameters", parameters}}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(nlohmann::json{{"name", model.name},
+                                  {"versions", {"1"}},
+                                  {"platform", "priornet"},
+                                  {"inputs", nlohmann::json::array({input})},
+                                  {"outputs", outputs},
+                                  {"parameters", parameters}});
 }
 
 namespace {
@@ -209,7 +212,7 @@ std::string plain_answer(const ModelDescription& model, const PlainPredictions& 
   answer["class_names"] = model.class_names;
   answer["probabilities"] = row_of(answers.probabilities, row, answers.classes);
   if (!answers.log_alpha.empty()) answer["alphas"] = row_of(answers.alphas(), row, answers.classes);
-  return answer.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(answer);
 }
 
 }  // namespace priornet::serving

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tool/server/batch_queue.h"
+#include "tool/server/work_queues.h"
 
 namespace priornet::serving {
 

@@ -14,6 +14,8 @@
 #include <numeric>
 #include <variant>
 
+#include "learning/base/json_text.h"
+
 namespace priornet::serving {
 namespace {
 
@@ -158,7 +160,8 @@ std::string shape_text(const std::vector<int64_t>& shape) { return fmt::format("
 // The number of rows of a shape that fits the model.
 int64_t rows_of(const json& shape, const ModelDescription& model, int64_t most_rows) {
   const auto refuse = [&] {
-    bad_request(fmt::format("the shape of the input should be {}, found {}", shape_text(model.shape), shape.dump()));
+    bad_request(
+        fmt::format("the shape of the input should be {}, found {}", shape_text(model.shape), json_text(shape)));
   };
   if (shape.size() != model.shape.size() + 1) refuse();
   for (const auto& dimension : shape)
@@ -411,10 +414,8 @@ OutputValues values_of(const std::string& name, const ModelDescription& model, c
 }
 
 void write_json(std::string& text, int64_t value) { fmt::format_to(std::back_inserter(text), "{}", value); }
-std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-void write_json(std::string& text, std::string_view value) { text += json_text(value); }
+std::string json_string(std::string_view text) { return json_text(nlohmann::json(text)); }
+void write_json(std::string& text, std::string_view value) { text += json_string(value); }
 void write_json(std::string& text, double value) {
   if (std::isfinite(value))
     fmt::format_to(std::back_inserter(text), "{}", value);
@@ -437,8 +438,8 @@ void write_bytes(std::string& bytes, const std::string& value) { write_bytes(byt
 Response tensor_response(const ModelDescription& model, const TensorRequest& request, const PlainPredictions& answers) {
   const auto known = outputs_of(model);
   std::string binary;
-  auto text = fmt::format("{{\"model_name\":{},\"model_version\":\"1\"", json_text(model.name));
-  if (request.id) text += ",\"id\":" + json_text(*request.id);
+  auto text = fmt::format("{{\"model_name\":{},\"model_version\":\"1\"", json_string(model.name));
+  if (request.id) text += ",\"id\":" + json_string(*request.id);
   text += ",\"outputs\":[";
   for (size_t i = 0; i < request.outputs.size(); ++i) {
     const auto& [name, as_bytes, classes] = request.outputs[i];

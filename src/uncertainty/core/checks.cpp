@@ -67,4 +67,15 @@ void check_range(std::string_view function, std::string_view name, bool conditio
   if (!condition) fail(function, name, wanted, c10::str(found));
 }
 
+bool is_on_cuda(std::string_view function, const torch::Tensor& tensor) {
+  if (tensor.is_cpu()) return false;
+#if defined(PRIORNET_CUDA)
+  if (tensor.is_cuda()) return true;
+  constexpr std::string_view kWanted = "on the CPU or a CUDA device";
+#else
+  constexpr std::string_view kWanted = "on the CPU (this build has no CUDA kernels)";
+#endif
+  fail(function, "tensors", kWanted, tensor.device().str());
+}
+
 }  // namespace priornet

@@ -1,20 +1,16 @@
 #pragma once
 
 #include <ATen/Parallel.h>
-#include <torch/types.h>
+#if defined(PRIORNET_CUDA)
+#include <c10/cuda/CUDAStream.h>
+#endif
 
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
+
+#include "uncertainty/core/checks.h"
 
 namespace priornet {
-
-/// Where a tensor lies. Throws ArgumentError for a device the library has no kernels for: anything but CPU and CUDA,
-/// and CUDA if this build has none.
-bool is_on_cuda(std::string_view function, const torch::Tensor& tensor);
-
-/// The stream LibTorch works on now, as a cudaStream_t.
-void* current_cuda_stream();
 
 /// Calls body(begin, end) over [0, rows) from all of LibTorch's threads, in pieces of at least ~16k elements: less is
 /// not worth a thread.
@@ -25,6 +21,9 @@ void parallel_rows(int64_t rows, int64_t elements_per_row, const Body& body) {
 }
 
 #if defined(PRIORNET_CUDA)
+/// The stream LibTorch works on now, as a cudaStream_t.
+inline void* current_cuda_stream() { return c10::cuda::getCurrentCUDAStream().stream(); }
+
 /// Calls work(row) for every row on the GPU. Defined in the .cu file that lists the kinds of work there are; `stream`
 /// is a cudaStream_t.
 template <class Work>

@@ -28,16 +28,21 @@ struct MeasureGradientRows {
   T* gradient;
 };
 
-/// Rows [begin, end) on the CPU, with the given instructions.
-template <class T>
-void measure_rows(const MeasureRows<T>& work, int64_t begin, int64_t end, InstructionSet instructions);
-template <class T>
-void measure_gradient_rows(const MeasureGradientRows<T>& work, int64_t begin, int64_t end, InstructionSet instructions);
-
-/// One of these is built for every number of lanes.
+/// One of these is built for every number of lanes: measure_kernels_lanes.cpp, compiled once per instruction set.
 template <int kLanes, class T>
 void measure_rows_in_lanes(const MeasureRows<T>& work, int64_t begin, int64_t end);
 template <int kLanes, class T>
 void measure_gradient_rows_in_lanes(const MeasureGradientRows<T>& work, int64_t begin, int64_t end);
+
+/// Rows [begin, end) on the CPU, with the given instructions.
+template <class T>
+void measure_rows(const MeasureRows<T>& work, int64_t begin, int64_t end, InstructionSet instructions) {
+  with_lanes(instructions, [&]<int kLanes>() { measure_rows_in_lanes<kLanes>(work, begin, end); });
+}
+template <class T>
+void measure_gradient_rows(const MeasureGradientRows<T>& work, int64_t begin, int64_t end,
+                           InstructionSet instructions) {
+  with_lanes(instructions, [&]<int kLanes>() { measure_gradient_rows_in_lanes<kLanes>(work, begin, end); });
+}
 
 }  // namespace priornet

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <priornet/uncertainty/targets.h>
+#include <priornet/uncertainty/losses.h>
 
 #include <limits>
 

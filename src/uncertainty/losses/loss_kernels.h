@@ -23,12 +23,14 @@ struct LossRows {
   T* gradient;                 ///< [rows, classes], or null
 };
 
-/// Rows [begin, end) on the CPU, with the given instructions.
-template <class T>
-void loss_rows(const LossRows<T>& work, int64_t begin, int64_t end, InstructionSet instructions);
-
-/// One of these is built for every number of lanes.
+/// One of these is built for every number of lanes: loss_kernels_lanes.cpp, compiled once per instruction set.
 template <int kLanes, class T>
 void loss_rows_in_lanes(const LossRows<T>& work, int64_t begin, int64_t end);
+
+/// Rows [begin, end) on the CPU, with the given instructions.
+template <class T>
+void loss_rows(const LossRows<T>& work, int64_t begin, int64_t end, InstructionSet instructions) {
+  with_lanes(instructions, [&]<int kLanes>() { loss_rows_in_lanes<kLanes>(work, begin, end); });
+}
 
 }  // namespace priornet

@@ -10,7 +10,6 @@
 #include <limits>
 #include <numeric>
 
-#include "uncertainty/metrics/curve_walk.h"
 #include "uncertainty/metrics/resampled_curves.h"
 
 namespace priornet {

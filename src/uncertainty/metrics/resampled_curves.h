@@ -1,12 +1,68 @@
 #pragma once
 
+#include <priornet/uncertainty/detection.h>
+
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "uncertainty/metrics/curve_walk.h"
-
 namespace priornet {
+
+/// The sums of weights of both sets.
+struct WeightTotals {
+  int64_t positive = 0;
+  int64_t negative = 0;
+};
+
+/// Walks down a ranking whose scores carry weights and sums up the precision-recall and ROC curves (detection.h) on the
+/// way. The weights are set to the prevalence of the unweighted ranking, whatever their totals: precision is tp / (tp +
+/// c fp), with c the ratio of the prevalence odds of the weights to those of the ranking.
+class CurveWalk {
+ public:
+  CurveWalk(const Ranking& ranking, const WeightTotals& totals)
+      : totals_(totals),
+        odds_ratio_(static_cast<double>(totals.positive) / static_cast<double>(totals.negative) *
+                    static_cast<double>(ranking.negatives()) / static_cast<double>(ranking.positives())) {}
+
+  /// The next piece of ranking.order() with its weights; pieces in order, none left out.
+  void add(std::span<const uint8_t> order, const uint8_t* weights) {
+    for (size_t i = 0; i < order.size(); ++i) {
+      const int64_t weight = weights[i];
+      const int64_t positive = order[i] & Ranking::kPositive;
+      tp_ += weight & -positive;  // no branch: the sets alternate at random
+      fp_ += weight & (positive - 1);
+      if ((order[i] & Ranking::kEndOfGroup) != 0) end_group();
+    }
+  }
+
+  double aupr() const { return trapezoids_ / (2.0 * static_cast<double>(totals_.positive)); }
+  double average_precision() const { return steps_ / static_cast<double>(totals_.positive); }
+  double fpr95() const { return static_cast<double>(fp_at_95_) / static_cast<double>(totals_.negative); }
+
+ private:
+  void end_group() {
+    if (tp_ + fp_ == 0) return;  // the scores so far weigh nothing: the curve has not begun
+    const auto tp = static_cast<double>(tp_);
+    const double precision = tp / (tp + odds_ratio_ * static_cast<double>(fp_));
+    const auto step = static_cast<double>(tp_ - tp_before_);
+    if (precision_before_ < 0) precision_before_ = precision;
+    steps_ += step * precision;
+    trapezoids_ += step * (precision + precision_before_);
+    if (fp_at_95_ < 0 && 20 * tp_ >= 19 * totals_.positive) fp_at_95_ = fp_;
+    tp_before_ = tp_;
+    precision_before_ = precision;
+  }
+
+  WeightTotals totals_;
+  double odds_ratio_;
+  int64_t tp_ = 0;
+  int64_t fp_ = 0;
+  int64_t tp_before_ = 0;
+  int64_t fp_at_95_ = -1;
+  double precision_before_ = -1;
+  double steps_ = 0;
+  double trapezoids_ = 0;
+};
 
 /// How often each of counts.size() rows is drawn in as many draws with replacement: a function of seed and replicate.
 void draw_with_replacement(uint64_t seed, int64_t replicate, std::vector<uint8_t>& counts);
@@ -35,7 +91,7 @@ class Resampler {
    public:
     Replicate(const Resampler& resampler, int64_t index);
 
-    /// The weights of a block, one a score; valid until the next call.
+    /// The weights of a block, one per score; valid until the next call.
     const uint8_t* weights(int64_t block);
 
     /// The weights of both sets in all: takes a pass over the blocks unless both are drawn exactly.

@@ -1,14 +1,15 @@
+#include <fcntl.h>
 #include <priornet/uncertainty/errors.h>
 #include <sys/resource.h>
 #include <testing/running_server.h>
-#include "tool/server/work_lane.h"
 
-#include <fcntl.h>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
+
+#include "tool/server/work_queues.h"
 
 // What one hostile client can do, and that another is served all the same. How fast is bench/attacks.py's matter.
 

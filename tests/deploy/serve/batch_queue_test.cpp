@@ -1,10 +1,10 @@
-#include "tool/server/batch_queue.h"
-#include <testing/made_up_model.h>
-
 #include <gtest/gtest.h>
+#include <testing/made_up_model.h>
 
 #include <atomic>
 #include <future>
+
+#include "tool/server/work_queues.h"
 
 namespace priornet::serving {
 namespace {

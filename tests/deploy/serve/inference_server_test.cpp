@@ -4,14 +4,15 @@
 #include <testing/running_server.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
-#include "tool/server/http_messages.h"
-#include "tool/server/served_model.h"
-#include "tool/server/server_log.h"
 
 #include <atomic>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
+
+#include "tool/server/http_messages.h"
+#include "tool/server/monitoring.h"
+#include "tool/server/served_model.h"
 
 namespace priornet {
 namespace {

@@ -1,10 +1,10 @@
-#include <testing/running_server.h>
-#include "tool/server/content_coding.h"
-
 #include <gtest/gtest.h>
+#include <testing/running_server.h>
 
 #include <cstring>
 #include <nlohmann/json.hpp>
+
+#include "tool/server/http_messages.h"
 
 // Requests byte by byte as tritonclient.http puts them on the wire: JSON without spaces, members in the order id,
 // inputs, outputs, parameters; tensors behind it unless asked otherwise; outputs in binary unless some are named;

@@ -1,12 +1,12 @@
 #include <priornet/uncertainty/errors.h>
 #include <testing/made_up_model.h>
 #include <testing/throws.h>
-#include "tool/server/content_coding.h"
-#include "tool/server/http_messages.h"
-#include "tool/server/tensor_protocol.h"
 
 #include <cstring>
 #include <nlohmann/json.hpp>
+
+#include "tool/server/http_messages.h"
+#include "tool/server/tensor_protocol.h"
 
 namespace priornet::serving {
 namespace {

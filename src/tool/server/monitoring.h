@@ -1,0 +1,97 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace priornet::serving {
+
+/// Counts by upper bounds, as Prometheus has histograms.
+class CountedHistogram {
+ public:
+  explicit CountedHistogram(std::vector<double> bounds) : bounds_(std::move(bounds)), counts_(bounds_.size() + 1) {}
+
+  void add(double value);
+  /// Lines of the text format; `labels` without braces, may be empty.
+  void write(std::string& text, const std::string& name, const std::string& labels) const;
+
+ private:
+  std::vector<double> bounds_;
+  std::vector<int64_t> counts_;
+  double sum_ = 0.0;
+};
+
+/// What the server counts; calls from several threads.
+class ServerMetrics {
+ public:
+  /// `route` is a pattern, never a client's path: the number of series stays small.
+  void request(std::string_view route, int status, std::chrono::duration<double> time);
+  void batch(const std::string& model, int64_t rows);
+  void verdict(const std::string& model, std::string_view verdict);
+
+  struct Gauges {
+    int64_t connections = 0;
+    std::map<std::string, int64_t> waiting;  ///< inputs in the queue, by model
+    int64_t decoding = 0;                    ///< inputs that wait to be decoded
+    int64_t memory = 0;                      ///< bytes on the account of requests
+  };
+  /// All of it as Prometheus reads it (text format 0.0.4), with the memory of this process.
+  std::string text(const Gauges& gauges) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, int>, int64_t> requests_;
+  std::map<std::string, CountedHistogram, std::less<>> seconds_;
+  std::map<std::string, CountedHistogram, std::less<>> batches_;
+  std::map<std::pair<std::string, std::string>, int64_t> verdicts_;
+};
+
+/// Bytes of memory that this process holds; 0 where that is not known.
+int64_t resident_bytes();
+
+/// A file of JSON lines, each with the time it was written at. Calls from several threads; a slow disk holds nobody up:
+/// a thread of its own writes, and where it does not keep up lines are dropped and their number is said.
+class ServerLog {
+ public:
+  /// "-" is standard error. DataError where the file cannot be written.
+  explicit ServerLog(std::filesystem::path path);
+  ~ServerLog();
+  ServerLog(const ServerLog&) = delete;
+  ServerLog& operator=(const ServerLog&) = delete;
+
+  /// An object; "time" is put before its members.
+  void write(const nlohmann::ordered_json& line);
+
+  /// Goes on in a file of the same name, as is wanted where another program has moved the old one away.
+  void reopen();
+
+ private:
+  void work();
+  void open();
+
+  static constexpr size_t kMostLines = 10'000;
+
+  const std::filesystem::path path_;
+  std::FILE* file_ = nullptr;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> lines_;
+  int64_t dropped_ = 0;
+  bool reopen_ = false;
+  bool finishing_ = false;
+  std::thread worker_;
+};
+
+}  // namespace priornet::serving
