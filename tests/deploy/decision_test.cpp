@@ -144,6 +144,86 @@ TEST(Decision, RejectsNoMoreThanPromisedWhateverTheSizeAndTheTies) {
     }
 }
 
+/// By definition: the score of every one of N + 1 inputs is the largest of its ranks among the N others, the first
+/// watch first; what is above all others is ahead by its lead over them, in units of their spread.
+double full_conformal_p_value(const std::vector<torch::Tensor>& values, const std::vector<double>& input) {
+  const auto size = values[0].size(0);
+  std::vector<double> scores(static_cast<size_t>(size + 1));
+  for (size_t w = 0; w < values.size(); ++w) {
+    const auto all = torch::cat({values[w], numbers({input[w]})});
+    for (int64_t i = 0; i <= size; ++i) {
+      const auto own = all[i].item<double>();
+      const auto others = sorted(torch::cat({all.narrow(0, 0, i), all.narrow(0, i + 1, size - i)}));
+      const auto largest = others[-1].item<double>();
+      auto score = others.lt(own).sum().item<double>() +
+                   static_cast<double>(values.size() - 1 - w) / static_cast<double>(values.size());
+      score /= static_cast<double>(size);
+      if (own > largest) score += (own - largest) / (largest - others[size / 2].item<double>());
+      scores[static_cast<size_t>(i)] = std::max(scores[static_cast<size_t>(i)], score);
+    }
+  }
+  const auto at_least =
+      std::count_if(scores.begin(), scores.end(), [&](double s) { return s >= scores.back() - 1e-12; });
+  return static_cast<double>(at_least) / static_cast<double>(size + 1);
+}
+
+TEST(Decision, RanksAnInputAmongAllThatCalibratedAndItself) {
+  int64_t same = 0;
+  for (uint64_t draw = 0; draw < 40; ++draw) {
+    auto generator = make_generator(draw);
+    const auto shared = torch::randn({33, 1}, generator, torch::kFloat64);
+    const auto all = shared + torch::randn({33, 3}, generator, torch::kFloat64) * 2;
+    std::vector<WatchedValues> watched;
+    std::vector<torch::Tensor> values, fresh;
+    for (int64_t w = 0; w < 3; ++w) {
+      values.push_back(all.select(1, w).narrow(0, 0, 25).contiguous());
+      fresh.push_back(all.select(1, w).narrow(0, 25, 8).contiguous());
+      watched.push_back({Verdict::kUnfamiliar, "m", values.back()});
+    }
+    const auto decisions = decide(operating_points(watched, 0.2), fresh);
+    for (int64_t i = 0; i < 8; ++i) {
+      std::vector<double> input;
+      bool above = false;
+      for (size_t w = 0; w < 3; ++w) {
+        input.push_back(fresh[w][i].item<double>());
+        above = above || input.back() > values[w].max().item<double>();
+      }
+      const auto exact = full_conformal_p_value(values, input);
+      const auto found = decisions[static_cast<size_t>(i)].p_value;
+      if (above)
+        EXPECT_GE(found, exact);  // the leads of others are taken at their largest
+      else
+        EXPECT_DOUBLE_EQ(found, exact) << draw << " " << i;
+      same += found == exact ? 1 : 0;
+    }
+  }
+  EXPECT_GE(same, 300);  // of 320
+}
+
+// Class 0 has 40 inputs. Classes 2 and 3 have 9 and none, too few at 5 %, and share theirs with class 1, the next
+// larger one.
+TEST(Decision, JudgesByThePredictedClass) {
+  std::vector<int64_t> classes(40, 0);
+  classes.insert(classes.end(), 19, 1);
+  classes.insert(classes.end(), 9, 2);
+  const auto predicted = torch::tensor(classes, torch::kInt64);
+  const auto values = torch::arange(68, torch::kFloat64);
+  const auto points = operating_points({{Verdict::kUnfamiliar, "m", values}}, 0.05, {predicted, 4});
+  ASSERT_EQ(points.groups.size(), 2u);
+  EXPECT_EQ(points.groups[0].classes, (std::vector<int64_t>{0}));
+  EXPECT_EQ(points.groups[0].combined.size(0), 40);
+  EXPECT_EQ(points.groups[0].watches[0].threshold, 38);  // two of 41 may be as rare
+  EXPECT_EQ(points.groups[1].classes, (std::vector<int64_t>{1, 2, 3}));
+  EXPECT_EQ(points.groups[1].combined.size(0), 28);
+  const auto decisions = decide(points, {numbers({39, 39, 90, 90})}, torch::tensor({0, 1, 2, 3}, torch::kInt64));
+  const std::vector<bool> rejected = {true, false, true, true};
+  for (size_t i = 0; i < rejected.size(); ++i) EXPECT_EQ(decisions[i].verdict != Verdict::kAccept, rejected[i]) << i;
+  EXPECT_THROWS(ArgumentError, decide(points, {numbers({1})}),
+                "decide: the thresholds are per class: predictions should be int64 [N]");
+  EXPECT_THROWS(ArgumentError, decide(points, {numbers({1})}, torch::tensor({4}, torch::kInt64)),
+                "decide: a predicted class is in none of the groups");
+}
+
 TEST(Decision, RefusesWhatItCannotJudge) {
   const auto points = one_watch();
   EXPECT_THROWS(ArgumentError, decide(points, {}), "decide: should be given 1 measures, found 0");

@@ -35,6 +35,45 @@ TEST(ModelFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read.points->calibration_set, "small:calibration");
 }
 
+TEST(ModelFile, HoldsThresholdsPerClass) {
+  const TemporaryFolder folder;
+  auto written = small_model();
+  const auto classes = static_cast<int64_t>(written.run.class_names.size());
+  const auto values = torch::arange(60, torch::kFloat64);
+  written.points = operating_points(
+      {{Verdict::kUnfamiliar, "differential_entropy", values}, {Verdict::kAmbiguous, "entropy", values.flip(0)}}, 0.1,
+      {torch::arange(60, torch::kInt64).remainder(classes), classes});
+  write_model_file(folder / "m.priornet", written);
+  const auto read = read_model_file(folder / "m.priornet");
+  ASSERT_EQ(read.points->groups.size(), written.points->groups.size());
+  EXPECT_EQ(read.points->watches[0].precedence, written.points->watches[0].precedence);
+  for (size_t g = 0; g < read.points->groups.size(); ++g) {
+    const auto& group = read.points->groups[g];
+    const auto& other = written.points->groups[g];
+    EXPECT_EQ(group.classes, other.classes);
+    EXPECT_TRUE(group.combined.equal(other.combined));
+    EXPECT_EQ(group.watches[1].threshold, other.watches[1].threshold);
+    EXPECT_EQ(group.watches[0].precedence, other.watches[0].precedence);
+  }
+}
+
+// Of version 1: no precedences, no groups.
+TEST(ModelFile, OpensFilesOfVersion1) {
+  const TemporaryFolder folder;
+  const auto model = small_model();
+  write_model_file(folder / "new", model);
+  auto file = read_tensor_file(folder / "new");
+  auto json = nlohmann::json::parse(file.metadata.at("model"));
+  json["points"].erase("precedences");
+  json["points"].erase("groups");
+  file.metadata["model"] = json.dump();
+  file.metadata["priornet_model"] = "1";
+  write_tensor_file(folder / "old", file.tensors, file.metadata);
+  const auto old = read_model_file(folder / "old");
+  EXPECT_EQ(old.points->watches[0].threshold, model.points->watches[0].threshold);
+  EXPECT_EQ(old.points->watches[0].precedence, 0.0);
+}
+
 TEST(ModelFile, HoldsEnsemblesForRowsOfNumbers) {
   const TemporaryFolder folder;
   auto written = small_table_model();
@@ -99,8 +138,8 @@ class ChangedModel {
 TEST(ModelFile, RefusesANewerVersionAndOtherFiles) {
   ChangedModel newer(small_table_model());
   EXPECT_EQ(newer.refusal(), "nothing");
-  newer.file().metadata["priornet_model"] = "2";
-  EXPECT_EQ(newer.refusal(), "is a model file of version 2; this program reads up to 1: it takes a newer priornet");
+  newer.file().metadata["priornet_model"] = "3";
+  EXPECT_EQ(newer.refusal(), "is a model file of version 3; this program reads up to 2: it takes a newer priornet");
   newer.file().metadata["priornet_model"] = "two";
   EXPECT_EQ(newer.refusal(), "its version should be a number, found two");
   newer.file().metadata.erase("priornet_model");
@@ -210,6 +249,10 @@ TEST(ModelFile, RefusesOperatingPointsThatMakeNoSense) {
                 if (tensor.name == "combined") tensor.values = tensor.values.flip(0);
             }),
             "operating points: combined should be ascending");
+  EXPECT_EQ(refusal([](auto& model) { model.json()["points"]["precedences"] = {0.5}; }),
+            "operating points: the precedence of mutual_information should be below 1 / R");
+  EXPECT_EQ(refusal([](auto& model) { model.json()["points"]["precedences"] = nlohmann::json::array(); }),
+            "should say the precedence of every watch");
   EXPECT_EQ(refusal([](auto& model) {
               for (auto& tensor : model.file().tensors)
                 if (tensor.name == "preprocessing.deviation") tensor.values = torch::zeros({3});

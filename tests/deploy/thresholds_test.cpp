@@ -29,7 +29,7 @@ Predictions made_up(int64_t count, uint64_t seed) {
   said.prediction = torch::zeros({count}, torch::kInt64);
   said.logits = 3 * torch::randn({count, 4}, generator, torch::kFloat64);
   for (const char* name : {"differential_entropy", "expected_entropy"})
-    said.scores.push_back({name, torch::randn({count}, generator, torch::kFloat64)});
+    said.scores.push_back({name, torch::randn({count}, generator, torch::kFloat64) - 9});
   return said;
 }
 
@@ -42,20 +42,10 @@ TEST(Calibrate, FindsTheTemperatureThatLabelsWereDrawnAt) {
   EXPECT_NEAR(fit_temperature(twice, labels), fit_temperature(said.logits, labels), 1e-3);
 }
 
-TEST(Calibrate, SplitsEveryInputIntoOneOfTwoHalves) {
-  const auto halves = calibration_halves(11, 3);
-  EXPECT_EQ(halves.reference.size(0), 5);
-  EXPECT_EQ(halves.combined.size(0), 6);
-  const auto all = std::get<0>(torch::cat({halves.reference, halves.combined}).sort());
-  EXPECT_TRUE(all.equal(torch::arange(11)));
-  EXPECT_TRUE(calibration_halves(11, 3).reference.equal(halves.reference));
-  EXPECT_FALSE(calibration_halves(11, 4).reference.equal(halves.reference));
-}
-
-TEST(Calibrate, RejectsTheChosenShareOfTheOtherHalfAndNoMoreOfNewInputs) {
+TEST(Calibrate, RejectsTheChosenShareOfNewInputs) {
   const auto watched = watched_measures(true, false);
   const auto said = made_up(4000, 5);
-  const auto points = calibrate(said, {}, watched, {0.1, 0});
+  const auto points = calibrate(said, {}, watched, {0.1, false});
   EXPECT_EQ(points.temperature, 1.0);
   EXPECT_EQ(points.calibration_size, 4000);
   ASSERT_EQ(points.watches.size(), 2u);
@@ -64,15 +54,30 @@ TEST(Calibrate, RejectsTheChosenShareOfTheOtherHalfAndNoMoreOfNewInputs) {
   int64_t rejected = 0;
   for (const auto& decision : decide(points, {fresh.scores[0].values, fresh.scores[1].values}))
     rejected += decision.verdict != Verdict::kAccept ? 1 : 0;
-  // The share given 2000 values has a standard deviation of sqrt(0.1 * 0.9 / 2000) = 0.0067 around 0.1.
+  // The share given 4000 values has a standard deviation of sqrt(0.1 * 0.9 / 4000) = 0.0047 around 0.1.
   EXPECT_NEAR(static_cast<double>(rejected) / 20000, 0.1, 0.02);
 }
 
 TEST(Calibrate, KnowsHowManyInputsItTakes) {
-  EXPECT_EQ(least_calibration_size(0.05), 37);  // 19 in the half that is larger: p = 1 / 20
+  EXPECT_EQ(least_calibration_size(0.05), 19);  // p = 1 / 20
   const auto watched = watched_measures(true, false);
-  EXPECT_TRUE(std::isfinite(rejection_level(calibrate(made_up(37, 1), {}, watched, {0.05, 0}))));
-  EXPECT_TRUE(std::isinf(rejection_level(calibrate(made_up(36, 1), {}, watched, {0.05, 0}))));
+  EXPECT_TRUE(std::isfinite(rejection_level(calibrate(made_up(19, 1), {}, watched, {0.05, false}))));
+  EXPECT_TRUE(std::isinf(rejection_level(calibrate(made_up(18, 1), {}, watched, {0.05, false}))));
+}
+
+// Nothing exceeds ln 4, the entropy of four equal classes.
+TEST(Calibrate, NamesThresholdsThatNoInputReaches) {
+  auto said = made_up(40, 1);
+  said.scores[1].values = torch::full({40}, std::log(4.0), torch::kFloat64);
+  const auto watched = watched_measures(true, false);
+  const auto said_of = [&](const CalibrationOptions& options) {
+    return unreachable_thresholds(calibrate(said, {}, watched, options), 4);
+  };
+  EXPECT_EQ(said_of({0.05, false}),
+            (std::vector<std::string>{"expected_entropy: its threshold of 1.3863 is at its bound of 1.3863"}));
+  EXPECT_EQ(said_of({0.01, false}),
+            (std::vector<std::string>{"differential_entropy: 40 inputs are too few for a rate of 0.01, it takes 99",
+                                      "expected_entropy: 40 inputs are too few for a rate of 0.01, it takes 99"}));
 }
 
 TEST(Calibrate, WatchesOnlyWhatTheNetworkGives) {
@@ -92,7 +97,7 @@ TEST(Calibrate, RefusesWhatCannotBe) {
   const auto said = made_up(10, 1);
   EXPECT_THROWS(ArgumentError, calibrate(said, {}, {{Verdict::kUndecided, "epkl"}}, {}),
                 "calibrate: the network gives no epkl");
-  EXPECT_THROWS(ArgumentError, calibrate(said, {}, watched_measures(true, false), {1.5, 0}),
+  EXPECT_THROWS(ArgumentError, calibrate(said, {}, watched_measures(true, false), {1.5, false}),
                 "calibrate: false_alarm should be between 0 and 1, found 1.5");
   EXPECT_THROWS(ArgumentError, calibrate(made_up(1, 1), {}, watched_measures(true, false), {}),
                 "calibrate: should be given at least 2 inputs, found 1");

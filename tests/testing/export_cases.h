@@ -1,6 +1,7 @@
 #pragma once
 
 #include <priornet/deploy/predictor.h>
+#include <priornet/deploy/thresholds.h>
 #include <priornet/learning/network.h>
 #include <priornet/learning/networks.h>
 #include <priornet/uncertainty/random.h>
@@ -20,22 +21,11 @@ struct ExportCase {
 
 constexpr int64_t kCalibrationRows = 600;
 
-/// Operating points from what the model says of its first inputs, half for the reference, half for the rest.
+/// Operating points from what the model says of its first inputs.
 inline OperatingPoints points_from(const ModelFile& model, const torch::Tensor& inputs,
                                    const std::vector<std::pair<Verdict, std::string>>& watched) {
-  Predictor predictor(model);
-  const auto reference = predictor.predict(inputs.slice(0, 0, kCalibrationRows / 2));
-  const auto others = predictor.predict(inputs.slice(0, kCalibrationRows / 2, kCalibrationRows));
-  OperatingPoints points;
-  points.false_alarm = 0.2;
+  auto points = calibrate(Predictor(model).predict(inputs.slice(0, 0, kCalibrationRows)), {}, watched, {0.2, false});
   points.temperature = 1.7;
-  std::vector<torch::Tensor> rarities;
-  for (const auto& [cause, measure] : watched) {
-    points.watches.push_back({cause, measure, std::get<0>(reference.score(measure)->sort()).contiguous(), 0});
-    rarities.push_back(rarity(points.watches.back(), *others.score(measure)));
-  }
-  points.combined = std::get<0>(std::get<0>(torch::stack(rarities).max(0)).sort()).contiguous();
-  set_thresholds(points);
   return points;
 }
 

@@ -12,7 +12,8 @@
 
 namespace priornet::model_layout {
 
-constexpr int kVersion = 1;
+/// 2: thresholds per class; watches have a precedence, which those of version 1 have not (0).
+constexpr int kVersion = 2;
 constexpr const char* kVersionKey = "priornet_model";
 constexpr const char* kModelKey = "model";
 
@@ -23,6 +24,7 @@ constexpr const char* kCombined = "combined";
 constexpr const char* kProgram = "program";
 
 inline std::string member_prefix(size_t member) { return "member-" + std::to_string(member + 1) + "."; }
+inline std::string group_prefix(size_t group) { return "group-" + std::to_string(group + 1) + "."; }
 inline std::string reference_of(size_t watch) { return "watch-" + std::to_string(watch + 1) + ".reference"; }
 
 }  // namespace priornet::model_layout

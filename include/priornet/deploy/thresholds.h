@@ -5,9 +5,9 @@
 
 #include <utility>
 
-// Operating points from held-out in-distribution inputs. One half of them says how rare a value of a measure is, and
-// gives the temperature; the other how rare the rarest of an input's values is. As the second half and an input like
-// it are exchangeable, the p-values hold for any network, any measure and any number of inputs (docs/deploy.md).
+// Operating points from held-out in-distribution inputs: every one of them says how rare a value of a measure is, and
+// is ranked by it. As a new input joins them, the p-values hold for any network, any measure and any number of inputs
+// (docs/deploy.md). The temperature comes from their labels.
 
 namespace priornet {
 
@@ -19,15 +19,8 @@ std::vector<std::pair<Verdict, std::string>> watched_measures(bool dirichlet, bo
 
 struct CalibrationOptions {
   double false_alarm = 0.05;
-  uint64_t seed = 0;  ///< of the halves
+  bool per_class = false;  ///< thresholds of its own for every predicted class (operating_points())
 };
-
-/// The rows of the two halves, int64, of `size` inputs.
-struct CalibrationHalves {
-  torch::Tensor reference;
-  torch::Tensor combined;
-};
-CalibrationHalves calibration_halves(int64_t size, uint64_t seed);
 
 /// `said`: what the model, not calibrated yet, says of the inputs; `labels`: int64 [N], theirs, or undefined, which
 /// leaves the temperature at 1. ArgumentError for fewer than 2 inputs, labels that do not fit them, a rate that is not
@@ -40,7 +33,9 @@ OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
 /// label could be any, the largest likelihood; between 1/20 and 20.
 double fit_temperature(const torch::Tensor& logits, const torch::Tensor& labels);
 
-/// How many calibration inputs it takes before anything is rejected at that rate.
-int64_t least_calibration_size(double false_alarm);
+/// The watches, in the order of the points and then of their groups, that no input can speak through, in words: the
+/// threshold of a measure that is bounded by the number of classes, an entropy say, is at its bound. Empty where every
+/// one can.
+std::vector<std::string> unreachable_thresholds(const OperatingPoints& points, int64_t classes);
 
 }  // namespace priornet

@@ -47,6 +47,10 @@ struct OpenOptions {
 /// network, members that differ in their classes or architecture, a program that is not allowed.
 TrainedRun load_run(const std::filesystem::path& folder, const OpenOptions& options = {});
 
+/// How many epochs a run was trained for so far, by its metrics.jsonl; of an ensemble the member with the fewest. With
+/// fewer than `epochs` of its configuration it did not finish.
+int64_t epochs_trained(const std::filesystem::path& folder);
+
 /// The set as the run's network takes it: images are fitted to its shape (fit_to), columns that have names are those
 /// that the run learnt from, in their order. DataError, opened by the set's name, where that cannot be.
 Dataset fit_to_run(const Dataset& set, const TrainedRun& run);

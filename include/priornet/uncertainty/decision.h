@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-// When to trust a prediction, and which uncertainty speaks against it. Each cause is watched by one measure; a cause's
-// score is how rare its measure's value is among held-out in-distribution inputs, and the largest of the causes' scores
-// has a conformal p-value: of inputs like those, at most the chosen share is rejected (docs/deploy.md).
+// When to trust a prediction, and which uncertainty speaks against it. Each cause is watched by one measure or several;
+// a measure's score is how rare its value is among held-out in-distribution inputs, and the largest of an input's
+// scores has a conformal p-value: of inputs like them, at most the chosen share is rejected (docs/math.md, section 10).
 
 namespace priornet {
 
@@ -24,21 +24,30 @@ enum class Verdict : int64_t {
 constexpr std::array<std::string_view, 4> kVerdictNames = {"accept", "ambiguous", "unfamiliar", "undecided"};
 constexpr std::string_view verdict_name(Verdict verdict) { return kVerdictNames[static_cast<size_t>(verdict)]; }
 
-/// A measure that watches for a cause, with the values it has on the reference half of the calibration inputs.
+/// A measure that watches for a cause, with the values it has on the calibration inputs.
 struct Watch {
   Verdict cause = Verdict::kUnfamiliar;
   std::string measure;      ///< a column of scoring.h whose larger values are more uncertain
   torch::Tensor reference;  ///< float64 [R], ascending
   double threshold = 0.0;   ///< above it the cause alone rejects, at the chosen false-alarm rate
+  double precedence = 0.0;  ///< added to its rarities, less than 1 / R: which watch is rarer at the same rank
+};
+
+/// Thresholds of their own for inputs that are predicted as one of some classes.
+struct ClassGroup {
+  std::vector<int64_t> classes;  ///< ascending
+  std::vector<Watch> watches;    ///< the same measures in the same order as those of the OperatingPoints
+  torch::Tensor combined;        ///< float64 [C], ascending
 };
 
 /// What calibration leaves in a model file.
 struct OperatingPoints {
   std::vector<Watch> watches;
-  torch::Tensor combined;       ///< float64 [C], ascending: largest score over the watches, on the other half
-  double false_alarm = 0.05;    ///< the share of in-distribution inputs that may be rejected
-  double temperature = 1.0;     ///< logits are divided by it for calibrated probabilities
-  std::string calibration_set;  ///< its name, for the record
+  torch::Tensor combined;          ///< float64 [C], ascending: how rare each calibration input is (operating_points())
+  std::vector<ClassGroup> groups;  ///< empty, or every class is in one: then they decide, by the predicted class
+  double false_alarm = 0.05;       ///< the share of in-distribution inputs that may be rejected
+  double temperature = 1.0;        ///< logits are divided by it for calibrated probabilities
+  std::string calibration_set;     ///< its name, for the record
   int64_t calibration_size = 0;
 };
 
@@ -55,7 +64,8 @@ struct Decision {
 };
 
 /// How rare `values`, float64 [N], are to a watch: the share of the reference below them, and for what lies above all
-/// of it 1 and how far above, in units of the reference's spread. float64 [N], never falling as a value grows.
+/// of it 1 and how far above, in units of the reference's spread; the watch's precedence is added. float64 [N], never
+/// falling as a value grows.
 torch::Tensor rarity(const Watch& watch, const torch::Tensor& values);
 
 /// Between the middle of the reference and its largest value; above 0 whatever the reference.
@@ -64,19 +74,51 @@ double spread_of(const Watch& watch);
 /// The rarity above which an input is rejected; infinite where so few inputs were left for calibration that none is.
 double rejection_level(const OperatingPoints& points);
 
-/// Sets every watch's threshold: the largest value of its measure that does not reject.
+/// Sets every watch's threshold, in the groups too: the largest value of its measure that does not reject.
 void set_thresholds(OperatingPoints& points);
 
-/// ArgumentError unless there are watches, each with a reference, and all vectors are finite, float64 and ascending.
+/// ArgumentError unless there are watches, each with a reference, and all vectors are finite, float64 and ascending; in
+/// the groups too, of which no two share a class.
 void check_points(const OperatingPoints& points);
+
+/// The points that inputs of a group are judged by: those of `points` with the group's watches, and no groups.
+OperatingPoints points_of(const OperatingPoints& points, const ClassGroup& group);
+
+/// What a watch saw of the calibration inputs.
+struct WatchedValues {
+  Verdict cause = Verdict::kUnfamiliar;
+  std::string measure;
+  torch::Tensor values;  ///< float64 [N], in the order of the inputs
+};
+
+/// The classes that calibration inputs were predicted as, where each class is to have thresholds of its own.
+struct PredictedClasses {
+  torch::Tensor of_inputs;  ///< int64 [N]; undefined: one threshold for all
+  int64_t classes = 0;
+};
+
+/// Operating points out of N calibration inputs, by full conformal prediction: every input serves as reference and is
+/// ranked in it, a new one joins them, and P(p <= a) <= a holds exactly for any N and any watches. `combined` has how
+/// rare each calibration input is once another input joined the reference.
+/// With predicted classes the same holds within each class of which there are 1 / false_alarm - 1 inputs or more. The
+/// others share thresholds, together with the next larger classes where they are too few even so; for them it holds
+/// over the classes that share.
+/// ArgumentError for no watches, values that are not finite or not [N], a rate that is not between 0 and 1.
+OperatingPoints operating_points(const std::vector<WatchedValues>& watched, double false_alarm,
+                                 const PredictedClasses& predicted = {});
+
+/// How many calibration inputs it takes before anything is rejected at that rate.
+int64_t least_calibration_size(double false_alarm);
 
 /// `scores`: float64 [N], one tensor a watch, in their order: the measures' values. An input is rejected where its
 /// p-value, (1 + how many of `combined` are at least its largest rarity, less kTie) / (C + 1), is at most false_alarm.
 /// Its cause is the first of unfamiliar, undecided, ambiguous whose own rarity rejects: what a network says of the
 /// classes, and whether its members agree, means little where it was never taught. Several watches may have one cause;
-/// the rarest of them is the one that spoke, and the first of those that are as rare. ArgumentError for other shapes,
-/// or for NaN.
-std::vector<Decision> decide(const OperatingPoints& points, const std::vector<torch::Tensor>& scores);
+/// the rarest of them is the one that spoke, and the first of those that are as rare. `predictions`: int64 [N], the
+/// predicted classes; needed where the points have groups. ArgumentError for other shapes, for NaN, or for a class that
+/// no group has.
+std::vector<Decision> decide(const OperatingPoints& points, const std::vector<torch::Tensor>& scores,
+                             const torch::Tensor& predictions = {});
 
 /// Where the share of false alarms lies, once thresholds come from one calibration set.
 struct FalseAlarmRange {
@@ -90,5 +132,10 @@ struct FalseAlarmRange {
 /// two rarities are equal, and is smaller where some are. All 0 for k = 0, where nothing is rejected. ArgumentError
 /// unless `values` is above 0 and `rate` between 0 and 1.
 FalseAlarmRange false_alarm_range(int64_t values, double rate);
+
+/// The same of one calibration, whatever ties among its values. With t of C rarities above the level of rejection, and
+/// others equal to it, the share lies between the laws Beta(t, C + 1 - t) and Beta(t + 1, C - t): `low` and `high` are
+/// the outer quantiles, `mean` is the upper law's. Groups are left aside (points_of()).
+FalseAlarmRange false_alarm_range(const OperatingPoints& points);
 
 }  // namespace priornet

@@ -129,25 +129,24 @@ Value count_at_least(const Value& vector, const Value& values) {
   return sum(cast(unsqueeze(values, 1) <= vector, torch::kFloat64), 1);
 }
 
-Value rarity_value(const Watch& watch, size_t index, const Value& score) {
-  const auto reference = score.owner->tensor(fmt::format("watch_{}.reference", index), watch.reference);
+Value rarity_value(const Watch& watch, const std::string& name, const Value& score) {
+  const auto reference = score.owner->tensor(name, watch.reference);
   const auto size = static_cast<double>(watch.reference.size(0));
   const auto last = watch.reference[-1].item<double>();
   const auto share = (size - count_at_least(reference, score - abs(score) * kTie)) / size;
-  return share + at_least(score - last, 0.0) / spread_of(watch) - kTie;
+  return share + at_least(score - last, 0.0) / spread_of(watch) + (watch.precedence - kTie);
 }
 
-}  // namespace
-
-DecisionValues decision_values(const OperatingPoints& points, const std::vector<Value>& scores) {
-  check_points(points);
+DecisionValues decision_alike(const OperatingPoints& points, const std::vector<Value>& scores,
+                              const std::string& prefix) {
   auto& graph = *scores.at(0).owner;
   std::vector<Value> rarities;
-  for (size_t w = 0; w < scores.size(); ++w) rarities.push_back(rarity_value(points.watches[w], w, scores[w]));
+  for (size_t w = 0; w < scores.size(); ++w)
+    rarities.push_back(rarity_value(points.watches[w], fmt::format("{}watch_{}.reference", prefix, w), scores[w]));
   auto rarest = rarities[0];
   for (const auto& rarity : rarities) rarest = where(rarity <= rarest, rarest, rarity);
   const auto size = static_cast<double>(points.combined.size(0));
-  const auto rarer = count_at_least(graph.tensor("combined_rarities", points.combined), rarest);
+  const auto rarer = count_at_least(graph.tensor(prefix + "combined_rarities", points.combined), rarest);
   DecisionValues decision;
   decision.p_value = (1.0 + rarer) / (size + 1.0);
 
@@ -160,6 +159,32 @@ DecisionValues decision_values(const OperatingPoints& points, const std::vector<
       if (points.watches[w].cause == of)
         cause = where(rarities[w] <= graph.number(level, torch::kFloat64), cause, static_cast<double>(of));
   decision.verdict = where(decision.p_value > points.false_alarm, 0.0, cause);
+  return decision;
+}
+
+}  // namespace
+
+DecisionValues decision_values(const OperatingPoints& points, const std::vector<Value>& scores,
+                               const Value& prediction) {
+  check_points(points);
+  if (points.groups.empty()) return decision_alike(points, scores, "");
+  auto& graph = *prediction.owner;
+  DecisionValues decision;
+  for (size_t g = 0; g < points.groups.size(); ++g) {
+    const auto& group = points.groups[g];
+    const auto here = decision_alike(points_of(points, group), scores, fmt::format("group_{}.", g));
+    if (g == 0) {
+      decision = here;
+      continue;
+    }
+    const auto is = [&](int64_t one) {
+      return equal(prediction, graph.number(static_cast<double>(one), torch::kInt64));
+    };
+    auto inside = is(group.classes.at(0));
+    for (size_t c = 1; c < group.classes.size(); ++c) inside = either(inside, is(group.classes[c]));
+    decision.p_value = where(inside, here.p_value, decision.p_value);
+    decision.verdict = where(inside, here.verdict, decision.verdict);
+  }
   return decision;
 }
 
@@ -219,7 +244,8 @@ void add_model(Graph& graph, const ModelFile& model, ImageInput input) {
   if (several) probabilities = mean(probabilities, 0);
   const auto measures = measure_values(exact, model.run.gives_dirichlet(), passes, classes);
 
-  graph.output("prediction", largest_index(probabilities, -1), {-1});
+  const auto prediction = largest_index(probabilities, -1);
+  graph.output("prediction", prediction, {-1});
   graph.output("probability", largest(probabilities, -1), {-1});
   graph.output("probabilities", probabilities, {-1, classes});
   for (const auto& [name, value] : measures) graph.output(name, value, {-1});
@@ -228,7 +254,7 @@ void add_model(Graph& graph, const ModelFile& model, ImageInput input) {
   if (!model.points) return;
   std::vector<Value> watched;
   for (const auto& watch : model.points->watches) watched.push_back(watched_value(measures, watch.measure));
-  const auto decision = decision_values(*model.points, watched);
+  const auto decision = decision_values(*model.points, watched, prediction);
   graph.output("p_value", decision.p_value, {-1});
   graph.output("verdict", decision.verdict, {-1});
 }

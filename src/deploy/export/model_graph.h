@@ -19,8 +19,9 @@ struct DecisionValues {
   Value verdict;  ///< int64 [N]: a Verdict
 };
 
-/// The rule of decide() (decision.h); `scores`: float64 [N], one a watch, in their order.
-DecisionValues decision_values(const OperatingPoints& points, const std::vector<Value>& scores);
+/// The rule of decide() (decision.h); `scores`: float64 [N], one per watch, in their order; `prediction`: int64 [N].
+DecisionValues decision_values(const OperatingPoints& points, const std::vector<Value>& scores,
+                               const Value& prediction);
 
 /// Adds a whole model: preprocessing, networks, measures, decision.
 /// Input `images` [N, C, H, W], or `rows` float32 [N, D]. Outputs `prediction` int64 [N]; `probability` [N] and

@@ -27,11 +27,22 @@ ModelJson json_of(const Preprocessing& preprocessing) {
           {"feature_names", preprocessing.feature_names}};
 }
 
+std::vector<double> precedences_of(const std::vector<Watch>& watches) {
+  std::vector<double> precedences;
+  for (const auto& watch : watches) precedences.push_back(watch.precedence);
+  return precedences;
+}
+
 ModelJson json_of(const OperatingPoints& points) {
   auto watches = ModelJson::array();
   for (const auto& watch : points.watches)
     watches.push_back({{"cause", verdict_name(watch.cause)}, {"measure", watch.measure}});
+  auto groups = ModelJson::array();
+  for (const auto& group : points.groups)
+    groups.push_back({{"classes", group.classes}, {"precedences", precedences_of(group.watches)}});
   return {{"watches", watches},
+          {"precedences", precedences_of(points.watches)},
+          {"groups", groups},
           {"false_alarm", points.false_alarm},
           {"temperature", points.temperature},
           {"calibration_set", points.calibration_set},
@@ -70,9 +81,14 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
   if (model.points) {
     check_points(*model.points);
     json["points"] = json_of(*model.points);
-    for (size_t w = 0; w < model.points->watches.size(); ++w)
-      tensors.push_back({model_layout::reference_of(w), model.points->watches[w].reference});
-    tensors.push_back({model_layout::kCombined, model.points->combined});
+    const auto add = [&](const std::string& prefix, const auto& of) {
+      for (size_t w = 0; w < of.watches.size(); ++w)
+        tensors.push_back({prefix + model_layout::reference_of(w), of.watches[w].reference});
+      tensors.push_back({prefix + model_layout::kCombined, of.combined});
+    };
+    add("", *model.points);
+    for (size_t g = 0; g < model.points->groups.size(); ++g)
+      add(model_layout::group_prefix(g), model.points->groups[g]);
   }
   const auto text = json.dump(-1, ' ', false, ModelJson::error_handler_t::replace);
   write_tensor_file(
@@ -142,7 +158,7 @@ class ModelReader {
                         model.dropout_samples));
     model.preprocessing = preprocessing(json.at("preprocessing"));
     read_run(model, json);
-    if (json.contains("points")) model.points = points(json.at("points"));
+    if (json.contains("points")) model.points = points(json.at("points"), model.run.class_names.size());
     for (const auto& [name, values] : file_.tensors)
       require(used_.contains(name), fmt::format("holds a tensor {} that its description does not name", name));
     return model;
@@ -228,7 +244,33 @@ class ModelReader {
     return network;
   }
 
-  OperatingPoints points(const Json& json) {
+  void read_references(const std::string& prefix, const std::vector<double>& precedences, std::vector<Watch>& watches,
+                       torch::Tensor& combined) {
+    require(precedences.size() == watches.size(), "should say the precedence of every watch");
+    for (size_t w = 0; w < watches.size(); ++w) {
+      watches[w].precedence = precedences[w];
+      watches[w].reference = tensor(prefix + model_layout::reference_of(w)).clone();
+    }
+    combined = tensor(prefix + model_layout::kCombined).clone();
+  }
+
+  void read_groups(OperatingPoints& points, const Json& json, size_t classes) {
+    std::set<int64_t> grouped;
+    for (const auto& item : json) {
+      ClassGroup group;
+      item.at("classes").get_to(group.classes);
+      grouped.insert(group.classes.begin(), group.classes.end());
+      group.watches = points.watches;
+      read_references(model_layout::group_prefix(points.groups.size()),
+                      item.at("precedences").get<std::vector<double>>(), group.watches, group.combined);
+      points.groups.push_back(std::move(group));
+    }
+    require(points.groups.empty() || (grouped.size() == classes && *grouped.begin() == 0 &&
+                                      *grouped.rbegin() + 1 == static_cast<int64_t>(classes)),
+            "should have every class in a group of thresholds");
+  }
+
+  OperatingPoints points(const Json& json, size_t classes) {
     OperatingPoints result;
     json.at("false_alarm").get_to(result.false_alarm);
     json.at("temperature").get_to(result.temperature);
@@ -242,10 +284,12 @@ class ModelReader {
       Watch watch;
       watch.cause = static_cast<Verdict>(named - kVerdictNames.begin());
       item.at("measure").get_to(watch.measure);
-      watch.reference = tensor(model_layout::reference_of(result.watches.size())).clone();
       result.watches.push_back(std::move(watch));
     }
-    result.combined = tensor(model_layout::kCombined).clone();
+    auto precedences = std::vector<double>(result.watches.size());
+    if (json.contains("precedences")) json.at("precedences").get_to(precedences);
+    read_references("", precedences, result.watches, result.combined);
+    if (json.contains("groups")) read_groups(result, json.at("groups"), classes);
     try {
       check_points(result);
     } catch (const ArgumentError& error) {

@@ -178,7 +178,7 @@ Predictions Predictor::predict(const torch::Tensor& inputs) {
       throw DataError(fmt::format("{}: watches {}, which its network does not give", model_.name, watch.measure));
     watched.push_back(*values);
   }
-  result.decisions = decide(*model_.points, watched);
+  result.decisions = decide(*model_.points, watched, result.prediction);
   return result;
 }
 

@@ -1,13 +1,14 @@
 #include <priornet/deploy/thresholds.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/uncertainty/calibration.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measure_table.h>
-#include <priornet/uncertainty/random.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "uncertainty/core/checks.h"
 
@@ -62,40 +63,21 @@ std::vector<std::pair<Verdict, std::string>> watched_measures(bool dirichlet, bo
   return watched;
 }
 
-CalibrationHalves calibration_halves(int64_t size, uint64_t seed) {
-  if (size < 2) throw ArgumentError(fmt::format("calibrate: should be given at least 2 inputs, found {}", size));
-  auto generator = make_generator(derive_seed(seed, "halves of calibration"));
-  const auto rows = torch::randperm(size, generator, torch::kInt64);
-  return {rows.narrow(0, 0, size / 2), rows.narrow(0, size / 2, size - size / 2)};
-}
-
 OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
                           const std::vector<std::pair<Verdict, std::string>>& watched,
                           const CalibrationOptions& options) {
   if (!(options.false_alarm > 0.0 && options.false_alarm < 1.0))
     throw ArgumentError(fmt::format("calibrate: false_alarm should be between 0 and 1, found {}", options.false_alarm));
   if (watched.empty()) throw ArgumentError("calibrate: should be given at least one measure to watch, found none");
-  const auto halves = calibration_halves(said.size(), options.seed);
+  if (said.size() < 2)
+    throw ArgumentError(fmt::format("calibrate: should be given at least 2 inputs, found {}", said.size()));
   if (labels.defined()) check_labels("calibrate", "labels", labels, said.size(), said.logits.size(-1));
-  OperatingPoints points;
-  points.false_alarm = options.false_alarm;
-  points.calibration_size = said.size();
-  torch::Tensor rarest;
-  for (const auto& [cause, measure] : watched) {
-    const auto& values = column(said, measure);
-    Watch watch;
-    watch.cause = cause;
-    watch.measure = measure;
-    watch.reference = std::get<0>(values.index_select(0, halves.reference).sort());
-    const auto of_watch = rarity(watch, values.index_select(0, halves.combined));
-    rarest = rarest.defined() ? torch::maximum(rarest, of_watch) : of_watch;
-    points.watches.push_back(std::move(watch));
-  }
-  points.combined = std::get<0>(rarest.sort());
-  if (labels.defined())
-    points.temperature = fit_temperature(said.logits.index_select(said.logits.dim() - 2, halves.reference),
-                                         labels.index_select(0, halves.reference));
-  set_thresholds(points);
+  std::vector<WatchedValues> values;
+  for (const auto& [cause, measure] : watched) values.push_back({cause, measure, column(said, measure)});
+  PredictedClasses predicted;
+  if (options.per_class) predicted = {said.prediction, said.logits.size(-1)};
+  auto points = operating_points(values, options.false_alarm, predicted);
+  if (labels.defined()) points.temperature = fit_temperature(said.logits, labels);
   return points;
 }
 
@@ -126,10 +108,38 @@ double fit_temperature(const torch::Tensor& logits, const torch::Tensor& labels)
   return std::exp((low + high) / 2);
 }
 
-int64_t least_calibration_size(double false_alarm) {
-  // Half of them, C, have to give a p-value of 1 / (C + 1).
-  auto combined = static_cast<int64_t>(std::ceil(1.0 / false_alarm - 1.0 - 1e-9));
-  return 2 * std::max<int64_t>(combined, 1) - 1;
+namespace {
+
+/// The largest value a measure can have of a model with that many classes; infinite where there is none.
+double largest_value(const std::string& measure, int64_t classes) {
+  const auto count = static_cast<double>(classes);
+  if (measure == "differential_entropy") return -std::lgamma(count);
+  const auto* entry = find_measure_by_name(measure);
+  const bool entropy = measure == "entropy" || measure == "expected_entropy" || measure == "mutual_information" ||
+                       measure == "mutual_information_y_theta";
+  return entry != nullptr && entropy ? std::log(count) : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+std::vector<std::string> unreachable_thresholds(const OperatingPoints& points, int64_t classes) {
+  std::vector<std::string> said;
+  const auto look = [&](const std::vector<Watch>& watches, const std::string& where) {
+    for (const auto& watch : watches) {
+      const auto largest = largest_value(watch.measure, classes);
+      if (std::isinf(watch.threshold))
+        said.push_back(fmt::format("{}{}: {} inputs are too few for a rate of {}, it takes {}", watch.measure, where,
+                                   watch.reference.size(0), points.false_alarm,
+                                   least_calibration_size(points.false_alarm)));
+      else if (watch.threshold >= largest)
+        said.push_back(fmt::format("{}{}: its threshold of {:.5g} is at its bound of {:.5g}", watch.measure, where,
+                                   watch.threshold, largest));
+    }
+  };
+  if (points.groups.empty()) look(points.watches, "");
+  for (const auto& group : points.groups)
+    look(group.watches, fmt::format(" of class {}", fmt::join(group.classes, ", ")));
+  return said;
 }
 
 }  // namespace priornet

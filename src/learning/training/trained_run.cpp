@@ -8,6 +8,7 @@
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
 
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -106,6 +107,21 @@ TrainedRun load_run(const std::filesystem::path& folder, const OpenOptions& opti
   }
   ensemble.identity = fmt::format("{}", fmt::join(identities, ", "));
   return ensemble;
+}
+
+int64_t epochs_trained(const std::filesystem::path& folder) {
+  const auto members = read_config(folder / "config.toml").members;
+  auto fewest = std::numeric_limits<int64_t>::max();
+  for (int64_t m = 1; m <= members; ++m) {
+    std::ifstream lines((members == 1 ? folder : folder / fmt::format("member-{}", m)) / "metrics.jsonl");
+    int64_t epochs = 0;
+    for (std::string line; std::getline(lines, line);) {
+      const auto json = nlohmann::json::parse(line, nullptr, false);
+      if (json.is_object()) epochs = std::max(epochs, json.value("epoch", int64_t{0}));
+    }
+    fewest = std::min(fewest, epochs);
+  }
+  return fewest;
 }
 
 Dataset fit_to_run(const Dataset& set, const TrainedRun& run) {

@@ -26,6 +26,7 @@ struct CalibrateOptions {
   std::string check;
   std::string out;
   std::string name;
+  std::string checkpoint = "last";
   std::string device = "auto";
   bool allow_torchscript = false;
   CalibrationOptions calibration;
@@ -109,9 +110,8 @@ struct Behaviour {
   int64_t rejected() const { return size - verdicts[0]; }
 };
 
-Behaviour behaviour_on(Predictor& predictor, const Dataset& set, const torch::Tensor& rows, Progress& progress) {
-  const auto part = rows.defined() ? select(set, rows) : set;
-  const auto said = said_of(predictor, part, progress);
+Behaviour behaviour_on(Predictor& predictor, const Dataset& set, Progress& progress) {
+  const auto said = said_of(predictor, set, progress);
   Behaviour result;
   result.set = set.name;
   result.size = said.size();
@@ -122,7 +122,7 @@ Behaviour behaviour_on(Predictor& predictor, const Dataset& set, const torch::Te
   }
   torch::Tensor labels;
   try {
-    labels = labels_for(predictor.model().run, part);
+    labels = labels_for(predictor.model().run, set);
   } catch (const DataError&) {
     return result;  // no labels, or those of other classes: only what is rejected counts
   }
@@ -137,24 +137,53 @@ std::string percent(double share) { return std::isnan(share) ? "" : fmt::format(
 
 // How near the rate this one calibration set gets.
 std::string range_text(const OperatingPoints& points) {
-  const auto values = points.combined.size(0);
-  const auto range = false_alarm_range(values, points.false_alarm);
-  if (range.high == 0) return "";
+  const auto range = false_alarm_range(points);
+  if (!points.groups.empty() || range.high == 0) return "";
   return fmt::format(
       "New inputs like these: {} rejected or less, on average over calibration sets; {} to {} is what one\n"
-      "with {} inputs in its other half gives, 95 times of 100.\n",
-      percent(range.mean), percent(range.low), percent(range.high), values);
+      "of {} inputs gives, 95 times of 100.\n",
+      percent(range.mean), percent(range.low), percent(range.high), points.combined.size(0));
+}
+
+// The names of the classes of a group, as many as a line holds.
+std::string names_of(const ClassGroup& group, const std::vector<std::string>& class_names) {
+  std::string text;
+  for (const auto one : group.classes) {
+    if (text.size() > 60) return text + ", ...";
+    text += (text.empty() ? "" : ", ") + class_names.at(static_cast<size_t>(one));
+  }
+  return text;
+}
+
+Table thresholds_table(const ModelFile& model) {
+  const auto& points = *model.points;
+  Table table;
+  table.title = fmt::format("What is rejected, at most {} of inputs like those of {}", percent(points.false_alarm),
+                            points.calibration_set);
+  const auto shown = [](const Watch& watch) {
+    return Cell::number(watch.threshold, fmt::format("{:.5g}", watch.threshold));
+  };
+  if (points.groups.empty()) {
+    table.columns = {"verdict", "measure", "above"};
+    for (const auto& watch : points.watches)
+      table.add({std::string(verdict_name(watch.cause)), watch.measure, shown(watch)});
+    return table;
+  }
+  table.columns = {"predicted as", "inputs"};
+  for (const auto& watch : points.watches) table.columns.push_back(watch.measure + " above");
+  table.columns.push_back("rejected of new ones");
+  for (const auto& group : points.groups) {
+    std::vector<Cell> row = {names_of(group, model.run.class_names), fmt::format("{}", group.combined.size(0))};
+    for (const auto& watch : group.watches) row.push_back(shown(watch));
+    const auto range = false_alarm_range(points_of(points, group));
+    row.push_back(fmt::format("{} to {}", percent(range.low), percent(range.high)));
+    table.add(std::move(row));
+  }
+  return table;
 }
 
 std::string as_text(const ModelFile& model, const std::vector<Behaviour>& behaviours, const std::string& out) {
   const auto& points = *model.points;
-  Table thresholds;
-  thresholds.title = fmt::format("What is rejected, at most {} of inputs like those of {}", percent(points.false_alarm),
-                                 points.calibration_set);
-  thresholds.columns = {"verdict", "measure", "above"};
-  for (const auto& watch : points.watches)
-    thresholds.add({std::string(verdict_name(watch.cause)), watch.measure,
-                    Cell::number(watch.threshold, fmt::format("{:.5g}", watch.threshold))});
   Table table;
   table.columns = {"inputs",    "number", "rejected",          "unfamiliar", "undecided",
                    "ambiguous", "error",  "of those accepted", "ECE"};
@@ -168,7 +197,8 @@ std::string as_text(const ModelFile& model, const std::vector<Behaviour>& behavi
                std::isnan(b.calibration_error) ? "" : fmt::format("{:.4f}", b.calibration_error)});
   }
   return fmt::format("{}\n{}\n{}Temperature {:.3f}. Model file: {}\nUse it: priornet predict {} INPUT...\n",
-                     to_text(thresholds), to_text(table), range_text(points), points.temperature, out, shell_word(out));
+                     to_text(thresholds_table(model)), to_text(table), range_text(points), points.temperature, out,
+                     shell_word(out));
 }
 
 std::string as_json(const ModelFile& model, const std::vector<Behaviour>& behaviours, const std::string& out) {
@@ -178,11 +208,20 @@ std::string as_json(const ModelFile& model, const std::vector<Behaviour>& behavi
                                  {"temperature", points.temperature},
                                  {"calibration_set", points.calibration_set},
                                  {"calibration_size", points.calibration_size}};
-  const auto range = false_alarm_range(points.combined.size(0), points.false_alarm);
+  const auto range = false_alarm_range(points);
   json["false_alarm_range"] = {range.low, range.high};
   for (const auto& watch : points.watches)
     json["watches"].push_back(
         {{"cause", verdict_name(watch.cause)}, {"measure", watch.measure}, {"threshold", watch.threshold}});
+  for (const auto& group : points.groups) {
+    const auto of_group = false_alarm_range(points_of(points, group));
+    nlohmann::ordered_json item = {{"classes", nlohmann::json::array()},
+                                   {"size", group.combined.size(0)},
+                                   {"false_alarm_range", {of_group.low, of_group.high}}};
+    for (const auto one : group.classes) item["classes"].push_back(model.run.class_names.at(static_cast<size_t>(one)));
+    for (const auto& watch : group.watches) item["thresholds"].push_back(watch.threshold);
+    json["groups"].push_back(std::move(item));
+  }
   for (const auto& b : behaviours) {
     nlohmann::ordered_json item = {{"set", b.set}, {"size", b.size}, {"rejected", b.rejected()}};
     for (size_t v = 0; v < kVerdictNames.size(); ++v) item[std::string(kVerdictNames[v])] = b.verdicts[v];
@@ -194,6 +233,26 @@ std::string as_json(const ModelFile& model, const std::vector<Behaviour>& behavi
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+void say_whether_finished(const std::string& run, int64_t epochs) {
+  const auto trained = epochs_trained(run);
+  if (trained < epochs)
+    warn(fmt::format("{}: did not finish: it was trained for {} of {} epochs (train --resume goes on)", run, trained,
+                     epochs));
+}
+
+// Nothing is silent about a watch that never speaks, nor about classes that share their thresholds.
+void say_what_is_short(const ModelFile& model) {
+  const auto& points = *model.points;
+  for (const auto& what : unreachable_thresholds(points, static_cast<int64_t>(model.run.class_names.size())))
+    warn(fmt::format("nothing will be rejected by {}: more calibration inputs or a higher --false-alarm help", what));
+  for (const auto& group : points.groups)
+    if (group.classes.size() > 1)
+      note(
+          fmt::format("{}: some were predicted for fewer than {} inputs: they share thresholds, and the promise holds "
+                      "over them together",
+                      names_of(group, model.run.class_names), least_calibration_size(points.false_alarm)));
+}
+
 void run(const CalibrateOptions& options) {
   // The server's addresses carry it.
   if (options.name.find('/') != std::string::npos)
@@ -201,32 +260,31 @@ void run(const CalibrateOptions& options) {
   StoppableProgress progress;
   LoadOptions load;
   load.progress = &progress;
-  OpenOptions open(chosen_device(options.device));
+  OpenOptions open(chosen_device(options.device),
+                   options.checkpoint == "best" ? WhichCheckpoint::kBest : WhichCheckpoint::kLast);
   open.allow_torchscript = options.allow_torchscript;
   auto model = model_of_run(options.run, open);
+  say_whether_finished(options.run, model.run.config.epochs);
+  model.provenance["checkpoint"] = options.checkpoint;
   if (!options.name.empty()) model.name = options.name;
   model.dropout_samples = options.dropout_samples;
   model.preprocessing.resize = !options.no_resize;
   const auto out = options.out.empty() ? model.name + ".priornet" : options.out;
   auto set = held_out(model.run, options, load);
   const auto set_name = set.name;
-  if (set.size() < least_calibration_size(options.calibration.false_alarm))
-    warn(fmt::format("{} inputs are too few for a rate of {}: nothing will be rejected; it takes {}", set.size(),
-                     options.calibration.false_alarm, least_calibration_size(options.calibration.false_alarm)));
   const auto labels = set.has_labels() ? labels_for(model.run, set) : torch::Tensor();
   Predictor plain(model);
   const auto said = said_of(plain, set, progress);
   const auto watched = watched_measures(model.run.gives_dirichlet(), model.asks_several());
   model.points = calibrate(said, labels, watched, options.calibration);
   model.points->calibration_set = set_name;
+  say_what_is_short(model);
 
   Predictor predictor(model);
   std::vector<Behaviour> behaviours;
-  set.name = "calibration, other half";
-  behaviours.push_back(
-      behaviour_on(predictor, set, calibration_halves(set.size(), options.calibration.seed).combined, progress));
-  if (!options.check.empty())
-    behaviours.push_back(behaviour_on(predictor, load_set(options.check, load), {}, progress));
+  set.name = "calibration set itself";
+  behaviours.push_back(behaviour_on(predictor, set, progress));
+  if (!options.check.empty()) behaviours.push_back(behaviour_on(predictor, load_set(options.check, load), progress));
   write_model_file(out, model);  // last: a command that fails leaves an older file as it was
   print(options.json ? as_json(model, behaviours, out) : as_text(model, behaviours, out));
 }
@@ -249,6 +307,14 @@ void describe_calibrate(Command& command) {
        .help = "The share of in-distribution inputs that may be rejected",
        .shows_default = true,
        .range = real_range(1e-6, 0.999)},
+      {.name = "--per-class",
+       .to = &options->calibration.per_class,
+       .help = "Thresholds of its own for every predicted class: the share holds within each"},
+      {.name = "--checkpoint",
+       .to = &options->checkpoint,
+       .help = "Which weights: last, or best (by validation error)",
+       .shows_default = true,
+       .choices = {"last", "best"}},
       {.name = "--out",
        .to = &options->out,
        .help = "The model file; by default NAME.priornet in this folder",
@@ -262,7 +328,6 @@ void describe_calibrate(Command& command) {
        .help = "Passes with dropout at work; 0: one without it",
        .range = whole_range(0, 10'000)},
       {.name = "--no-resize", .to = &options->no_resize, .help = "The model refuses images of another size"},
-      {.name = "--seed", .to = &options->calibration.seed, .help = "Of the halves of the set", .shows_default = true},
       device_option(options->device, "Where to compute"),
       torchscript_option(options->allow_torchscript),
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};

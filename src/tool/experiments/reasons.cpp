@@ -93,7 +93,6 @@ std::vector<VerdictShares> verdict_shares(const SetScores& inside, const std::ve
     const auto others = torch::cat({shuffled.narrow(0, 0, first), shuffled.narrow(0, last, size - last)});
     CalibrationOptions calibration;
     calibration.false_alarm = options.false_alarm;
-    calibration.seed = options.seed;
     const auto points = calibrate(predictions_of(inside, others), {}, watched, calibration);
     const auto decisions = decisions_of(points, inside, held_out);
     for (int64_t i = 0; i < held_out.size(0); ++i)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <span>
 
 namespace priornet {
@@ -70,7 +71,7 @@ torch::Tensor rarity(const Watch& watch, const torch::Tensor& values) {
   const auto spread = spread_of(watch);
   auto result = values.contiguous().clone();
   auto* of = result.data_ptr<double>();
-  for (int64_t i = 0; i < result.numel(); ++i) of[i] = rarity_of(reference, spread, of[i]);
+  for (int64_t i = 0; i < result.numel(); ++i) of[i] = rarity_of(reference, spread, of[i]) + watch.precedence;
   return result;
 }
 
@@ -85,28 +86,57 @@ double rejection_level(const OperatingPoints& points) {
   return std::numeric_limits<double>::infinity();
 }
 
-void set_thresholds(OperatingPoints& points) {
-  const auto level = rejection_level(points);
-  for (auto& watch : points.watches) {
+namespace {
+
+void set_watch_thresholds(std::vector<Watch>& watches, double level) {
+  for (auto& watch : watches) {
     const auto reference = values_of(watch.reference);
     const auto size = static_cast<double>(reference.size());
-    watch.threshold = reference.back() + (level - 1.0) * spread_of(watch);
-    if (level >= 1.0) continue;
+    watch.threshold = reference.back() + (level - watch.precedence - 1.0) * spread_of(watch);
+    if (level >= 1.0 + watch.precedence) continue;
     // Above reference[i] a value is rarer than i + 1 of the reference.
     size_t at = 0;
-    while (static_cast<double>(at + 1) / size <= level) ++at;
+    while (at + 1 < reference.size() && static_cast<double>(at + 1) / size + watch.precedence <= level) ++at;
     watch.threshold = reference[at];
   }
 }
 
-void check_points(const OperatingPoints& points) {
-  if (points.watches.empty()) throw ArgumentError("operating points: should watch a measure, watch none");
-  for (const auto& watch : points.watches) {
+}  // namespace
+
+void set_thresholds(OperatingPoints& points) {
+  set_watch_thresholds(points.watches, rejection_level(points));
+  for (auto& group : points.groups) set_watch_thresholds(group.watches, rejection_level(points_of(points, group)));
+}
+
+namespace {
+
+void check_watches(const std::vector<Watch>& watches, const torch::Tensor& combined) {
+  if (watches.empty()) throw ArgumentError("operating points: should watch a measure, watch none");
+  for (const auto& watch : watches) {
     if (watch.cause == Verdict::kAccept)
       throw ArgumentError(c10::str("operating points: ", watch.measure, " should watch for a cause of rejection"));
     check_vector(watch.reference, "the reference of " + watch.measure);
+    if (!(watch.precedence >= 0.0 && watch.precedence * static_cast<double>(watch.reference.size(0)) < 1.0))
+      throw ArgumentError(c10::str("operating points: the precedence of ", watch.measure, " should be below 1 / R"));
   }
-  check_vector(points.combined, "combined");
+  check_vector(combined, "combined");
+}
+
+}  // namespace
+
+void check_points(const OperatingPoints& points) {
+  check_watches(points.watches, points.combined);
+  std::set<int64_t> classes;
+  for (const auto& group : points.groups) {
+    check_watches(group.watches, group.combined);
+    const bool alike = std::equal(
+        group.watches.begin(), group.watches.end(), points.watches.begin(), points.watches.end(),
+        [](const Watch& one, const Watch& other) { return one.cause == other.cause && one.measure == other.measure; });
+    if (!alike) throw ArgumentError("operating points: every group should watch the same measures");
+    for (const auto one : group.classes)
+      if (!classes.insert(one).second)
+        throw ArgumentError(c10::str("operating points: class ", one, " is in two groups"));
+  }
   if (!(points.false_alarm > 0.0 && points.false_alarm < 1.0))
     throw ArgumentError(
         c10::str("operating points: false_alarm should be between 0 and 1, found ", points.false_alarm));
@@ -114,9 +144,9 @@ void check_points(const OperatingPoints& points) {
     throw ArgumentError(c10::str("operating points: temperature should be above 0, found ", points.temperature));
 }
 
-std::vector<Decision> decide(const OperatingPoints& points, const std::vector<torch::Tensor>& scores) {
-  check_points(points);
-  check_scores(points, scores);
+namespace {
+
+std::vector<Decision> decide_alike(const OperatingPoints& points, const std::vector<torch::Tensor>& scores) {
   const auto combined = values_of(points.combined);
   const auto level = rejection_level(points);
   std::vector<torch::Tensor> rarities;
@@ -145,41 +175,38 @@ std::vector<Decision> decide(const OperatingPoints& points, const std::vector<to
   return decisions;
 }
 
-namespace {
-
-// P(Beta(k, n + 1 - k) <= x): that at least k of n uniform numbers are below x.
-double beta_cdf(int64_t k, int64_t n, double x) {
-  const auto count = static_cast<double>(n);
-  const auto log_odds = std::log(x) - std::log1p(-x);
-  double log_term = count * std::log1p(-x);
-  double fewer = 0.0;
-  for (int64_t j = 0; j < k; ++j) {
-    fewer += std::exp(log_term);
-    log_term += std::log((count - static_cast<double>(j)) / static_cast<double>(j + 1)) + log_odds;
-  }
-  return std::max(0.0, 1.0 - fewer);
-}
-
-double beta_quantile(int64_t k, int64_t n, double probability) {
-  double low = 0.0;
-  double high = 1.0;
-  for (int i = 0; i < 50; ++i) {
-    const auto middle = (low + high) / 2;
-    (beta_cdf(k, n, middle) < probability ? low : high) = middle;
-  }
-  return (low + high) / 2;
-}
-
 }  // namespace
 
-FalseAlarmRange false_alarm_range(int64_t values, double rate) {
-  if (values < 1) throw ArgumentError(c10::str("false_alarm_range: values should be above 0, found ", values));
-  if (!(rate > 0.0 && rate < 1.0))
-    throw ArgumentError(c10::str("false_alarm_range: rate should be between 0 and 1, found ", rate));
-  const auto k = static_cast<int64_t>(std::floor(rate * static_cast<double>(values + 1) + 1e-9));
-  if (k == 0) return {};
-  return {static_cast<double>(k) / static_cast<double>(values + 1), beta_quantile(k, values, 0.025),
-          beta_quantile(k, values, 0.975)};
+OperatingPoints points_of(const OperatingPoints& points, const ClassGroup& group) {
+  auto alike = points;
+  alike.watches = group.watches;
+  alike.combined = group.combined;
+  alike.groups.clear();
+  return alike;
+}
+
+std::vector<Decision> decide(const OperatingPoints& points, const std::vector<torch::Tensor>& scores,
+                             const torch::Tensor& predictions) {
+  check_points(points);
+  check_scores(points, scores);
+  if (points.groups.empty()) return decide_alike(points, scores);
+  const auto size = scores[0].size(0);
+  if (!predictions.defined() || predictions.sizes() != scores[0].sizes() || predictions.scalar_type() != torch::kInt64)
+    throw ArgumentError("decide: the thresholds are per class: predictions should be int64 [N]");
+  std::vector<Decision> decisions(static_cast<size_t>(size));
+  int64_t decided = 0;
+  for (const auto& group : points.groups) {
+    const auto rows = torch::isin(predictions.cpu(), torch::tensor(group.classes, torch::kInt64)).nonzero().flatten();
+    decided += rows.size(0);
+    if (rows.size(0) == 0) continue;
+    std::vector<torch::Tensor> of_group;
+    for (const auto& values : scores) of_group.push_back(values.cpu().index_select(0, rows));
+    const auto judged = decide_alike(points_of(points, group), of_group);
+    const auto* at = rows.data_ptr<int64_t>();
+    for (size_t i = 0; i < judged.size(); ++i) decisions[static_cast<size_t>(at[i])] = judged[i];
+  }
+  if (decided != size) throw ArgumentError("decide: a predicted class is in none of the groups");
+  return decisions;
 }
 
 }  // namespace priornet
