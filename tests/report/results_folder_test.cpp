@@ -67,6 +67,22 @@ TEST(ResultsFolder, IsFoundAtBelowAndInARun) {
             (std::vector<fs::path>{folder / "runs/dnn/evaluation", folder / "runs/dpn/evaluation"}));
 }
 
+TEST(ResultsFolder, OfAModelFileLiesBesideIt) {
+  const TemporaryFolder folder;
+  folder.file("photos.priornet", "a model");
+  EXPECT_EQ(evaluation_folder(folder / "photos.priornet"), folder / "photos.evaluation");
+  EXPECT_EQ(evaluation_folder(folder / "runs/dpn"), folder / "runs/dpn/evaluation");
+  const auto path = (folder / "photos.priornet").string();
+  EXPECT_THROWS(DataError, folders_with_results(path),
+                (path + ": was not evaluated yet: priornet evaluate " + path +
+                 " --data SET --ood SET does it, with sets that it did not learn from")
+                    .c_str());
+  leave_results(folder / "photos.evaluation", "P");
+  EXPECT_EQ(folders_with_results(path), (std::vector<fs::path>{folder / "photos.evaluation"}));
+  EXPECT_EQ(folders_with_results(folder / ""), (std::vector<fs::path>{folder / "photos.evaluation"}));
+  EXPECT_EQ(nlohmann::json::parse(read_results(folder / "photos.evaluation").document)["folder"], "photos");
+}
+
 TEST(ResultsFolder, SaysWhatIsMissingOrDamaged) {
   const TemporaryFolder folder;
   const auto text = [&](const char* name) { return (folder / name).string(); };

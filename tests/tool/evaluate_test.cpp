@@ -148,6 +148,49 @@ TEST(Evaluate, LeavesWhatAReportShows) {
       << tables;
 }
 
+// A model file says what it hands back, in words, as JSON, and to the report, which finds it beside the file.
+TEST(Evaluate, ShowsWhatACalibratedModelHandsBack) {
+  const auto& files = clouds();
+  const auto model = (files / "clouds.priornet").string();
+  const auto held_out = files.text("held_out.csv", cloud_rows(300, 5, 0)) + ",label=kind";
+  const auto calibrated =
+      run_tool({"calibrate", files.dpn, "--data", held_out, "--false-alarm", "0.1", "--out", model});
+  ASSERT_EQ(calibrated.status, 0) << calibrated.err;
+  expect_failure(run_tool({"report", model}),
+                 model + ": was not evaluated yet: priornet evaluate " + model +
+                     " --data SET --ood SET does it, with sets that it did not learn from");
+  const std::vector<std::string> command{"evaluate", model,         "--data",       files.test_set,
+                                         "--ood",    files.far_set, "--replicates", "20"};
+  const auto words = run_tool(command);
+  ASSERT_EQ(words.status, 0) << words.err;
+  for (const auto* part : {"dpn sorts rows of 2 numbers into 3 classes: high, left, right.",
+                           "Of 1000 inputs like those of test.csv it answers ", "handed back to a person. ",
+                           "Promised: 10 % or less, on average", "150 test inputs are few", "One trivial statistic ",
+                           "Misclassification on "})
+    EXPECT_NE(words.out.find(part), std::string::npos) << part << " is missing in\n" << words.out;
+
+  auto as_json = command;
+  as_json.emplace_back("--json");
+  const auto json = nlohmann::json::parse(run_tool(as_json).out);
+  const auto& summary = json["summary"];
+  EXPECT_EQ(summary["operating_point"]["false_alarm"], 0.1);
+  EXPECT_EQ(summary["test"]["errors"], json["in_distribution"]["errors"]);
+  int64_t verdicts = 0, counted = 0;
+  for (const auto& [name, count] : summary["test"]["verdicts"].items()) verdicts += count.get<int64_t>();
+  for (const auto& row : summary["test"]["confusion"])
+    for (const auto& count : row) counted += count.get<int64_t>();
+  EXPECT_EQ(verdicts, 150);
+  EXPECT_EQ(counted, 150);
+  const auto& foreign = summary["foreign"][0];
+  EXPECT_DOUBLE_EQ(foreign["handed_back"]["value"], 1 - foreign["verdicts"]["accept"].get<double>() / 90);
+  EXPECT_EQ(foreign["trivial_beats_network"], true);  // it was taught nothing of what is far off
+
+  const auto page = (files / "clouds.html").string();
+  ASSERT_EQ(run_tool({"report", model, "--out", page}).status, 0);
+  for (const auto* part : {"\"bottom_line\":", "\"groups\":[{\"name\":\"accepted\"", "\"roc\":"})
+    EXPECT_NE(bytes_of(page).find(part), std::string::npos) << part;
+}
+
 TEST(Evaluate, RecordsACommandThatGivesTheSameNumbers) {
   const auto& files = clouds();
   const auto spaced = files.text("far off.csv", cloud_rows(60, 4, 10)) + ",label=kind";

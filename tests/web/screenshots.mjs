@@ -9,7 +9,7 @@ mkdirSync(folder, { recursive: true });
 const browser = new Browser(process.env.CHROMIUM ?? "chromium");
 try {
   const page = await browser.open();
-  for (const width of [1400, 390]) {
+  for (const width of [1280, 390]) {
     for (const scheme of ["light", "dark"]) {
       await page.show(pathToFileURL(resolve(report)).href, { width, scheme });
       writeFileSync(join(folder, `${width}-${scheme}.png`), await page.screenshot());

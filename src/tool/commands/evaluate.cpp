@@ -12,15 +12,18 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "learning/base/file_io.h"
+#include "learning/base/json_text.h"
 #include "learning/base/names.h"
 #include "tool/commands/device_option.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/experiments/experiment.h"
 #include "tool/report/evaluation_tables.h"
+#include "tool/report/model_report.h"
 
 namespace priornet::tool {
 namespace {
@@ -122,13 +125,13 @@ bool is_folder(const std::string& path) {
 }
 
 // A run's folder, or a model file made of one.
-TrainedRun opened(const std::string& path, const OpenOptions& options) {
-  if (is_folder(path)) return load_run(path, options);
-  auto model = open_model(path, options);
-  model.run.split.mean = model.preprocessing.mean;
-  model.run.split.deviation = model.preprocessing.deviation;
-  model.run.split.feature_names = model.preprocessing.feature_names;
-  return model.run;
+ModelFile opened(const std::string& path, const OpenOptions& options) {
+  auto model = is_folder(path) ? model_of_run(path, options) : open_model(path, options);
+  auto& split = model.run.split;
+  split.mean = model.preprocessing.mean;
+  split.deviation = model.preprocessing.deviation;
+  split.feature_names = model.preprocessing.feature_names;
+  return model;
 }
 
 EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Sets& sets, const Options& options,
@@ -157,9 +160,9 @@ EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Set
   return report;
 }
 
-std::string as_text(const EvaluationReport& report, std::string (*render)(const Table&)) {
-  std::string text;
-  for (const auto& table : evaluation_tables(report)) text += render(table) + "\n";
+std::string as_text(const ModelReport& report, std::string (*render)(const Table&)) {
+  auto text = to_text(report) + "\n";
+  for (const auto& table : evaluation_tables(report.report)) text += render(table) + "\n";
   return text +
          fmt::format("95 % intervals: DeLong for AUROC, bootstrap for the others. Confidences ({}) are negated.\n",
                      fmt::join(measure_names(Direction::kConfidence), ", "));
@@ -169,11 +172,18 @@ std::string extension_of(const std::string& path) {
   return lower_case(std::filesystem::path(path).extension().string());
 }
 
-void write(const EvaluationReport& report, const std::string& path) {
+// The summary first, then every number.
+std::string as_json(const ModelReport& report) {
+  nlohmann::ordered_json json = {{"summary", summary_json(report)}};
+  json.update(parse_json(to_json(report.report)));
+  return json_text(json, 2) + "\n";
+}
+
+void write(const ModelReport& report, const std::string& path) {
   AtomicFile file(path);
   const auto extension = extension_of(path);
-  file.write(extension == ".json"  ? to_json(report)
-             : extension == ".csv" ? to_csv(evaluation_rows(report))
+  file.write(extension == ".json"  ? as_json(report)
+             : extension == ".csv" ? to_csv(evaluation_rows(report.report))
                                    : as_text(report, to_markdown));
   file.commit();
 }
@@ -184,25 +194,27 @@ void run(const Options& options, const Invocation& invocation) {
   const auto which = options.checkpoint == "best" ? WhichCheckpoint::kBest : WhichCheckpoint::kLast;
   OpenOptions open(device, which);
   open.allow_torchscript = options.allow_torchscript;
-  auto trained = opened(options.run, open);
-  std::optional<TrainedRun> other;
+  auto model = opened(options.run, open);
+  std::optional<ModelFile> other;
   if (!options.against.empty()) other = opened(options.against, open);
   try {
     StoppableProgress progress;
-    const auto sets = load_sets(options, trained, progress);
-    auto report = evaluated(options.run, trained, sets, options, progress);
+    const auto sets = load_sets(options, model.run, progress);
+    auto report = evaluated(options.run, model.run, sets, options, progress);
     if (other) {
       report.against = options.against;
-      const auto second = evaluated(options.against, *other, sets, options, progress);
+      const auto second = evaluated(options.against, other->run, sets, options, progress);
       report.comparison = compare_runs(report.evaluation, second.evaluation);
     }
+    const EvaluatedSets judged{sets.inside, sets.outside};
+    const auto shown = model_report(model, report, judged, progress);
     auto record = describe_run();
     record.command = invocation.command_line({{"--data", {sets.names[0]}}});
     record.device = device.str();
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (is_folder(options.run)) leave_evaluation(report, {sets.inside, sets.outside}, record);
-    if (!options.out.empty()) write(report, options.out);
-    print(options.json ? to_json(report) : as_text(report, to_text));
+    leave_evaluation(shown, judged, record);
+    if (!options.out.empty()) write(shown, options.out);
+    print(options.json ? as_json(shown) : as_text(shown, to_text));
   } catch (const Stopped&) {
     Stopped::end_process();
   }
@@ -268,9 +280,11 @@ void describe_evaluate(Command& command) {
        .endings = {".json", ".csv", ".md"}},
       {.name = "--json", .to = &options->json, .help = "Print JSON, fractions at full precision"}};
   command.notes =
+      "Of a model file that priornet calibrate wrote it also says what share of inputs is handed back, and why.\n"
       "Scores are kept in RUN/scores and computed once for the same weights, inputs and options; what priornet report "
-      "RUN shows is left in RUN/evaluation.";
-  command.examples = {"priornet evaluate runs/dpn --ood omniglot fashion-mnist:test --out dpn.json",
+      "shows is left in RUN/evaluation, or beside a model file in MODEL.evaluation.";
+  command.examples = {"priornet evaluate photos.priornet --data new-photos --ood other-photos",
+                      "priornet evaluate runs/dpn --ood omniglot fashion-mnist:test --out dpn.json",
                       "priornet evaluate runs/dnn --ood omniglot --dropout-samples 20 --odin --against runs/dpn",
                       "priornet evaluate runs/dpn --ood omniglot --detectors all"};
   command.computes = true;

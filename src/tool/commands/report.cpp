@@ -80,7 +80,8 @@ void describe_report(Command& command) {
   command.options = {
       {.name = "DIR",
        .to = &options->folders,
-       .help = "Folders with results: of priornet reproduce, of a run that was evaluated, or one that holds several",
+       .help = "What to show: a run or a model file that was evaluated, a folder of priornet reproduce, or one that "
+               "holds several",
        .required = true},
       {.name = "--format",
        .to = &options->format,
@@ -89,8 +90,8 @@ void describe_report(Command& command) {
        .choices = {"html", "markdown", "csv", "latex"}},
       {.name = "--out", .to = &options->out, .help = "File to write; else report.html, and tables to standard output"}};
   command.notes = "The page opens from disk and fetches nothing.";
-  command.examples = {"priornet report out/mnist", "priornet report results --out report.html",
-                      "priornet report runs/dpn --out dpn.html",
+  command.examples = {"priornet report photos.priornet --out photos.html", "priornet report runs/dpn --out dpn.html",
+                      "priornet report results --out report.html",
                       "priornet report results/synthetic --format latex --out tables.tex"};
   command.run = [options](const Invocation&) { report(*options); };
 }

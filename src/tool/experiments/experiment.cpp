@@ -15,6 +15,7 @@
 #include "tool/experiments/synthetic.h"
 #include "tool/report/evaluation_curves.h"
 #include "tool/report/evaluation_tables.h"
+#include "tool/report/example_inputs.h"
 #include "tool/report/image_sheets.h"
 #include "tool/report/page.h"
 #include "tool/report/table.h"
@@ -67,45 +68,42 @@ namespace {
 
 using EvaluationJson = nlohmann::ordered_json;
 
-std::string results_json(const EvaluationReport& report, const RunRecord& record) {
-  const auto& inside = report.evaluation.inside;
-  EvaluationJson json = {
-      {"experiment", "evaluation"},
-      {"title", fmt::format("{} on {}", report.run, inside.name)},
-      {"lead", fmt::format("A run of method {}, {} checkpoint, evaluated.", report.method, report.checkpoint)},
-      {"headlines", {{{"text", fmt::format("{:.2f} %", 100 * inside.error)}, {"label", "error"}}}},
-      {"tables", EvaluationJson::array()},
-      {"trivial", EvaluationJson::array()},
-      {"run", parse_json(to_json(record))},
-      {"evaluation", parse_json(to_json(report))}};
+std::string results_json(const ModelReport& shown, const RunRecord& record) {
+  const auto& report = shown.report;
+  EvaluationJson json = {{"experiment", "evaluation"},         {"title", shown.model.name},
+                         {"lead", description(shown)},         {"summary", summary_json(shown)},
+                         {"tables", EvaluationJson::array()},  {"trivial", EvaluationJson::array()},
+                         {"run", parse_json(to_json(record))}, {"evaluation", parse_json(to_json(report))}};
   for (const auto& table : evaluation_tables(report)) json["tables"].push_back(parse_json(store_table(table)));
   for (const auto& set : report.evaluation.outside)
-    json["trivial"].push_back({{"set", set.name}, {"statistic", set.trivial.name}, {"auroc", set.trivial.auroc}});
+    json["trivial"].push_back(
+        {{"set", short_set_name(set.name)}, {"statistic", set.trivial.name}, {"auroc", set.trivial.auroc}});
   return json_text(json, 2) + "\n";
 }
 
 std::string drawn_curves(const EvaluationReport& report) {
-  DrawnSets sets{report.evaluation.scoring.seed, report.evaluation.inside.name, {}};
-  for (const auto& set : report.evaluation.outside) sets.outside.push_back(set.name);
+  DrawnSets sets{report.evaluation.scoring.seed, short_set_name(report.evaluation.inside.name), {}};
+  for (const auto& set : report.evaluation.outside) sets.outside.push_back(short_set_name(set.name));
   return curves_json(sets, {{report.method, report.evaluation.scoring.noise, report.run, &report.evaluation}});
 }
 
 std::string drawn_images(const EvaluationReport& report, const EvaluatedSets& sets) {
   const auto& evaluation = report.evaluation;
-  std::vector<CertaintySet> drawn{{evaluation.inside.name, &sets.inside, &evaluation.inside_scores}};
+  std::vector<CertaintySet> drawn{{short_set_name(evaluation.inside.name), &sets.inside, &evaluation.inside_scores}};
   for (size_t s = 0; s < sets.outside.size(); ++s)
-    drawn.push_back({evaluation.outside[s].name, &sets.outside[s], &evaluation.outside_scores[s]});
+    drawn.push_back({short_set_name(evaluation.outside[s].name), &sets.outside[s], &evaluation.outside_scores[s]});
   return certainty_json(drawn, {.seed = evaluation.scoring.seed, .model = report.method});
 }
 
 }  // namespace
 
-void leave_evaluation(const EvaluationReport& report, const EvaluatedSets& sets, const RunRecord& record) {
+void leave_evaluation(const ModelReport& report, const EvaluatedSets& sets, const RunRecord& record) {
   try {
-    OutputFolder out(std::filesystem::path(report.run) / "evaluation");
+    OutputFolder out(evaluation_folder(report.report.run));
     out.write("results.json", results_json(report, record));
-    out.write("curves.json", drawn_curves(report));
-    if (sets.inside.has_images()) out.write("images.json", drawn_images(report, sets));
+    out.write("curves.json", drawn_curves(report.report));
+    out.write("examples.json", json_text(examples_json(report, sets)) + "\n");
+    if (sets.inside.has_images()) out.write("images.json", drawn_images(report.report, sets));
   } catch (const DataError&) {
   }
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "learning/base/run_record.h"
+#include "tool/report/model_report.h"
 #include "tool/report/table.h"
 
 // The configurations of the folder configs/, built in: an installed tool needs no source tree.
@@ -50,15 +51,9 @@ class OutputFolder {
 /// report.html. What read_results throws.
 void write_report(OutputFolder& out);
 
-/// The sets of an evaluation, in its order.
-struct EvaluatedSets {
-  const Dataset& inside;
-  const std::vector<Dataset>& outside;
-};
-
-/// Leaves results.json, curves.json and, of images, images.json in RUN/evaluation, where `priornet report RUN` finds
-/// them. A run that may only be read is left as it is.
-void leave_evaluation(const EvaluationReport& report, const EvaluatedSets& sets, const RunRecord& record);
+/// Leaves results.json, curves.json, examples.json and, of images, images.json where `priornet report` finds them
+/// (evaluation_folder). A place that may only be read is left as it is.
+void leave_evaluation(const ModelReport& report, const EvaluatedSets& sets, const RunRecord& record);
 
 // The paper's experiments, and some beyond it, by name. Each trains, measures, and leaves its results in a folder.
 

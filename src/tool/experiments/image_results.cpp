@@ -9,6 +9,7 @@
 
 #include "learning/base/json_text.h"
 #include "tool/experiments/image_tables.h"
+#include "tool/report/model_report.h"
 #include "tool/report/table.h"
 #include "uncertainty/core/checks.h"
 
@@ -42,16 +43,6 @@ Estimate over_seeds(const std::vector<Estimate>& seeds) {
 namespace {
 
 Estimate in_percent(const Estimate& share) { return {100 * share.value, 100 * share.low, 100 * share.high}; }
-
-/// Wilson's interval of a share: it does not collapse where there are few errors.
-Estimate error_of(const InsideEvaluation& inside) {
-  constexpr double kSquare = 1.959963984540054 * 1.959963984540054;
-  const auto n = static_cast<double>(inside.size);
-  const double middle = (inside.error + kSquare / (2 * n)) / (1 + kSquare / n);
-  const double margin =
-      std::sqrt(kSquare * (inside.error * (1 - inside.error) / n + kSquare / (4 * n * n))) / (1 + kSquare / n);
-  return {inside.error, std::max(0.0, middle - margin), std::min(1.0, middle + margin)};
-}
 
 class Cells {
  public:
@@ -103,7 +94,7 @@ class Cells {
     cell.metric = CellMetric::kError;
     std::vector<Estimate> errors;
     for (const auto* result : results_of_model(seeds_, model))
-      errors.push_back(error_of(result->report.evaluation.inside));
+      errors.push_back(share_of(result->report.evaluation.inside.errors, result->report.evaluation.inside.size));
     const auto* row = published(model, nullptr);
     add(cell, errors, row == nullptr ? kNoCell : row->error);
   }

@@ -23,6 +23,34 @@ CurveJson points_json(const Curve& curve) {
   return CurveJson::array({short_numbers(curve.x, 4), short_numbers(curve.y, 4)});
 }
 
+}  // namespace
+
+// Risk is small: thinned on a scale on which the largest is 1.
+CurveJson risk_json(const torch::Tensor& score, const torch::Tensor& wrong) {
+  const auto errors = wrong.to(torch::kFloat64).contiguous();
+  const auto whole = risk_coverage(span_of(score), span_of(errors));
+  const double largest = *std::max_element(whole.risk.begin(), whole.risk.end());
+  const double scale = largest > 0 ? largest : 1.0;
+  Curve curve{whole.coverage, whole.risk};
+  for (auto& risk : curve.y) risk /= scale;
+  curve = thinned(curve, {.points = 200, .tolerance = 2e-3});
+  for (auto& risk : curve.y) risk *= scale;
+  return {{"aurc", short_number(whole.area, 4)}, {"points", points_json(curve)}};
+}
+
+// A label of another class than the predicted one counts as any other wrong one does.
+CurveJson reliability_json(const torch::Tensor& probabilities, const torch::Tensor& wrong) {
+  const auto labels = (probabilities.argmax(1) + wrong.to(torch::kInt64)).remainder(probabilities.size(1));
+  auto json = CurveJson::array();
+  for (const auto& bin : reliability(probabilities, labels, Binning::kEqualWidth, kReliabilityBins))
+    json.push_back({{"rows", bin.rows},
+                    {"confidence", short_number(bin.confidence, 5)},
+                    {"accuracy", short_number(bin.accuracy, 5)}});
+  return json;
+}
+
+namespace {
+
 CurveJson task_json(const torch::Tensor& positive, const torch::Tensor& negative, const MeasureDetection& row) {
   const Ranking ranking({span_of(positive), span_of(negative)});
   const auto& d = row.detection;
@@ -33,18 +61,6 @@ CurveJson task_json(const torch::Tensor& positive, const torch::Tensor& negative
           {"negatives", d.negatives},
           {"roc", points_json(thinned(roc_curve(ranking)))},
           {"pr", points_json(thinned(precision_recall_curve(ranking)))}};
-}
-
-/// Risk is small: thinned on a scale on which the largest is 1.
-CurveJson risk_json(const torch::Tensor& score, const torch::Tensor& errors) {
-  const auto whole = risk_coverage(span_of(score), span_of(errors));
-  const double largest = *std::max_element(whole.risk.begin(), whole.risk.end());
-  const double scale = largest > 0 ? largest : 1.0;
-  Curve curve{whole.coverage, whole.risk};
-  for (auto& risk : curve.y) risk /= scale;
-  curve = thinned(curve, {.points = 200, .tolerance = 2e-3});
-  for (auto& risk : curve.y) risk *= scale;
-  return {{"aurc", short_number(whole.area, 4)}, {"points", points_json(curve)}};
 }
 
 CurveJson histograms_json(const Evaluation& evaluation, const std::string& measure) {
@@ -65,7 +81,7 @@ CurveJson measure_json(const Evaluation& evaluation, const std::string& measure,
   const auto& wrong = evaluation.wrong;
   CurveJson json = {{"measure", measure},
                     {"histograms", histograms_json(evaluation, measure)},
-                    {"risk", risk_json(score, wrong.to(torch::kFloat64).contiguous())},
+                    {"risk", risk_json(score, wrong)},
                     {"tasks", CurveJson::array()}};
   const auto* row = find_measure(evaluation.inside.misclassification, measure);
   json["tasks"].push_back(row == nullptr
@@ -77,18 +93,6 @@ CurveJson measure_json(const Evaluation& evaluation, const std::string& measure,
         row == nullptr ? CurveJson(nullptr)
                        : task_json(uncertainty(measure, *evaluation.outside_scores[s].find(measure)), score, *row));
   }
-  return json;
-}
-
-/// A label of another class than the predicted one counts as any other wrong one does.
-CurveJson reliability_json(const Evaluation& evaluation) {
-  const auto& probabilities = evaluation.inside_scores.probabilities;
-  const auto labels = (probabilities.argmax(1) + evaluation.wrong.to(torch::kInt64)).remainder(probabilities.size(1));
-  auto json = CurveJson::array();
-  for (const auto& bin : reliability(probabilities, labels, Binning::kEqualWidth, kReliabilityBins))
-    json.push_back({{"rows", bin.rows},
-                    {"confidence", short_number(bin.confidence, 5)},
-                    {"accuracy", short_number(bin.accuracy, 5)}});
   return json;
 }
 
@@ -128,7 +132,7 @@ CurveJson model_json(const DrawnModel& model) {
                     {"ece", short_number(evaluation.inside.calibration_error, 5)},
                     {"error", short_number(evaluation.inside.error, 5)},
                     {"training", training_json(model.run)},
-                    {"reliability", reliability_json(evaluation)},
+                    {"reliability", reliability_json(evaluation.inside_scores.probabilities, evaluation.wrong)},
                     {"measures", CurveJson::array()}};
   for (const auto& [measure, values] : evaluation.inside_scores.columns)
     if (measure != "precision")  // its spread over many powers of ten says nothing in 60 bins

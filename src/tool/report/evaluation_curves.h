@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,12 @@ struct DrawnSets {
 /// coverage, and a task for misclassification and for each set outside, with ROC and precision-recall curves; null
 /// where there is no such task.
 std::string curves_json(const DrawnSets& sets, const std::vector<DrawnModel>& models);
+
+/// 15 bins of equal width: [{"rows", "confidence", "accuracy"}]. `probabilities` float64 [N, K]; `wrong` bool [N]: the
+/// rows whose most probable class is not theirs.
+nlohmann::ordered_json reliability_json(const torch::Tensor& probabilities, const torch::Tensor& wrong);
+
+/// {"aurc", "points": [coverage, risk]}, thinned. `score` float64 [N], high where an input is given up first.
+nlohmann::ordered_json risk_json(const torch::Tensor& score, const torch::Tensor& wrong);
 
 }  // namespace priornet

@@ -55,31 +55,50 @@ std::string joined(const StoredResults& results, std::string (*render)(const Tab
   return text;
 }
 
+constexpr const char* kEvaluation = "evaluation";
+
 /// What a reader knows the results by: several may have one title.
 std::string name_of(const fs::path& folder) {
   auto path = fs::weakly_canonical(folder);
-  if (path.filename() == "evaluation") path = path.parent_path();
+  if (path.filename() == kEvaluation) path = path.parent_path();
+  if (path.extension() == std::string(".") + kEvaluation) path = path.stem();
   return path.filename().string();
 }
 
+bool is_run(const fs::path& folder) { return fs::is_regular_file(folder / "config.toml"); }
+
 }  // namespace
 
-std::vector<fs::path> folders_with_results(const fs::path& folder) {
+fs::path evaluation_folder(const fs::path& run_or_model) {
+  std::error_code not_there;
+  if (!fs::is_regular_file(run_or_model, not_there)) return run_or_model / kEvaluation;
+  auto beside = run_or_model;
+  return beside.replace_extension(kEvaluation);
+}
+
+std::vector<fs::path> folders_with_results(const fs::path& path) {
   const auto own = [](const fs::path& of) {
-    return has_results(of) ? of : has_results(of / "evaluation") ? of / "evaluation" : fs::path();
+    return has_results(of) ? of : has_results(evaluation_folder(of)) ? evaluation_folder(of) : fs::path();
   };
-  if (const auto here = own(folder); !here.empty()) return {here};
+  if (const auto here = own(path); !here.empty()) return {here};
+  if (fs::is_regular_file(path) || is_run(path))
+    throw DataError(
+        fmt::format("{0}: was not evaluated yet: priornet evaluate {0} --data SET --ood SET does it, with "
+                    "sets that it did not learn from",
+                    path.string()));
   std::vector<fs::path> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
+  for (const auto& entry : fs::directory_iterator(path, error))
     if (const auto there = own(entry.path()); !there.empty()) found.push_back(there);
-  if (error) throw DataError(fmt::format("{}: cannot be read: {}", folder.string(), error.message()));
+  if (error) throw DataError(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
   if (found.empty())
     throw DataError(fmt::format(
         "{}: holds no results: there should be a results.json, as priornet reproduce leaves in its folder and priornet "
         "evaluate in RUN/evaluation",
-        folder.string()));
+        path.string()));
   std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()),
+              found.end());  // a model file and its evaluation lie in one folder
   return found;
 }
 
@@ -99,7 +118,7 @@ StoredResults read_results(const fs::path& folder) {
   json["seeds"] = std::move(numbers);
   json.erase("cells");
   json["folder"] = name_of(folder);
-  for (const auto* stem : {"curves", "images", "maps"}) {
+  for (const auto* stem : {"curves", "examples", "images", "maps"}) {
     const auto beside = folder / fmt::format("{}.json", stem);
     if (fs::is_regular_file(beside)) json[stem] = read_document(beside);
   }

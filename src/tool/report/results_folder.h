@@ -7,7 +7,7 @@
 #include "tool/report/table.h"
 
 // What `reproduce` and `evaluate` leave for reports: results.json with tables and how it was run; curves.json,
-// images.json and maps.json beside it, as there are.
+// examples.json, images.json and maps.json beside it, as there are.
 
 namespace priornet {
 
@@ -19,9 +19,12 @@ struct StoredResults {
   std::string document;  ///< JSON: results.json but for what each seed says, the folder's name, the other files by stem
 };
 
-/// The folders with a results.json: the folder itself, else its folder `evaluation`, else the same of those right below
-/// it, in the order of their names. DataError if there is none.
-std::vector<std::filesystem::path> folders_with_results(const std::filesystem::path& folder);
+/// Where an evaluation leaves its results: RUN/evaluation of a run's folder, MODEL.evaluation beside MODEL.priornet.
+std::filesystem::path evaluation_folder(const std::filesystem::path& run_or_model);
+
+/// The folders with a results.json: the folder itself, else its evaluation_folder(), else the same of what lies right
+/// below it, in the order of their names; of a model file its evaluation_folder(). DataError if there is none.
+std::vector<std::filesystem::path> folders_with_results(const std::filesystem::path& path);
 
 /// DataError that names the file for one that cannot be read, is no JSON or has no tables.
 StoredResults read_results(const std::filesystem::path& folder);

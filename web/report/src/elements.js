@@ -24,3 +24,6 @@ export function bytesOf(base64) {
 // Text with `code` in it.
 export const withCode = (text) =>
   text.split("`").map((part, index) => (index % 2 === 1 ? h("code", {}, part) : part));
+
+// A number and its sign stay on one line.
+export const together = (text) => text.replaceAll(" %", "\u00a0%");

@@ -38,7 +38,7 @@ function tile(image, pixels, index, { classes, shape, measure }, top) {
   return h("figure", { class: "tile", title: about, tabindex: "0", role: "img", "aria-label": about },
     picture(pixels, shape, index), bars(values, top, image.class),
     h("figcaption", {}, h("span", { class: isWrong ? "wrong" : undefined }, isWrong ? `${name} ✗` : name),
-      h("small", {}, image.alpha ? `α₀ ${total >= 100 ? Math.round(total) : total.toPrecision(3)}` : `p ${short(Math.max(...values))}`)));
+      h("small", {}, image.alpha ? `α₀ ${total >= 100 && total < 1e5 ? Math.round(total) : short(Number(total.toPrecision(3)))}` : `p ${short(Math.max(...values))}`)));
 }
 
 export function images(data) {

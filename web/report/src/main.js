@@ -1,9 +1,12 @@
 import "./style.css";
 import { calibration } from "./calibration.js";
 import { h } from "./elements.js";
+import { examples } from "./examples.js";
 import { explorer } from "./explorer.js";
 import { images } from "./images.js";
 import { maps } from "./maps.js";
+import { mistakes } from "./mistakes.js";
+import { firstScreen, foreign, outcomes } from "./outcomes.js";
 import { reasons } from "./reasons.js";
 import { record, trivial } from "./record.js";
 import { simplexes } from "./simplex.js";
@@ -11,11 +14,14 @@ import { headlines, scoreBar } from "./summary.js";
 import { comparisonKey, tableElement } from "./tables.js";
 import { themeButton } from "./theme.js";
 import { training } from "./training.js";
+import { trust } from "./trust.js";
 
 const paper = "Predictive Uncertainty Estimation via Prior Networks";
 
-// The sections of an experiment; one that has no data is null and left out.
-function sectionsOf(results) {
+const isThere = ([, , content]) => content;
+
+// What a specialist asks for: of an experiment in full view, of one model behind a fold.
+function researchSections(results) {
   const { curves, tables = [] } = results;
   const hasPublished = tables.some((table) => table.rows.some((row) => row.some((cell) => cell?.published !== undefined)));
   return [
@@ -29,13 +35,33 @@ function sectionsOf(results) {
     ["trivial", "What needs no network", results.trivial?.length > 0 && trivial(results.trivial)],
     ["training", "Training", curves?.models.length > 0 && training(curves)],
     ["simplex", "Distributions on a simplex", results.maps && simplexes()],
-    ["record", "How this was run", record(results)],
-  ].filter(([, , content]) => content);
+  ].filter(isThere);
 }
+
+// Of one model, for who decides about it; the numbers of specialists stand at the end, folded.
+function modelSections(results, id) {
+  const { summary } = results;
+  const research = researchSections(results).map(([name, title, content]) =>
+    h("section", { id: `${id}-${name}`, "data-section": `${id}-${name}` }, h("h4", { class: "part" }, title), content));
+  return [
+    ["outcomes", "What it hands back, and why", outcomes(summary)],
+    ["mistakes", "Where it is wrong", mistakes(summary)],
+    ["trust", "How far to believe it", trust(summary)],
+    ["foreign", "Inputs that belong to none of its classes", foreign(summary)],
+    ["examples", "Examples", results.examples && examples(results.examples)],
+    ["details", "For specialists", h("details", { class: "specialists" },
+      h("summary", {}, "Every measure with its detection tables, curves and histograms; training"), research)],
+    ["record", "How this was run", record(results)],
+  ].filter(isThere);
+}
+
+// The sections of an experiment; one that has no data is left out.
+const sectionsOf = (results, id) =>
+  results.summary ? modelSections(results, id) : [...researchSections(results), ["record", "How this was run", record(results)]];
 
 function experiment(results, index, all) {
   const id = `experiment-${index + 1}`;
-  const sections = sectionsOf(results).map(([name, title, content]) => ({ id: `${id}-${name}`, title, content }));
+  const sections = sectionsOf(results, id).map(([name, title, content]) => ({ id: `${id}-${name}`, title, content }));
   const single = all.length === 1;
   // Several results may have one title: their folders tell them apart.
   const title = () => [results.title ?? results.experiment, !single && results.folder && h("small", { class: "folder" }, results.folder)];
@@ -44,9 +70,10 @@ function experiment(results, index, all) {
     title,
     sections,
     element: h("section", { id, class: "experiment" },
-      h("header", {}, h(single ? "h1" : "h2", {}, title()), results.lead && h("p", { class: "lead" }, results.lead), results.run?.command && h("p", { class: "command" }, h("code", {}, results.run.command))),
-      headlines(results), scoreBar(results.tables ?? []),
-      sections.map((part) => h("section", { id: part.id, "data-section": part.id }, h("h3", {}, part.title), part.content))),
+      h("header", {}, h(single ? "h1" : "h2", {}, title()), results.lead && h("p", { class: "lead" }, results.lead),
+        !results.summary && results.run?.command && h("p", { class: "command" }, h("code", {}, results.run.command))),
+      results.summary ? firstScreen(results.summary) : [headlines(results), scoreBar(results.tables ?? [])],
+      sections.map((part) => h("section", { id: part.id, "data-section": part.id }, h(single ? "h2" : "h3", { class: "section" }, part.title), part.content))),
   };
 }
 
@@ -70,12 +97,13 @@ function start() {
     h("div", { class: "top" }, h("span", { class: "brand" }, "priornet", h("small", {}, " report")), themeButton()),
     h("div", { class: "layout" }, contents(experiments),
       h("main", { id: "main" },
-        !single && h("header", { class: "page" }, h("h1", {}, "Prior Networks, reproduced"),
-          h("p", {}, `${experiments.length} results of priornet, the published numbers beside ours where there are any.`)),
+        !single && h("header", { class: "page" }, h("h1", {}, all.some((results) => results.summary) ? "Results" : "Prior Networks, reproduced"),
+          h("p", {}, `${experiments.length} results of priornet, published numbers beside ours where there are any.`)),
         !single && h("ul", { class: "overview" }, experiments.map((entry, i) =>
           h("li", { class: "card" }, h("a", { href: `#${entry.id}` }, entry.title()), h("p", {}, all[i].lead ?? ""), scoreBar(all[i].tables ?? [])))),
         experiments.map((entry) => entry.element),
-        h("footer", {}, `Published numbers: “${paper}”, Malinin and Gales, 2018. This page was written by priornet report.`))));
+        h("footer", {}, all.some((results) => !results.summary) && `Published numbers: “${paper}”, Malinin and Gales, 2018. `,
+          "This page was written by priornet report; it opens from disk and fetches nothing."))));
 }
 
 start();

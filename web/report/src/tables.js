@@ -3,11 +3,17 @@ import { h, withCode } from "./elements.js";
 
 const isNumber = (cell) => typeof cell === "object";
 
-function cellElement(cell, numeric, header) {
+// "90.12 [88.00, 92.00]": the interval on a line of its own, so that the columns of a wide table fit.
+function numberText(text) {
+  const [, value, interval] = /^(.*?) (\[.*\])$/.exec(text) ?? [];
+  return interval ? h("span", {}, value, h("small", { class: "interval" }, ` ${interval.slice(1, -1).replace(", ", " – ")}`)) : text;
+}
+
+function cellElement(cell, numeric, header, column) {
   const tag = header ? "th" : "td";
-  const attributes = { class: numeric ? "number" : undefined, scope: header ? "row" : undefined };
-  if (cell === "-") return h(tag, { class: "none" }, "–");
-  if (!isCompared(cell)) return h(tag, attributes, isNumber(cell) ? cell.text : withCode(cell));
+  const attributes = { class: numeric ? "number" : undefined, scope: header ? "row" : undefined, "data-label": header ? undefined : column };
+  if (cell === "-") return h(tag, { class: "none", "data-label": attributes["data-label"] }, "–");
+  if (!isCompared(cell)) return h(tag, attributes, isNumber(cell) ? numberText(cell.text) : withCode(cell));
   const kind = standing(cell);
   const half = (cell.high - cell.low) / 2;
   const about = `ours ${cell.value.toFixed(2)}, 95 % interval ${cell.low.toFixed(2)} to ${cell.high.toFixed(2)}; ` +
@@ -35,16 +41,15 @@ export function tableElement(table) {
     const repeats = before !== null && typeof row[0] === "string" && row[0] === before && firstNumber > 1;
     const starts = before !== null && !repeats && firstNumber > 1;
     before = row[0];
-    const cells = row.map((cell, c) => cellElement(cell, numeric[c], c < firstNumber && !numeric[c]));
+    const cells = row.map((cell, c) => cellElement(cell, numeric[c], c < firstNumber && !numeric[c], table.columns[c]));
     if (repeats) cells[0].classList.add("repeated");
     return h("tr", { class: starts ? "starts" : undefined }, cells);
   });
   return h("div", { class: "card table" },
     h("h4", { id }, table.title),
-    h("div", { class: "scroll", tabindex: "0", role: "group", "aria-labelledby": id },
-      h("table", { "aria-labelledby": id },
-        h("thead", {}, h("tr", {}, table.columns.map((column, c) =>
-          h("th", { scope: "col", class: numeric[c] ? "number" : undefined }, column)))),
-        h("tbody", {}, body))),
+    h("table", { "aria-labelledby": id },
+      h("thead", {}, h("tr", {}, table.columns.map((column, c) =>
+        h("th", { scope: "col", class: numeric[c] ? "number" : undefined }, column)))),
+      h("tbody", {}, body)),
     table.notes.length > 0 && h("ul", { class: "notes" }, table.notes.map((note) => h("li", {}, withCode(note.replace(" In brackets: the paper's cell.", ""))))));
 }

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <priornet/deploy/predictor.h>
+#include <priornet/learning/evaluation.h>
+#include <priornet/uncertainty/decision.h>
+#include <torch/types.h>
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+// What a person who decides about a model asks: what it is, how often it is wrong, what share of inputs it hands back
+// to people and why, how far its probabilities can be believed. `priornet evaluate` says it in words and as JSON, the
+// report as a page.
+
+namespace priornet {
+
+/// What a model says of the inputs of a set, and what is true of them.
+struct JudgedSet {
+  std::string name;
+  torch::Tensor probabilities;      ///< float64 [N, K]: calibrated, where the model is
+  torch::Tensor labels;             ///< int64 [N], as the model numbers its classes; undefined of a foreign set
+  std::vector<Decision> decisions;  ///< one per input; empty of a model that was not calibrated
+
+  int64_t size() const { return probabilities.size(0); }
+  /// bool [N]: the inputs with this verdict; of a model that was not calibrated all are accepted.
+  torch::Tensor with(Verdict verdict) const;
+  int64_t count(Verdict verdict) const { return with(verdict).sum().item<int64_t>(); }
+  int64_t handed_back() const { return size() - count(Verdict::kAccept); }
+};
+
+/// An evaluation with the model that it is of.
+struct ModelReport {
+  const ModelFile& model;
+  const EvaluationReport& report;
+  JudgedSet test;                  ///< the in-distribution set
+  std::vector<JudgedSet> foreign;  ///< the others, in their order
+};
+
+/// The sets of an evaluation, in its order.
+struct EvaluatedSets {
+  const Dataset& inside;
+  const std::vector<Dataset>& outside;
+};
+
+/// Asks a calibrated model for its verdicts; of one that is not, the evaluation's scores say all there is.
+ModelReport model_report(const ModelFile& model, const EvaluationReport& report, const EvaluatedSets& sets,
+                         Progress& progress);
+
+/// Wilson's 95 % interval of a share: it does not collapse where there are few. `total` above 0.
+Estimate share_of(int64_t count, int64_t total);
+
+/// One number of the first screen, with what a reader needs to know of it.
+struct KeyFigure {
+  std::string name;    ///< for machines: "error", "handed_back", "accepted_error", "calibration", "noticed"
+  std::string value;   ///< "3.25 %"
+  std::string label;   ///< "wrong, if every answer is taken"
+  std::string detail;  ///< in a sentence or two
+};
+std::vector<KeyFigure> key_figures(const ModelReport& report);
+
+/// What the model is and what it was tested on, in a sentence or two.
+std::string description(const ModelReport& report);
+
+/// What becomes of a thousand inputs like those of the test set, in a sentence.
+std::string bottom_line(const ModelReport& report);
+
+/// A set as a sentence calls it: of a path the last part, without what is behind a comma.
+std::string short_set_name(const std::string& name);
+
+/// What a reader should be careful with, a sentence or two each: a trivial statistic that beats the network, more
+/// handed back than promised, few inputs. Most reports have none.
+std::vector<std::string> warnings(const ModelReport& report);
+
+/// Description, key figures and warnings, for a terminal.
+std::string to_text(const ModelReport& report);
+
+/// All of it: {"description", "bottom_line", "key_figures", "warnings", "model", "operating_point", "test", "foreign"}.
+/// "test" has the errors, the verdicts by cause, the confusion matrix (rows: what is true), the errors per class, the
+/// reliability before and after the temperature, and the error of what is accepted against the share that is.
+nlohmann::ordered_json summary_json(const ModelReport& report);
+
+}  // namespace priornet
