@@ -1,12 +1,22 @@
 import { latest, metadata, models, predict, Refused, useToken } from "./client.js";
 import { imageExamples, knowsDigits, patternImage, tableExamples } from "./examples.js";
-import { Pad } from "./pad.js";
+import { Pad, takeDrops } from "./pad.js";
 import { Simplex } from "./simplex.js";
 import { modelImage } from "./strokes.js";
-import { View } from "./view.js";
+import { short as shortNumber, View } from "./view.js";
 
 const byId = (id) => document.getElementById(id);
-let model, shape, view, simplex, pad, file, morph;
+let model, shape, view, simplex, pad, file, morph, kind;
+
+// What a model takes decides what the page opens with. Small grey images can be drawn; a photograph is dropped or chosen.
+const kinds = {
+  drawing: ["Draw something", "The answer follows as you draw."],
+  photo: ["Choose a photo", "The answer follows at once."],
+  row: ["Fill in a row", "The answer follows as you type."],
+};
+const largestDrawing = 64;
+const kindOf = ([channels, height, width]) =>
+  height === undefined ? "row" : channels === 1 && Math.max(height, width) <= largestDrawing ? "drawing" : "photo";
 
 // No answer stays beside an input, or a model, that it is not of.
 function showNone(name, words) {
@@ -37,7 +47,7 @@ async function withToken(work) {
 
 // Without a body there is nothing to ask about.
 const ask = latest(async (body) => {
-  if (!body) return showNone("Draw something", "The answer follows as you draw.");
+  if (!body) return showNone(...kinds[kind]);
   const asked = model;
   const start = performance.now();
   try {
@@ -81,6 +91,10 @@ function preview(image) {
 }
 
 function inputChanged() {
+  const isPhoto = kind === "photo";
+  byId("photo-drop").hidden = !isPhoto || pad.image !== null;
+  byId("pad").hidden = isPhoto && pad.image === null;
+  byId("clear").hidden = byId("choose").hidden = byId("seen").parentElement.parentElement.hidden = isPhoto && pad.image === null;
   if (pad.image) {
     const canvas = byId("invert").checked ? inverted(copied(pad.image)) : pad.image;
     preview(canvas);
@@ -153,15 +167,39 @@ function showExamples(groups) {
     }));
 }
 
-function showTable({ feature_names: names }) {
+// One field per column, with the values that most rows have.
+function showTable({ feature_names: names, feature_means: means, feature_deviations: deviations }) {
   byId("table-input").replaceChildren(
     ...Array.from({ length: shape[0] }, (_, i) => {
       const label = document.createElement("label");
       const input = document.createElement("input");
-      Object.assign(input, { type: "number", step: "any", value: "0" });
-      label.append(names?.[i] ?? `feature ${i + 1}`, input);
+      Object.assign(input, { type: "number", step: "any", value: "0", name: names?.[i] ?? `feature ${i + 1}` });
+      const title = document.createElement("span");
+      title.textContent = input.name;
+      label.append(title, input);
+      if (means?.length > 0) {
+        const usual = document.createElement("small");
+        const [low, high] = [-2, 2].map((factor) => shortNumber(means[i] + factor * deviations[i]));
+        usual.textContent = `usual: ${low} to ${high}`;
+        label.append(usual);
+      }
       return label;
     }));
+}
+
+const listedClasses = 12;
+const listed = (names) =>
+  names.length <= listedClasses + 1 ? names.join(", ") : `${names.slice(0, listedClasses).join(", ")} and ${names.length - listedClasses} more`;
+
+// What the model is, for who opens the page without knowing.
+function introduce(name, { class_names: classes, calibrated, false_alarm: rate }) {
+  const [channels, height, width] = shape;
+  const takes = kind === "row" ? `rows of ${channels} column${channels === 1 ? "" : "s"}` : `${channels === 1 ? "grey" : "colour"} images, at ${width} × ${height} pixels,`;
+  byId("name").textContent = name;
+  document.title = `${name} · priornet`;
+  byId("about").textContent = `Sorts ${takes} into ${classes.length} classes: ${listed(classes)}. ` +
+    (calibrated ? `Of inputs like those it was calibrated on it hands back at most ${shortNumber(100 * rate)} %, on average.`
+      : "It was not calibrated, so that it gives no verdict.");
 }
 
 function switchTo(shown) {
@@ -178,7 +216,9 @@ async function start(name) {
   model = name;
   const { inputs, parameters } = await withToken(() => metadata(name));
   shape = inputs[0].shape.slice(1);
-  const images = shape.length === 3;
+  kind = kindOf(shape);
+  const images = kind !== "row";
+  introduce(name, parameters);
   view = new View(parameters);
   simplex = new Simplex(byId("triangle"), byId("corners"), parameters.class_names);
   for (const button of document.querySelectorAll("[data-view]")) button.hidden = button.dataset.view !== "probabilities" && !parameters.dirichlet;
@@ -187,6 +227,15 @@ async function start(name) {
   byId("image-input").hidden = !images;
   byId("table-input").hidden = images;
   if (images) {
+    pad.isDrawable = kind === "drawing";
+    byId("pad").tabIndex = pad.isDrawable ? 0 : -1;
+    byId("pad").setAttribute("aria-label", pad.isDrawable ? "Drawing pad" : "The photo");
+    for (const id of ["draw-hint", "undo", "centre-switch"]) byId(id).hidden = !pad.isDrawable;
+    byId("clear").textContent = pad.isDrawable ? "Clear" : "Another photo";
+    byId("photo-hint").textContent = `It is brought to ${shape[2]} × ${shape[1]} pixels, as in training. It goes to this server alone.`;
+    pad.set([]);
+    file = undefined;
+    offerMorph();
     byId("centre").checked = knowsDigits(parameters.class_names);
     showExamples(imageExamples(parameters.class_names));
     inputChanged();
@@ -203,10 +252,12 @@ async function open() {
   byId("clear").addEventListener("click", () => (pad.set([]), offerMorph(), inputChanged()));
   byId("morph-at").addEventListener("input", ({ target }) => (pad.set(morph.strokes(target.valueAsNumber)), inputChanged()));
   byId("undo").addEventListener("click", () => pad.undo());
-  byId("file").addEventListener("change", ({ target }) => {
-    if (target.files.length > 0) takeFile(target.files[0]);
-    target.value = ""; // the same file may be chosen again
-  });
+  for (const id of ["file", "photo"])
+    byId(id).addEventListener("change", ({ target }) => {
+      if (target.files.length > 0) takeFile(target.files[0]);
+      target.value = ""; // the same file may be chosen again
+    });
+  takeDrops(byId("photo-drop"), takeFile);
   for (const id of ["centre", "invert"]) byId(id).addEventListener("change", inputChanged);
   byId("table-input").addEventListener("input", tableChanged);
   byId("table-input").addEventListener("submit", (event) => event.preventDefault());

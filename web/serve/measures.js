@@ -19,9 +19,13 @@ export class Measures {
     return this.table.get(name)?.label ?? name.replaceAll("_", " ");
   }
 
+  unit(name) {
+    return this.table.get(name)?.unit;
+  }
+
   // "Entropy in nats"
   labelWithUnit(name) {
-    const unit = this.table.get(name)?.unit;
+    const unit = this.unit(name);
     return unit ? `${this.label(name)} in ${unit}` : this.label(name);
   }
 

@@ -1,8 +1,20 @@
 // The drawing pad: by pointer, by finger, by keyboard; images are dropped on it.
 import { paint } from "./strokes.js";
 
+// Files that are dropped on an element.
+export function takeDrops(element, dropped) {
+  element.addEventListener("dragover", (event) => (event.preventDefault(), element.classList.add("dropping")));
+  element.addEventListener("dragleave", () => element.classList.remove("dropping"));
+  element.addEventListener("drop", (event) => {
+    event.preventDefault();
+    element.classList.remove("dropping");
+    if (event.dataTransfer.files.length > 0) dropped(event.dataTransfer.files[0]);
+  });
+}
+
 export class Pad {
   constructor(canvas, changed, dropped) {
+    this.isDrawable = true; // else it only shows images
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
     this.changed = changed;
@@ -15,13 +27,7 @@ export class Pad {
     for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (this.pointer = undefined));
     canvas.addEventListener("keydown", (event) => this.key(event));
     for (const end of ["focus", "blur"]) canvas.addEventListener(end, () => this.draw());
-    canvas.addEventListener("dragover", (event) => (event.preventDefault(), canvas.classList.add("dropping")));
-    canvas.addEventListener("dragleave", () => canvas.classList.remove("dropping"));
-    canvas.addEventListener("drop", (event) => {
-      event.preventDefault();
-      canvas.classList.remove("dropping");
-      if (event.dataTransfer.files.length > 0) dropped(event.dataTransfer.files[0]);
-    });
+    takeDrops(canvas, dropped);
     this.draw();
   }
 
@@ -39,7 +45,7 @@ export class Pad {
   }
 
   begin(event) {
-    if (event.button !== 0) return;
+    if (event.button !== 0 || !this.isDrawable) return;
     this.pointer = event.pointerId;
     this.byPointer = true;
     this.canvas.setPointerCapture(event.pointerId);
@@ -52,6 +58,7 @@ export class Pad {
   }
 
   key(event) {
+    if (!this.isDrawable) return;
     const step = event.shiftKey ? 0.01 : 0.04;
     const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
     this.byPointer = false;

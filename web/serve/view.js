@@ -2,13 +2,13 @@
 import { Measures, position } from "./measures.js";
 
 const byId = (id) => document.getElementById(id);
-function short(value) {
+export function short(value) {
   if (value === null || value === undefined) return "–";
   const size = Math.abs(value);
   if (size >= 1e6 || (size > 0 && size < 1e-4)) return value.toExponential(1);
   return Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
 }
-const names = { accept: "Accept", ambiguous: "Ambiguous", unfamiliar: "Unfamiliar", undecided: "Undecided" };
+const names = { accept: "Accepted", ambiguous: "Handed back: ambiguous", unfamiliar: "Handed back: unfamiliar", undecided: "Handed back: undecided" };
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
@@ -26,6 +26,7 @@ export class View {
     this.view = parameters.dirichlet ? "alphas" : "probabilities";
     this.gauges = this.measures.gauges(parameters.watches).map((gauge) => {
       const value = element("span", {}, "–");
+      const spoke = element("em", { class: "spoke", hidden: "" }, "speaks against the answer");
       const fill = element("div", { class: "fill" });
       const track = element("div", { class: "track" }, fill);
       if (gauge.limit !== undefined) {
@@ -34,8 +35,8 @@ export class View {
         track.append(mark);
       }
       const box = element("div", { class: "gauge", "data-measure": gauge.measure }, element("b", {}, gauge.title, value), track,
-        element("p", {}, `${this.measures.labelWithUnit(gauge.measure)}: ${gauge.meaning}`));
-      return { ...gauge, box, value, fill };
+        element("p", {}, `${this.measures.labelWithUnit(gauge.measure)}: ${gauge.meaning}`), spoke);
+      return { ...gauge, box, value, fill, spoke };
     });
     byId("gauges").replaceChildren(...this.gauges.map((gauge) => gauge.box));
     this.bars = parameters.class_names.map((name) => {
@@ -51,7 +52,8 @@ export class View {
     this.answer = undefined;
     byId("gauges").dataset.verdict = "none";
     byId("time").textContent = "";
-    for (const { box, value, fill } of this.gauges) {
+    for (const { box, value, fill, spoke } of this.gauges) {
+      spoke.hidden = true;
       value.textContent = "–";
       fill.style.width = "0";
       box.classList.remove("over");
@@ -68,15 +70,23 @@ export class View {
     byId("class").replaceChildren(answer.prediction, " ", element("small", {}, `${(100 * answer.probability).toFixed(answer.probability > 0.9995 ? 0 : 1)} %`));
     byId("words").textContent = answer.words.replace(/^(Ambiguous|Unfamiliar|Undecided): ./, (start) => start.at(-1).toUpperCase());
     byId("time").textContent = `Answered in ${Math.round(milliseconds)} ms${answer.p_value === undefined ? "" : `; p-value ${short(answer.p_value)}`}.`;
-    for (const { measure, limit, box, value, fill } of this.gauges) {
+    const spoken = this.spokenOf(answer);
+    for (const { measure, limit, box, value, fill, spoke } of this.gauges) {
+      spoke.hidden = measure !== spoken;
       const found = answer[measure];
       value.textContent = short(found);
       fill.style.width = `${100 * Math.min(1, position(measure, found, this.classes))}%`;
       box.classList.toggle("over", limit !== undefined && found > limit);
     }
     byId("all").querySelector("tbody").replaceChildren(
-      ...this.measures.names.map((name) => element("tr", {}, element("td", {}, this.measures.label(name)), element("td", {}, short(answer[name])))));
+      ...this.measures.names.map((name) => element("tr", {}, element("td", {}, this.measures.label(name)), element("td", {}, [short(answer[name]), this.measures.unit(name)].filter(Boolean).join(" ")))));
     this.showBars();
+  }
+
+  // What spoke against the answer: the server says it, or the watch of that cause does.
+  spokenOf(answer) {
+    if (!answer.verdict || answer.verdict === "accept") return undefined;
+    return answer.verdict_by ?? this.parameters.watches.find(({ cause }) => cause === answer.verdict)?.measure;
   }
 
   // At most twelve classes: the likeliest, in their own order.
