@@ -33,7 +33,10 @@ void write_case(const std::filesystem::path& folder, const ExportCase& sample) {
   for (const auto& [name, values] : said.scores) expected(name, values);
   if (said.log_alpha.defined() && sample.model.run.members.size() == 1 && sample.model.dropout_samples == 0)
     expected("logits", said.log_alpha);
-  nlohmann::json about = {{"input", signature.input.name}, {"random", sample.model.dropout_samples > 0}};
+  nlohmann::json about = {{"input", signature.input.name},
+                          {"random", sample.model.dropout_samples > 0},
+                          {"detectors", nlohmann::json::array()}};
+  for (const auto& one : sample.model.detectors) about["detectors"].push_back(one.name);
   if (sample.model.points) {
     std::vector<double> p_values, verdicts;
     for (const auto& decision : said.decisions) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <priornet/deploy/model_file.h>
+#include <priornet/deploy/predictor.h>
 #include <priornet/learning/inference.h>
 #include <priornet/learning/tensor_file.h>
 #include <priornet/uncertainty/errors.h>
@@ -91,6 +92,29 @@ TEST(ModelFile, HoldsEnsemblesForRowsOfNumbers) {
   EXPECT_FALSE(read.points);
 }
 
+// Every detector that a model file may hold, on both kinds of input: the same scores to the last bit.
+TEST(ModelFile, HoldsDetectorsWithWhatTheyLearnt) {
+  const TemporaryFolder folder;
+  auto images = small_model();
+  images.detectors = small_detectors(images, usable_detectors(*images.run.members[0], false));
+  auto table = small_table_model();
+  table.detectors = small_table_detectors(table, usable_detectors(*table.run.members[0], false));
+  for (const auto& [written, inputs] :
+       {std::pair{images, small_images(20, 3).inputs}, std::pair{table, torch::randn({20, 3}, make_generator(4))}}) {
+    write_model_file(folder / "m", written);
+    const auto read = read_model_file(folder / "m");
+    EXPECT_EQ(score_names(read), score_names(written));
+    const auto wanted = Predictor(written).predict(inputs).scores;
+    const auto found = Predictor(read).predict(inputs).scores;
+    ASSERT_EQ(found.size(), wanted.size());
+    EXPECT_GE(read.detectors.size(), 5u);
+    for (size_t s = 0; s < found.size(); ++s) {
+      EXPECT_EQ(found[s].name, score_names(read)[s]);
+      EXPECT_TRUE(found[s].values.equal(wanted[s].values)) << found[s].name;
+    }
+  }
+}
+
 TEST(ModelFile, NoticesDamageAndTruncation) {
   const TemporaryFolder folder;
   write_model_file(folder / "good", small_table_model());
@@ -161,6 +185,38 @@ TEST(ModelFile, RefusesWeightsOfAnotherNetwork) {
   EXPECT_EQ(missing.refusal(), "is of another network: it has 5 tensors of weights, here they are 4");
   tensors.back().name = "surplus";
   EXPECT_EQ(missing.refusal(), "holds a tensor surplus that its description does not name");
+}
+
+TEST(ModelFile, RefusesDetectorsThatDoNotFit) {
+  const auto model = [] {
+    auto made = small_table_model();
+    made.detectors = small_table_detectors(made, {"columns_shift"});
+    return ChangedModel(made);
+  };
+  auto unknown = model();
+  unknown.json()["detectors"] = {"columns_drift"};
+  EXPECT_EQ(unknown.refusal(), "has a detector columns_drift that this program does not know");
+  unknown.json()["detectors"] = {"entropy"};
+  EXPECT_EQ(unknown.refusal(), "has a detector entropy that this program does not know");
+  unknown.json()["detectors"] = {"image_statistics"};
+  EXPECT_EQ(unknown.refusal(),
+            "has a detector image_statistics that does not fit its network: it looks at images, and the network takes "
+            "rows of numbers");
+  unknown.json()["detectors"] = std::vector<std::string>(65, "gen");
+  EXPECT_EQ(unknown.refusal(), "has an absurd number of detectors");
+  unknown.json().erase("detectors");
+  EXPECT_EQ(unknown.refusal(), "holds a tensor detector-1.direction that its description does not name");
+
+  auto lacking = model();
+  std::erase_if(lacking.file().tensors, [](const auto& one) { return one.name == "detector-1.mean"; });
+  EXPECT_EQ(lacking.refusal(),
+            "has a detector columns_shift without what it learnt: detector: its state should have 2 tensors, found 1");
+
+  auto wider = model();
+  for (auto& [name, values] : wider.file().tensors)
+    if (name.starts_with("detector-1.")) values = torch::ones({4}, torch::kFloat64);
+  EXPECT_EQ(wider.refusal(),
+            "has a detector that does not fit its network: columns_shift: should look at rows of 4 numbers, found 3");
 }
 
 TEST(ModelFile, TakesNoMemoryForWhatIsMerelyClaimed) {

@@ -40,7 +40,7 @@ TEST(PlainPredictions, AreJsonWithTheNamesThatColumnsHave) {
   std::vector<std::string> keys = {"prediction", "probability"};
   keys.insert(keys.end(), measures.begin(), measures.end());
   const auto without_verdict = keys;
-  keys.insert(keys.end(), {"p_value", "verdict"});
+  keys.insert(keys.end(), {"p_value", "verdict", "verdict_by"});
   const auto keys_of = [](const nlohmann::ordered_json& object) {
     std::vector<std::string> found;
     for (const auto& [key, value] : object.items()) found.push_back(key);
@@ -50,6 +50,7 @@ TEST(PlainPredictions, AreJsonWithTheNamesThatColumnsHave) {
   EXPECT_EQ(json["prediction"], classes[static_cast<size_t>(said.prediction[2].item<int64_t>())]);
   EXPECT_EQ(json["entropy"], said.score("entropy")->index({2}).item<double>());
   EXPECT_EQ(json["verdict"], verdict_name(said.decisions[2].verdict));
+  EXPECT_EQ(json["verdict_by"], said.decisions[2].watch);
   model.points.reset();
   EXPECT_EQ(keys_of(prediction_json({classes, measures}, plain_predictions(Predictor(model).predict(inputs)), 2)),
             without_verdict);

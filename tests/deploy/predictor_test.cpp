@@ -30,6 +30,50 @@ TEST(Predictor, SaysWhatScoringSays) {
   EXPECT_EQ(said.decisions.size(), 30u);
 }
 
+// Also where the network is asked with dropout at work, which detectors do not see.
+TEST(Predictor, GivesTheScoresOfItsDetectorsToo) {
+  auto model = small_model();
+  const std::vector<std::string> names = {"knn", "layers_mahalanobis", "vim"};
+  model.detectors = small_detectors(model, names);
+  const auto set = small_images(30, 3);
+  ScoringOptions options;
+  options.detectors = model.detectors;
+  NoProgress progress;
+  const auto scored = score(model.run, set, options, progress);
+  const auto said = Predictor(model).predict(set.inputs);
+  auto sampled = model;
+  sampled.dropout_samples = 3;
+  sampled.points.reset();
+  const auto with_dropout = Predictor(sampled).predict(set.inputs);
+  for (const auto& name : names) {
+    ASSERT_NE(said.score(name), nullptr) << name;
+    EXPECT_TRUE(torch::allclose(*said.score(name), *scored.find(name))) << name;
+    if (name == "vim") continue;  // it looks at logits too
+    EXPECT_TRUE(torch::allclose(*with_dropout.score(name), *scored.find(name))) << name;
+  }
+  EXPECT_EQ(Predictor(model).predict(set.inputs.narrow(0, 0, 0)).score("knn")->size(0), 0);
+}
+
+// A detector sees what the measure is blind to, and the answer says so.
+TEST(Predictor, RejectsByTheDetectorThatSpoke) {
+  auto model = small_table_model();
+  model.detectors = small_table_detectors(model, {"columns_shift"});
+  model.points =
+      small_points({{Verdict::kUnfamiliar, "differential_entropy"}, {Verdict::kUnfamiliar, "columns_shift"}});
+  model.points->watches[0].reference = torch::linspace(-1, 1e6, 50, torch::kFloat64);
+  model.points->watches[1].reference = torch::linspace(0, 3, 50, torch::kFloat64);
+  set_thresholds(*model.points);
+  const auto rows = model.preprocessing.mean + model.preprocessing.deviation * torch::tensor({{0.0F}, {20.0F}});
+  const auto decisions = Predictor(model).predict(rows).decisions;
+  EXPECT_EQ(decisions[0].verdict, Verdict::kAccept);
+  EXPECT_EQ(decisions[0].watch, "");
+  EXPECT_EQ(decisions[1].verdict, Verdict::kUnfamiliar);
+  EXPECT_EQ(decisions[1].watch, "columns_shift");
+  model.detectors.clear();
+  EXPECT_THROWS(DataError, Predictor(model).predict(rows),
+                "rows: watches columns_shift, which its network does not give");
+}
+
 TEST(Predictor, MakesProbabilitiesMilderByTheTemperature) {
   auto model = small_model();
   const auto inputs = small_images(30, 3).inputs;

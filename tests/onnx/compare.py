@@ -20,6 +20,14 @@ def answers_of(session, about, inputs):
             for i, name in enumerate(names)}
 
 
+def least_of(output, expected, about):
+    """What counts as 0 when differences are relative: logits are sums of numbers of that size. Detectors make much of small
+    differences: a thousandth of how far apart their scores are is what networks round."""
+    if output in about["detectors"]:
+        return 100 * np.std(expected[output])
+    return 1.0 if output == "logits" else 1e-9
+
+
 def compare(folder, providers):
     about = json.loads((folder / "case.json").read_text())
     expected = {path.stem: np.load(path) for path in (folder / "expected").iterdir()}
@@ -41,8 +49,7 @@ def compare(folder, providers):
         return finished(folder, line + ", dropout at work", failures)
     for output in sorted(set(expected) - {"verdict", "p_value", "prediction"}):
         wanted = expected[output]
-        # What counts as 0 when differences are relative: logits are sums of numbers of that size.
-        nothing = 1.0 if output == "logits" else 1e-9
+        nothing = least_of(output, expected, about)
         worst = np.max(np.abs(answers[output] - wanted) / np.maximum(np.abs(wanted), nothing))
         line += f", {output} {worst:.1e}"
         if not worst <= TOLERANCE:
@@ -55,7 +62,7 @@ def compare(folder, providers):
         near = np.zeros(len(differs), dtype=bool)  # some measure is at its threshold
         for measure, threshold in about["thresholds"].items():
             if threshold is not None:
-                near |= np.abs(expected[measure] - threshold) <= TOLERANCE * abs(threshold)
+                near |= np.abs(expected[measure] - threshold) <= TOLERANCE * max(abs(threshold), least_of(measure, expected, about))
         wrong = int(np.sum(differs & ~near))
         line += f", verdicts {wrong} differ (and {int(np.sum(differs & near))} at the threshold)"
         if wrong:
@@ -66,7 +73,7 @@ def compare(folder, providers):
         others = differences[about["calibration_rows"]:]
         moved = int(np.sum(~(others <= 1e-9)))
         line += f", p-values {moved} of {len(others)} moved, by {np.max(differences):.3f} at most"
-        if not np.max(differences) <= MOST_MOVED or moved > 0.01 * len(others) or len(others) == 0:
+        if not np.max(differences) <= MOST_MOVED or moved > (0.1 if about["detectors"] else 0.01) * len(others) or len(others) == 0:
             failures.append(f"{moved} p-values of {len(others)} differ, by up to {np.max(differences)}")
     return finished(folder, line, failures)
 

@@ -134,7 +134,7 @@ TEST(Detectors, NeighboursAreCountedAmongFeaturesOfLengthOne) {
         distances.push_back(std::sqrt(sum));
       }
       std::sort(distances.begin(), distances.end());
-      EXPECT_NEAR(found[i].item<double>(), distances[references == 300 ? 0 : 1], 2e-4);
+      EXPECT_NEAR(found[i].item<double>(), distances[references == 300 ? 0 : 1], 1e-6);
     }
   }
 }

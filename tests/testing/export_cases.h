@@ -5,6 +5,7 @@
 #include <priornet/learning/network.h>
 #include <priornet/learning/networks.h>
 #include <priornet/uncertainty/random.h>
+#include <testing/silent.h>
 #include <testing/small_networks.h>
 
 // Models of every kind with inputs, to be exported and held against the library's own answers. Weights are random: what
@@ -91,6 +92,14 @@ inline torch::Tensor hostile_logits(int64_t count) {
   return torch::where(kind.eq(2), rows + ahead, rows).clamp(-80, 80).contiguous();
 }
 
+/// Every detector that can be exported, fitted on made-up inputs as the networks take them.
+inline std::vector<NamedDetector> exported_detectors(const ModelFile& model, const torch::Tensor& inputs) {
+  auto names = usable_detectors(*model.run.members[0], false);
+  std::erase_if(names, [](const auto& name) { return name == "ash" || name == "image_statistics"; });
+  const auto labels = torch::arange(inputs.size(0)).remainder(static_cast<int64_t>(model.run.class_names.size()));
+  return fit_detectors(names, model.run.members, {inputs, labels, model.run.gives_dirichlet(), 1}, silent);
+}
+
 inline std::vector<ExportCase> export_cases(int64_t count) {
   auto generator = make_generator(11);
   std::vector<ExportCase> cases;
@@ -136,6 +145,15 @@ inline std::vector<ExportCase> export_cases(int64_t count) {
   resnet.channels = {4, 8};
   resnet.keep_dense = 0.5;
   add("resnet", random_model("dpn", resnet, 2), images(3), dirichlets);
+  const auto watching = [](Watched watched, const std::vector<std::string>& detectors) {
+    for (const auto& name : detectors) watched.emplace_back(Verdict::kUnfamiliar, name);
+    return watched;
+  };
+  for (const auto& [name, members] : {std::pair{"detectors", 1}, std::pair{"detectors-members", 2}}) {
+    auto model = random_model("dpn", resnet, members);
+    model.detectors = exported_detectors(model, images(3));
+    add(name, std::move(model), images(3), watching(dirichlet, {"layers_mahalanobis", "knn"}));
+  }
 
   for (const auto& name : model_names()) {
     auto options = small_network(name);
@@ -156,7 +174,9 @@ inline std::vector<ExportCase> export_cases(int64_t count) {
   table.preprocessing.feature_names = {"a", "b", "c"};
   auto rows = torch::randn({count, 3}, generator) * 9;
   rows[0] = torch::tensor({1e9F, -1e30F, 0.0F});  // values that no table should have
-  add("table", std::move(table), rows, {});
+  add("table", table, rows, {});
+  table.detectors = exported_detectors(table, torch::randn({3000, 3}, generator));
+  add("table-detectors", std::move(table), rows, watching(dirichlet, {"columns_mahalanobis", "columns_shift"}));
   return cases;
 }
 

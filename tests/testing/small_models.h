@@ -3,6 +3,7 @@
 #include <priornet/deploy/model_file.h>
 #include <priornet/learning/network.h>
 #include <priornet/learning/networks.h>
+#include <testing/silent.h>
 #include <testing/trained_small_run.h>
 
 namespace priornet {
@@ -18,6 +19,12 @@ inline OperatingPoints small_points(const std::vector<std::pair<Verdict, std::st
   points.calibration_size = 90;
   set_thresholds(points);
   return points;
+}
+
+/// Detectors for a model of small_images, fitted on those that it was trained on.
+inline std::vector<NamedDetector> small_detectors(const ModelFile& model, const std::vector<std::string>& names) {
+  const auto train = small_sets().train;
+  return fit_detectors(names, model.run.members, {train.inputs, train.labels, model.run.gives_dirichlet(), 1}, silent);
 }
 
 /// A trained network for small_images.
@@ -55,6 +62,13 @@ inline ModelFile small_table_model(const std::string& method = "dpn") {
   model.preprocessing.deviation = torch::tensor({1.0F, 0.5F, 2.0F});
   model.preprocessing.feature_names = {"a", "b", "c"};
   return model;
+}
+
+/// Detectors for it, fitted on 40 rows.
+inline std::vector<NamedDetector> small_table_detectors(const ModelFile& model, const std::vector<std::string>& names) {
+  const auto rows = torch::randn({40, 3}, make_generator(3));
+  return fit_detectors(names, model.run.members,
+                       {rows, rows.select(1, 0).gt(0).to(torch::kInt64), model.run.gives_dirichlet(), 1}, silent);
 }
 
 }  // namespace priornet

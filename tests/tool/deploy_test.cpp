@@ -51,6 +51,7 @@ TEST(Deploy, WalksFromAFolderOfImagesToVerdicts) {
   const auto report = nlohmann::json::parse(calibrated.out);
   EXPECT_EQ(report["calibration_size"], 60);
   EXPECT_EQ(report["watches"][0]["cause"], "unfamiliar");
+  EXPECT_EQ(report["watches"].back()["measure"], "layers_mahalanobis");
   EXPECT_NEAR(report["false_alarm_range"][1].get<double>(), 0.1153, 1e-4);  // Beta(3, 58) at 0.975
   EXPECT_LE(report["sets"][0]["rejected"], 2);                              // of 60, which three of 61 may be
   EXPECT_EQ(report["sets"][1]["size"], 200);
@@ -69,6 +70,8 @@ TEST(Deploy, WalksFromAFolderOfImagesToVerdicts) {
     const auto name = rows[i]["input"].get<std::string>();
     right += name.find("/" + rows[i]["prediction"].get<std::string>() + "/") != std::string::npos ? 1 : 0;
     EXPECT_EQ(rows[i]["verdict"] == "accept", rows[i]["p_value"] > 0.05);
+    EXPECT_EQ(rows[i]["verdict"] == "accept", rows[i]["verdict_by"] == "");
+    EXPECT_TRUE(rows[i]["layers_mahalanobis"].is_number());
   }
   EXPECT_GT(right, 180);
   const auto table = run_tool({"predict", model, files.at("test/left")});
@@ -194,6 +197,7 @@ TEST(Deploy, WalksFromATableToVerdicts) {
   EXPECT_EQ(rows[0]["prediction"], "oak");
   EXPECT_EQ(rows[1]["prediction"], "elm");
   EXPECT_EQ(rows[2]["verdict"], "unfamiliar") << rows[2];
+  EXPECT_TRUE(rows[2][rows[2]["verdict_by"].get<std::string>()].is_number()) << rows[2];
   EXPECT_EQ(rows[3]["error"], "column 2: \"oops\" is no finite number");
   EXPECT_EQ(rows[3]["row"], 3);
 
@@ -203,9 +207,59 @@ TEST(Deploy, WalksFromATableToVerdicts) {
   EXPECT_EQ(run_tool({"predict", model, input, "--out", model}).status, 2);
   EXPECT_EQ(lines_of(run_tool({"predict", model, input, "--format", "jsonl"}).out).size(), 4u) << "still there";
 
+  const auto verdicts = run_tool({"predict", model, input, "--format", "csv"});
+  EXPECT_NE(verdicts.out.find(",columns_mahalanobis,columns_shift,p_value,verdict,verdict_by,error\n"),
+            std::string::npos)
+      << verdicts.out;
+
   const auto csv = run_tool({"predict", run, input, "--format", "csv"});
   EXPECT_TRUE(csv.out.starts_with("input,row,prediction,probability,max_prob,entropy,")) << csv.out;
   EXPECT_EQ(csv.out.find("verdict"), std::string::npos);
+}
+
+TEST(Deploy, WatchesTheDetectorsThatItIsTold) {
+  const InputFiles files;
+  std::string text = "x,y,kind\n";
+  for (int i = 0; i < 120; ++i) text += fmt::format("{},{},{}\n", i % 7, i % 11, i % 2 == 0 ? "even" : "odd");
+  const auto data = files.text("t.csv", text) + ",label=kind";
+  const auto run = (files / "run").string();
+  const auto model = (files / "m.priornet").string();
+  ASSERT_EQ(run_tool({"train", "--data", data, "--out", run, "--epochs", "2"}).status, 0);
+  const auto watches = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"calibrate", run, "--out", model, "--json"});
+    const auto said = run_tool(arguments);
+    EXPECT_EQ(said.status, 0) << said.err;
+    std::vector<std::string> names;
+    const auto report = nlohmann::json::parse(said.out);
+    for (const auto& watch : report["watches"])
+      if (watch["cause"] == "unfamiliar") names.push_back(watch["measure"]);
+    return names;
+  };
+  const auto columns = [&] {
+    const auto said = run_tool({"predict", model, files.text("one.csv", "x,y\n1,2\n"), "--format", "jsonl"});
+    return lines_of(said.out).at(0);
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(watches({}), (Names{"differential_entropy", "columns_mahalanobis", "columns_shift"}));
+  EXPECT_EQ(watches({"--no-detectors"}), Names{"differential_entropy"});
+  EXPECT_FALSE(columns().contains("columns_shift"));
+  EXPECT_EQ(watches({"--watch", "knn", "--detectors", "all"}), (Names{"differential_entropy", "knn"}));
+  for (const auto* name : {"knn", "vim", "gen", "max_logit", "columns_shift"}) EXPECT_TRUE(columns().contains(name));
+  EXPECT_FALSE(columns().contains("odin"));
+
+  const auto refused = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"calibrate", run, "--out", model});
+    return run_tool(arguments).err;
+  };
+  EXPECT_NE(refused({"--watch", "knm"}).find("there is no detector knm: should be one of max_logit, gen, react, "),
+            std::string::npos);
+  EXPECT_NE(refused({"--detectors", "odin"}).find("odin takes passes of its own"), std::string::npos);
+  EXPECT_NE(refused({"--watch", "image_statistics"}).find("it looks at images"), std::string::npos);
+  EXPECT_NE(refused({"--no-detectors", "--watch", "knn"}).find("--no-detectors: "), std::string::npos);
+  fs::rename(files / "t.csv", files / "other.csv");
+  const auto kept = (files / "other.csv").string() + ",label=kind";
+  EXPECT_NE(refused({"--data", kept}).find("--no-detectors does without them"), std::string::npos);
+  EXPECT_EQ(watches({"--data", kept, "--no-detectors"}), Names{"differential_entropy"});
 }
 
 TEST(Deploy, GoesOnAfterAnInputThatTheNetworkHasNoAnswerTo) {

@@ -36,7 +36,7 @@ export class Measures {
   }
 
   // A gauge for data, distributional and total uncertainty each, by the measure that calibration watches, else the first that
-  // the model gives; and one for whatever else is watched.
+  // the model gives; and one for whatever else is watched, by its own name.
   gauges(watches) {
     const watched = watches.map((watch) => watch.measure);
     const candidates = [...watched, ...this.names.filter((name) => this.table.get(name)?.direction === "uncertainty")];
@@ -44,8 +44,10 @@ export class Measures {
     return [...new Set([...chosen, ...watched])]
       .filter((name) => this.names.includes(name))
       .map((name) => {
-        const [title, meaning] = meanings[this.cause(name)] ?? [this.label(name), "watched by the calibration"];
-        return { measure: name, title, meaning, limit: watches.find((watch) => watch.measure === name)?.threshold };
+        const [cause, meaning] = meanings[this.cause(name)] ?? [this.label(name), "watched by the calibration"];
+        const title = chosen.includes(name) ? cause : this.label(name);
+        const limit = watches.find((watch) => watch.measure === name)?.threshold;
+        return { measure: name, title, meaning, limit, detector: this.table.get(name)?.detector === true };
       });
   }
 }
@@ -56,9 +58,11 @@ function logGamma(x) {
 }
 
 // 0 to 1. Entropies go up to ln K; small values matter, so a square root spreads them. The differential entropy has no
-// lower end: it fades towards 0 far below that of a flat Dirichlet.
-export function position(measure, value, classes) {
+// lower end: it fades towards 0 far below that of a flat Dirichlet. A detector's score has a scale of its own: half way is its
+// limit.
+export function position({ measure, detector, limit }, value, classes) {
   if (value === null || value === undefined) return 0;
+  if (detector) return limit > 0 && value > 0 ? value / (value + limit) : 0;
   if (measure === "differential_entropy") return Math.exp((value + logGamma(classes)) / 20);
   if (measure === "energy") return 1 / (1 + Math.exp(-value / 2));
   return Math.sqrt(Math.min(1, Math.max(0, value / Math.log(classes))));

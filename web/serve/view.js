@@ -1,4 +1,4 @@
-// Shows an answer: verdict, gauges, bars, all measures.
+// Shows an answer: verdict, gauges, bars, all scores.
 import { Measures, position } from "./measures.js";
 
 const byId = (id) => document.getElementById(id);
@@ -31,7 +31,7 @@ export class View {
       const track = element("div", { class: "track" }, fill);
       if (gauge.limit !== undefined) {
         const mark = element("div", { class: "limit", title: `limit ${short(gauge.limit)}` });
-        mark.style.left = `${100 * Math.min(1, position(gauge.measure, gauge.limit, this.classes))}%`; // a limit may lie beyond all values
+        mark.style.left = `${100 * Math.min(1, position(gauge, gauge.limit, this.classes))}%`; // a limit may lie beyond all values
         track.append(mark);
       }
       const box = element("div", { class: "gauge", "data-measure": gauge.measure }, element("b", {}, gauge.title, value), track,
@@ -71,11 +71,12 @@ export class View {
     byId("words").textContent = answer.words.replace(/^(Ambiguous|Unfamiliar|Undecided): ./, (start) => start.at(-1).toUpperCase());
     byId("time").textContent = `Answered in ${Math.round(milliseconds)} ms${answer.p_value === undefined ? "" : `; p-value ${short(answer.p_value)}`}.`;
     const spoken = this.spokenOf(answer);
-    for (const { measure, limit, box, value, fill, spoke } of this.gauges) {
+    for (const gauge of this.gauges) {
+      const { measure, limit, box, value, fill, spoke } = gauge;
       spoke.hidden = measure !== spoken;
       const found = answer[measure];
       value.textContent = short(found);
-      fill.style.width = `${100 * Math.min(1, position(measure, found, this.classes))}%`;
+      fill.style.width = `${100 * Math.min(1, position(gauge, found, this.classes))}%`;
       box.classList.toggle("over", limit !== undefined && found > limit);
     }
     byId("all").querySelector("tbody").replaceChildren(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <priornet/learning/detector.h>
 #include <priornet/learning/trained_run.h>
 #include <priornet/uncertainty/decision.h>
 
@@ -12,7 +13,7 @@
 
 namespace priornet::model_layout {
 
-/// 2: thresholds per class; watches have a precedence, which those of version 1 have not (0).
+/// 2: detectors, and thresholds per class; watches have a precedence, which those of version 1 have not (0).
 constexpr int kVersion = 2;
 constexpr const char* kVersionKey = "priornet_model";
 constexpr const char* kModelKey = "model";
@@ -25,13 +26,14 @@ constexpr const char* kProgram = "program";
 
 inline std::string member_prefix(size_t member) { return "member-" + std::to_string(member + 1) + "."; }
 inline std::string group_prefix(size_t group) { return "group-" + std::to_string(group + 1) + "."; }
+inline std::string detector_prefix(size_t detector) { return "detector-" + std::to_string(detector + 1) + "."; }
 inline std::string reference_of(size_t watch) { return "watch-" + std::to_string(watch + 1) + ".reference"; }
 
 }  // namespace priornet::model_layout
 
-// One file that runs by itself: networks, weights, preprocessing, class names, operating points, provenance. It is a
-// safetensors file (tensor_file.h) with a version of its own; loading one executes nothing, unless it holds a
-// TorchScript network and the user allows it (OpenOptions).
+// One file that runs by itself: networks, weights, preprocessing, class names, detectors with what they learnt,
+// operating points, provenance. It is a safetensors file (tensor_file.h) with a version of its own; loading one
+// executes nothing, unless it holds a TorchScript network and the user allows it (OpenOptions).
 
 namespace priornet {
 
@@ -51,6 +53,8 @@ struct ModelFile {
   TrainedRun run;    ///< networks with weights, configuration, class names
   Preprocessing preprocessing;
   int64_t dropout_samples = 0;  ///< passes with dropout at work; 0: one without it
+  /// Fitted ones, each a score of every prediction beside the measures; operating points may watch them.
+  std::vector<NamedDetector> detectors = {};
   std::optional<OperatingPoints> points;
   std::map<std::string, std::string> provenance;  ///< commit, version, set trained on, seed, date
 
@@ -64,8 +68,9 @@ void check_networks(const char* function, const ModelFile& model);
 /// Whole or not at all.
 void write_model_file(const std::filesystem::path& path, const ModelFile& model);
 
-/// DataError that names the file and the reason: no model file, truncated, damaged, of a newer version, weights that do
-/// not fit the network it describes, a program that is not allowed.
+/// DataError that names the file and the reason: no model file, truncated, damaged, of a newer version, weights or
+/// detectors that do not fit the network it describes, a detector that this program does not know, a program that is
+/// not allowed. Detectors are asked about one blank input.
 ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& options = {});
 
 /// The model that a run came to, not calibrated; called by the name of its folder. DataError as load_run() has it.

@@ -14,6 +14,9 @@ namespace priornet {
 
 struct Predictions;
 
+/// What Predictions::scores of a model are called, in their order: the measures, then its detectors.
+std::vector<std::string> score_names(const ModelFile& model);
+
 /// What a model says of some inputs, row by row: Predictions without tensors, so that rows can be written, or
 /// go through the network together with those of others and apart again.
 struct PlainPredictions {
@@ -23,7 +26,7 @@ struct PlainPredictions {
   std::vector<double> probability;
   std::vector<double> probabilities;        ///< [rows, classes]
   std::vector<double> log_alpha;            ///< [rows, classes]; empty of softmax models
-  std::vector<std::vector<double>> scores;  ///< [rows] per measure, in the order of PredictionNames::measures
+  std::vector<std::vector<double>> scores;  ///< [rows] each, in the order of PredictionNames::scores
   std::vector<Decision> decisions;          ///< empty of models that were not calibrated
 
   /// Adds rows [begin, begin + count) of `from`, of the same model.
@@ -38,11 +41,12 @@ PlainPredictions plain_predictions(const Predictions& said);
 /// What the numbers of predictions are called.
 struct PredictionNames {
   const std::vector<std::string>& classes;
-  const std::vector<std::string>& measures;
+  const std::vector<std::string>& scores;
 };
 
-/// One row as every JSON of the project has it: prediction (the name of the class), probability, each measure by its
-/// name and, of a model that was calibrated, p_value and verdict.
+/// One row as every JSON of the project has it: prediction (the name of the class), probability, each score by its
+/// name and, of a model that was calibrated, p_value, verdict and verdict_by: the score that spoke against the
+/// prediction, "" where none did.
 nlohmann::ordered_json prediction_json(const PredictionNames& names, const PlainPredictions& said, int64_t row);
 
 /// What a model says of N inputs; tensors on the CPU.
@@ -50,14 +54,14 @@ struct Predictions {
   torch::Tensor prediction;         ///< int64 [N]
   torch::Tensor probability;        ///< float64 [N]: calibrated, of the predicted class
   torch::Tensor probabilities;      ///< float64 [N, K]: calibrated
-  std::vector<NamedTensor> scores;  ///< float64 [N] each: the measures, named as everywhere
+  std::vector<NamedTensor> scores;  ///< float64 [N] each: the measures and the detectors
   torch::Tensor log_alpha;          ///< float64 [N, K]: logits of the (mean) Dirichlet; undefined of softmax models
   torch::Tensor logits;             ///< float64 [N, K], or [M, N, K] of several members or dropout samples
   std::vector<Decision> decisions;  ///< empty for a model that was not calibrated
 
   int64_t size() const { return prediction.size(0); }
-  /// A measure by its name, or null where the model does not give it.
-  const torch::Tensor* score(std::string_view measure) const;
+  /// A score by its name, or null where the model does not give it.
+  const torch::Tensor* score(std::string_view name) const;
 };
 
 /// A model ready to answer. Calls from several threads are made one after the other.

@@ -97,6 +97,8 @@ Value where(const Value& truth, double a, const Value& b) { return where(truth, 
 Value abs(const Value& a) { return a.owner->apply("Abs", {a}); }
 Value exp(const Value& a) { return a.owner->apply("Exp", {a}); }
 Value log(const Value& a) { return a.owner->apply("Log", {a}); }
+Value square_root(const Value& a) { return a.owner->apply("Sqrt", {a}); }
+Value matrix_product(const Value& a, const Value& b) { return binary("MatMul", a, b); }
 
 Value log1p(const Value& a) {
   // What rounding took from 1 + a, its logarithm lost in proportion.

@@ -105,6 +105,9 @@ Value where(const Value& truth, double a, const Value& b);
 Value abs(const Value& a);
 Value exp(const Value& a);
 Value log(const Value& a);
+Value square_root(const Value& a);
+/// [N, D] times [D, E].
+Value matrix_product(const Value& a, const Value& b);
 /// ln(1 + a) for a >= 0, exact also where a is tiny.
 Value log1p(const Value& a);
 Value clamp(const Value& a, double smallest, double largest);

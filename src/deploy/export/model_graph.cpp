@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "deploy/export/detector_graph.h"
 #include "deploy/export/graph.h"
 #include "deploy/export/measure_graph.h"
 
@@ -97,29 +98,43 @@ class GraphWriter : public LayerWriter {
   bool drops_ = false;
 };
 
-}  // namespace
-
-std::vector<Value> network_logits(const Classifier& classifier, const Value& inputs, int64_t dropout_samples,
-                                  const std::string& prefix) {
+const Network& network_of(const Classifier& classifier) {
   const auto* made_of_layers = dynamic_cast<const Network*>(&classifier);
   if (made_of_layers == nullptr)
     throw ArgumentError(fmt::format(
         "export: only a network made of layers can be written for another runtime, and {} is none: export it with the "
         "framework that it comes from",
         classifier.name()));
-  const auto& network = *made_of_layers;
-  GraphWriter writer(network, *inputs.owner, prefix);
+  return *made_of_layers;
+}
+
+}  // namespace
+
+NetworkValues network_values(const Classifier& classifier, const Value& inputs, const NetworkOptions& options) {
+  const auto& network = network_of(classifier);
+  GraphWriter writer(network, *inputs.owner, options.prefix);
   const auto& plan = network.plan();
+  NetworkValues result;
+  if (options.dropout_samples == 0 || options.seen) {
+    auto values = inputs;
+    for (size_t i = 0; i < plan.layers(); ++i) {
+      if (i + 1 == plan.layers() && network.gives_features()) result.features = values;
+      values = writer.write(plan.layer(i), values, false);
+      const auto& maps = network.seen_maps();
+      if (options.seen && std::find(maps.begin(), maps.end(), i) != maps.end())
+        result.layers.push_back(channel_moments(values));
+    }
+    if (options.dropout_samples == 0) result.logits = {values};
+  }
+  if (options.dropout_samples == 0) return result;
   const auto through = [&](Value values, size_t first, size_t end, bool drops) {
     for (size_t i = first; i < end; ++i) values = writer.write(plan.layer(i), values, drops);
     return values;
   };
-  if (dropout_samples == 0) return {through(inputs, 0, plan.layers(), false)};
   const auto fixed = through(inputs, 0, network.first_dropout(), false);
-  std::vector<Value> samples;
-  for (int64_t s = 0; s < dropout_samples; ++s)
-    samples.push_back(through(fixed, network.first_dropout(), plan.layers(), true));
-  return samples;
+  for (int64_t s = 0; s < options.dropout_samples; ++s)
+    result.logits.push_back(through(fixed, network.first_dropout(), plan.layers(), true));
+  return result;
 }
 
 namespace {
@@ -153,12 +168,26 @@ DecisionValues decision_alike(const OperatingPoints& points, const std::vector<V
   // A level that nothing can exceed stays a number that files can hold.
   const auto level = std::min(rejection_level(points), std::numeric_limits<double>::max());
   auto cause = cast(rarest < -1.0, torch::kInt64);  // no rarity is: all 0
+  const auto nobody = cause - 1.0;
+  auto by = nobody;
   // The causes named first are written last.
-  for (const auto of : {Verdict::kAmbiguous, Verdict::kUndecided, Verdict::kUnfamiliar})
-    for (size_t w = 0; w < rarities.size(); ++w)
-      if (points.watches[w].cause == of)
-        cause = where(rarities[w] <= graph.number(level, torch::kFloat64), cause, static_cast<double>(of));
-  decision.verdict = where(decision.p_value > points.false_alarm, 0.0, cause);
+  for (const auto of : {Verdict::kAmbiguous, Verdict::kUndecided, Verdict::kUnfamiliar}) {
+    auto spoke = nobody;
+    auto loudest = graph.number(level, torch::kFloat64);
+    for (size_t w = 0; w < rarities.size(); ++w) {
+      if (points.watches[w].cause != of) continue;
+      const auto quieter = rarities[w] <= loudest;
+      spoke = where(quieter, spoke, static_cast<double>(w));
+      loudest = where(quieter, loudest, rarities[w]);
+    }
+    if (spoke.index == nobody.index) continue;
+    const auto silent = spoke < 0.0;
+    cause = where(silent, cause, static_cast<double>(of));
+    by = where(silent, by, spoke);
+  }
+  const auto accepted = decision.p_value > points.false_alarm;
+  decision.verdict = where(accepted, 0.0, cause);
+  decision.by = where(accepted, -1.0, by);
   return decision;
 }
 
@@ -184,6 +213,7 @@ DecisionValues decision_values(const OperatingPoints& points, const std::vector<
     for (size_t c = 1; c < group.classes.size(); ++c) inside = either(inside, is(group.classes[c]));
     decision.p_value = where(inside, here.p_value, decision.p_value);
     decision.verdict = where(inside, here.verdict, decision.verdict);
+    decision.by = where(inside, here.by, decision.by);
   }
   return decision;
 }
@@ -209,25 +239,63 @@ Value prepared_inputs(Graph& graph, const Preprocessing& preprocessing, ImageInp
   return cast(graph.input("images", torch::kUInt8, preprocessing.shape), torch::kFloat32) / 127.5 - 1.0;
 }
 
-// [N, K] of one network asked once, else [M, N, K].
-Value model_logits(Graph& graph, const ModelFile& model, ImageInput input) {
-  const auto inputs = prepared_inputs(graph, model.preprocessing, input);
-  std::vector<Value> logits;
-  for (size_t m = 0; m < model.run.members.size(); ++m) {
-    const auto prefix = model.run.members.size() == 1 ? std::string("network.") : fmt::format("member_{}.", m + 1);
-    const auto passes = network_logits(*model.run.members[m], inputs, model.dropout_samples, prefix);
-    logits.insert(logits.end(), passes.begin(), passes.end());
-  }
-  if (logits.size() == 1 && model.dropout_samples == 0) return logits[0];
-  for (auto& pass : logits) pass = unsqueeze(pass, 0);
-  return concatenate(logits, 0);
+std::string member_prefix(const ModelFile& model, size_t member) {
+  return model.run.members.size() == 1 ? "network." : fmt::format("member_{}.", member + 1);
 }
 
-Value watched_value(const NamedValues& measures, const std::string& name) {
-  const auto found = std::find_if(measures.begin(), measures.end(), [&](const auto& m) { return m.first == name; });
-  if (found == measures.end())
+// Of the networks of a model.
+struct ModelValues {
+  Value inputs;  ///< as they take them
+  Value logits;  ///< [N, K] of one network asked once, else [M, N, K]
+  NetworkValues first;
+};
+
+ModelValues model_values(Graph& graph, const ModelFile& model, ImageInput input) {
+  ModelValues result;
+  result.inputs = prepared_inputs(graph, model.preprocessing, input);
+  std::vector<Value> logits;
+  for (size_t m = 0; m < model.run.members.size(); ++m) {
+    auto passes = network_values(*model.run.members[m], result.inputs,
+                                 {model.dropout_samples, member_prefix(model, m), m == 0 && !model.detectors.empty()});
+    logits.insert(logits.end(), passes.logits.begin(), passes.logits.end());
+    if (m == 0) result.first = std::move(passes);
+  }
+  if (logits.size() == 1 && model.dropout_samples == 0) {
+    result.logits = logits[0];
+    return result;
+  }
+  for (auto& pass : logits) pass = unsqueeze(pass, 0);
+  result.logits = concatenate(logits, 0);
+  return result;
+}
+
+Value named(const NamedValues& scores, const std::string& name) {
+  const auto found = std::find_if(scores.begin(), scores.end(), [&](const auto& one) { return one.first == name; });
+  if (found == scores.end())
     throw ArgumentError(fmt::format("export: the model watches {}, which the exported graph cannot compute", name));
   return found->second;
+}
+
+// The measures, then the detectors.
+NamedValues score_values(const ModelFile& model, const ModelValues& values, const Value& exact, int64_t passes) {
+  const auto classes = static_cast<int64_t>(model.run.class_names.size());
+  auto scores = measure_values(exact, model.run.gives_dirichlet(), passes, classes);
+  if (model.detectors.empty()) return scores;
+  SeenValues seen{.inputs = values.inputs,
+                  .logits = exact,
+                  .several = model.asks_several(),
+                  .classes = classes,
+                  .energy = named(scores, "energy"),
+                  .features = values.first.features,
+                  .layers = values.first.layers,
+                  .from_features = {}};
+  seen.from_features = [&](const Value& features) {
+    const auto& network = network_of(*model.run.members[0]);
+    GraphWriter writer(network, *features.owner, member_prefix(model, 0));
+    return writer.write(network.plan().layer(network.plan().layers() - 1), features, false);
+  };
+  for (const auto& one : model.detectors) scores.emplace_back(one.name, detector_value(one, seen));
+  return scores;
 }
 
 }  // namespace
@@ -237,26 +305,29 @@ void add_model(Graph& graph, const ModelFile& model, ImageInput input) {
   const bool several = model.asks_several();
   const auto passes =
       several ? static_cast<int64_t>(model.run.members.size()) * std::max<int64_t>(model.dropout_samples, 1) : 0;
-  const auto logits = model_logits(graph, model, input);
+  for (const auto& one : model.detectors) check_exportable(one, classes);
+  const auto values = model_values(graph, model, input);
+  const auto& logits = values.logits;
   const auto exact = cast(logits, torch::kFloat64);
   const auto temperature = model.points ? model.points->temperature : 1.0;
   auto probabilities = softmax(exact / temperature);
   if (several) probabilities = mean(probabilities, 0);
-  const auto measures = measure_values(exact, model.run.gives_dirichlet(), passes, classes);
+  const auto scores = score_values(model, values, exact, passes);
 
   const auto prediction = largest_index(probabilities, -1);
   graph.output("prediction", prediction, {-1});
   graph.output("probability", largest(probabilities, -1), {-1});
   graph.output("probabilities", probabilities, {-1, classes});
-  for (const auto& [name, value] : measures) graph.output(name, value, {-1});
+  for (const auto& [name, value] : scores) graph.output(name, value, {-1});
   graph.output("logits", logits,
                several ? std::vector<int64_t>{passes, -1, classes} : std::vector<int64_t>{-1, classes});
   if (!model.points) return;
   std::vector<Value> watched;
-  for (const auto& watch : model.points->watches) watched.push_back(watched_value(measures, watch.measure));
+  for (const auto& watch : model.points->watches) watched.push_back(named(scores, watch.measure));
   const auto decision = decision_values(*model.points, watched, prediction);
   graph.output("p_value", decision.p_value, {-1});
   graph.output("verdict", decision.verdict, {-1});
+  graph.output("verdict_by", decision.by, {-1});
 }
 
 std::map<std::string, std::string> model_metadata(const ModelFile& model) {
@@ -271,6 +342,9 @@ std::map<std::string, std::string> model_metadata(const ModelFile& model) {
     metadata["feature_names"] = nlohmann::json(model.preprocessing.feature_names).dump();
   if (!model.points) return metadata;
   metadata["verdict_names"] = nlohmann::json(kVerdictNames).dump();
+  std::vector<std::string> watches;
+  for (const auto& watch : model.points->watches) watches.push_back(watch.measure);
+  metadata["verdict_by_names"] = nlohmann::json(watches).dump();
   metadata["false_alarm"] = fmt::format("{}", model.points->false_alarm);
   metadata["temperature"] = fmt::format("{}", model.points->temperature);
   return metadata;

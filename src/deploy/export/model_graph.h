@@ -5,29 +5,43 @@
 #include <priornet/learning/network.h>
 #include <priornet/uncertainty/decision.h>
 
+#include "deploy/export/detector_graph.h"
 #include "deploy/export/graph.h"
 
 namespace priornet::graph {
 
-/// The network's logits, float32 [N, K] each, of inputs as it takes them: one value without dropout, or
-/// `dropout_samples` with dropout at work, from the first dropout on. Its tensors are named PREFIX + conv1.weight, say.
-std::vector<Value> network_logits(const Classifier& classifier, const Value& inputs, int64_t dropout_samples,
-                                  const std::string& prefix);
+struct NetworkOptions {
+  int64_t dropout_samples = 0;
+  std::string prefix;  ///< its tensors are named PREFIX + conv1.weight, say
+  bool seen = false;   ///< whether features and layers are asked for
+};
+
+struct NetworkValues {
+  std::vector<Value> logits;  ///< float32 [N, K] each: one, or `dropout_samples` with dropout at work from the first on
+  /// Of a pass without dropout, as Classifier::activations has them.
+  std::optional<Value> features;
+  std::vector<Value> layers;
+};
+
+/// What the network gives of inputs as it takes them.
+NetworkValues network_values(const Classifier& classifier, const Value& inputs, const NetworkOptions& options);
 
 struct DecisionValues {
   Value p_value;  ///< float64 [N]
   Value verdict;  ///< int64 [N]: a Verdict
+  Value by;       ///< int64 [N]: which watch spoke, from 0; -1 where none did
 };
 
 /// The rule of decide() (decision.h); `scores`: float64 [N], one per watch, in their order; `prediction`: int64 [N].
 DecisionValues decision_values(const OperatingPoints& points, const std::vector<Value>& scores,
                                const Value& prediction);
 
-/// Adds a whole model: preprocessing, networks, measures, decision.
+/// Adds a whole model: preprocessing, networks, measures, detectors, decision.
 /// Input `images` [N, C, H, W], or `rows` float32 [N, D]. Outputs `prediction` int64 [N]; `probability` [N] and
-/// `probabilities` [N, K], calibrated; each measure [N] by its name; `logits` float32 [N, K], or [M, N, K] of M members
-/// and dropout samples; with operating points `p_value` [N] and `verdict` int64 [N]. Float64 unless said otherwise.
-/// ArgumentError for a model that watches a measure the graph has not.
+/// `probabilities` [N, K], calibrated; each measure and detector [N] by its name; `logits` float32 [N, K], or [M, N, K]
+/// of M members and dropout samples; with operating points `p_value` [N], `verdict` and `verdict_by` int64 [N]. Float64
+/// unless said otherwise. ArgumentError for a detector that no graph can hold, and for a model that watches what the
+/// graph has not.
 void add_model(Graph& graph, const ModelFile& model, ImageInput input);
 
 /// What a file says beside the graph: class and verdict names, provenance, as texts or JSON.

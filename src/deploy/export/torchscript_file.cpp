@@ -5,6 +5,7 @@
 #include <priornet/uncertainty/errors.h>
 #include <torch/csrc/jit/api/module.h>
 
+#include <cctype>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -19,7 +20,7 @@ using Entry = Graph::Entry;
 
 std::string buffer_name(std::string name) {
   for (auto& character : name)
-    if (character == '.') character = '_';
+    if (std::isalnum(static_cast<unsigned char>(character)) == 0) character = '_';
   return name;
 }
 
@@ -74,6 +75,8 @@ const std::map<std::string, Translation>& translations() {
       {"Neg", call("neg")},
       {"Exp", call("exp")},
       {"Log", call("log")},
+      {"Sqrt", call("sqrt")},
+      {"MatMul", call("matmul")},
       {"RandomUniformLike", call("rand_like")},
       {"Relu", call("relu")},
       {"Clip", call("clamp")},

@@ -1,6 +1,7 @@
 #include <priornet/deploy/model_file.h>
 
 #include <fmt/format.h>
+#include <priornet/learning/inference.h>
 #include <priornet/learning/network.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
@@ -64,6 +65,9 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
   for (size_t m = 0; m < model.run.members.size(); ++m)
     for (const auto& [name, values] : weights_of(*model.run.members[m]))
       tensors.push_back({model_layout::member_prefix(m) + name, values});
+  for (size_t d = 0; d < model.detectors.size(); ++d)
+    for (const auto& [name, values] : model.detectors[d].detector->state())
+      tensors.push_back({model_layout::detector_prefix(d) + name, values});
   const auto program = model.run.members.at(0)->program();
   if (program.defined()) tensors.push_back({model_layout::kProgram, program});
   if (model.preprocessing.mean.defined()) {
@@ -78,6 +82,7 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
                     {"identity", model.run.identity},
                     {"config", to_toml(model.run.config)},
                     {"provenance", model.provenance}};
+  for (const auto& one : model.detectors) json["detectors"].push_back(one.name);
   if (model.points) {
     check_points(*model.points);
     json["points"] = json_of(*model.points);
@@ -101,6 +106,7 @@ namespace {
 constexpr int64_t kMostMembers = 1000;
 constexpr int64_t kMostDropoutSamples = 10'000;
 constexpr size_t kMostWatches = 16;
+constexpr size_t kMostDetectors = 64;
 
 // What is read of a file; each failure opens with its name.
 class ModelReader {
@@ -158,6 +164,7 @@ class ModelReader {
                         model.dropout_samples));
     model.preprocessing = preprocessing(json.at("preprocessing"));
     read_run(model, json);
+    if (json.contains("detectors")) read_detectors(model, json.at("detectors").get<std::vector<std::string>>());
     if (json.contains("points")) model.points = points(json.at("points"), model.run.class_names.size());
     for (const auto& [name, values] : file_.tensors)
       require(used_.contains(name), fmt::format("holds a tensor {} that its description does not name", name));
@@ -244,6 +251,31 @@ class ModelReader {
     return network;
   }
 
+  void read_detectors(ModelFile& model, const std::vector<std::string>& names) {
+    require(names.size() <= kMostDetectors, "has an absurd number of detectors");
+    for (const auto& name : names) {
+      const auto prefix = model_layout::detector_prefix(model.detectors.size());
+      const auto* info = find_detector(name);
+      require(info != nullptr && !info->is_measure,
+              fmt::format("has a detector {} that this program does not know", name));
+      const auto reason = why_not(*info, *model.run.members.at(0));
+      require(reason.empty(), fmt::format("has a detector {} that does not fit its network: {}", name, reason));
+      std::vector<NamedTensor> state;
+      for (const auto& [tensor_name, values] : file_.tensors) {
+        if (!tensor_name.starts_with(prefix)) continue;
+        used_.insert(tensor_name);
+        state.push_back({tensor_name.substr(prefix.size()), values.clone()});
+      }
+      auto one = make_detector(name);
+      try {
+        one.detector->set_state(std::move(state));
+      } catch (const ArgumentError& error) {
+        fail(fmt::format("has a detector {} without what it learnt: {}", name, error.what()));
+      }
+      model.detectors.push_back(std::move(one));
+    }
+  }
+
   void read_references(const std::string& prefix, const std::vector<double>& precedences, std::vector<Watch>& watches,
                        torch::Tensor& combined) {
     require(precedences.size() == watches.size(), "should say the precedence of every watch");
@@ -316,6 +348,21 @@ void refuse_other_file(const std::filesystem::path& path) {
                               text ? fmt::format(": it begins with \"{}\"", line) : ""));
 }
 
+// What detectors learnt has to be as wide as what the network gives.
+void check_detectors(const std::filesystem::path& path, const ModelFile& model) {
+  if (model.detectors.empty()) return;
+  auto shape = model.preprocessing.shape;
+  shape.insert(shape.begin(), 1);
+  DetectorPass pass(model.detectors, model.run.members, model.run.gives_dirichlet());
+  AskOptions ask;
+  pass.join(ask);
+  try {
+    logits_of_networks(model.run.members, torch::zeros(shape), {}, ask);
+  } catch (const ArgumentError& error) {
+    throw DataError(fmt::format("{}: has a detector that does not fit its network: {}", path.string(), error.what()));
+  }
+}
+
 }  // namespace
 
 ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& options) {
@@ -326,6 +373,8 @@ ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& 
     if (model.preprocessing.takes_images()) to_channels_last(*network);  // as load_run() has them
     network->eval();
   }
+  for (const auto& one : model.detectors) one.detector->to(options.device);
+  check_detectors(path, model);
   return model;
 }
 

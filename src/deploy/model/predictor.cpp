@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/learning/classifier.h>
+#include <priornet/learning/detector.h>
 #include <priornet/learning/images.h>
 #include <priornet/learning/inference.h>
 #include <priornet/learning/scoring.h>
@@ -70,10 +71,11 @@ nlohmann::ordered_json prediction_json(const PredictionNames& names, const Plain
   const auto at = static_cast<size_t>(row);
   nlohmann::ordered_json json = {{"prediction", names.classes.at(static_cast<size_t>(said.prediction.at(at)))},
                                  {"probability", said.probability.at(at)}};
-  for (size_t m = 0; m < names.measures.size(); ++m) json[names.measures[m]] = said.scores.at(m).at(at);
+  for (size_t s = 0; s < names.scores.size(); ++s) json[names.scores[s]] = said.scores.at(s).at(at);
   if (said.decisions.empty()) return json;
   json["p_value"] = said.decisions.at(at).p_value;
   json["verdict"] = verdict_name(said.decisions[at].verdict);
+  json["verdict_by"] = said.decisions[at].watch;
   return json;
 }
 
@@ -103,8 +105,10 @@ torch::Tensor dropout_logits(Classifier& network, const DropoutBatch& batch, int
   return torch::stack(logits, 1);
 }
 
-// [M, N, K], or [N, K] of one network asked once. `as_given` on the CPU, contiguous: `inputs` before all else.
-torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs, const torch::Tensor& as_given) {
+// [M, N, K], or [N, K] of one network asked once; `pass` sees it. `as_given` on the CPU, contiguous: `inputs` before
+// all else.
+torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs, const torch::Tensor& as_given,
+                        DetectorPass& pass) {
   InferenceOptions options;
   options.batch = batch_suiting(model.run.device());
   AskOptions ask;
@@ -112,6 +116,7 @@ torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs, con
     ask.dropout = [&](Classifier& network, const DropoutBatch& batch) {
       return dropout_logits(network, batch, model.dropout_samples, as_given);
     };
+  pass.join(ask);
   const auto logits = logits_of_networks(model.run.members, inputs, options, ask);
   return logits.size(0) == 1 && model.dropout_samples == 0 ? logits[0] : logits;
 }
@@ -141,9 +146,18 @@ void check_inputs(const torch::Tensor& inputs, const Preprocessing& preprocessin
 
 }  // namespace
 
-const torch::Tensor* Predictions::score(std::string_view measure) const {
+std::vector<std::string> score_names(const ModelFile& model) {
+  const auto logits = model.asks_several() ? torch::zeros({2, 1, 2}) : torch::zeros({1, 2});
+  std::vector<std::string> names;
+  for (const auto& column : scores_of_logits(logits, model.run.gives_dirichlet(), 0).columns)
+    names.push_back(column.name);
+  for (const auto& one : model.detectors) names.push_back(one.name);
+  return names;
+}
+
+const torch::Tensor* Predictions::score(std::string_view name) const {
   const auto found =
-      std::find_if(scores.begin(), scores.end(), [&](const auto& column) { return column.name == measure; });
+      std::find_if(scores.begin(), scores.end(), [&](const auto& column) { return column.name == name; });
   return found == scores.end() ? nullptr : &found->values;
 }
 
@@ -158,12 +172,14 @@ Predictions Predictor::predict(const torch::Tensor& inputs) {
   Predictions result;
   auto logits = several ? torch::empty({1, 0, classes}) : torch::empty({0, classes});
   const auto rows = inputs.to(torch::kCPU).contiguous();
-  if (rows.size(0) > 0) logits = logits_of(model_, standardised(rows, model_.preprocessing), rows);
+  const bool dirichlet = model_.run.gives_dirichlet();
+  DetectorPass pass(model_.detectors, model_.run.members, dirichlet);
+  if (rows.size(0) > 0) logits = logits_of(model_, standardised(rows, model_.preprocessing), rows, pass);
   logits = logits.to(torch::kCPU).to(torch::kFloat64);
   if (!logits.isfinite().all().item<bool>())
     throw DataError(fmt::format("{}: the network's logits of an input are not finite", model_.name));
-  const bool dirichlet = model_.run.gives_dirichlet();
   result.scores = scores_of_logits(logits, dirichlet, 0).columns;
+  for (auto& column : pass.columns()) result.scores.push_back(std::move(column));
   const auto temperature = model_.points ? model_.points->temperature : 1.0;
   result.probabilities = torch::softmax(logits / temperature, -1);
   if (several) result.probabilities = result.probabilities.mean(0);

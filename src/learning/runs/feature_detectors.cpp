@@ -35,9 +35,11 @@ class Neighbours : public Detector {
     check_width("knn", batch.features, references.size(1));
     const auto k = neighbour_of(references.size(0));
     std::vector<torch::Tensor> distances;
-    for (const auto& rows : to_unit_length(batch.features).split(kBlock)) {
-      const auto cosine = std::get<0>(rows.matmul(references.t()).topk(k, 1)).select(1, k - 1);
-      distances.push_back((2.0 - 2.0 * cosine.to(torch::kFloat64)).clamp_min(0.0).sqrt());
+    // In float64: features may all point the same way but for little.
+    const auto exact = to_unit_length(references.to(torch::kFloat64));
+    for (const auto& rows : to_unit_length(batch.features.to(torch::kFloat64)).split(kBlock)) {
+      const auto cosine = std::get<0>(rows.matmul(exact.t()).topk(k, 1)).select(1, k - 1);
+      distances.push_back((2.0 - 2.0 * cosine).clamp_min(0.0).sqrt());
     }
     return distances.empty() ? torch::empty({0}, torch::kFloat64) : torch::cat(distances);
   }
@@ -58,7 +60,7 @@ void NearestClass::fit(const DetectorInputs& training) {
 torch::Tensor NearestClass::score(const DetectorInputs& batch) const {
   const auto rows = columns(batch);
   check_width(name(), rows, part(kWhitening).size(0));
-  return mahalanobis_distances(rows, part(kWhitening), part(kCentres)).amin(1).to(torch::kFloat64);
+  return mahalanobis_distances(rows, part(kWhitening), part(kCentres)).amin(1);
 }
 
 void NearestClass::check_state() const {
@@ -89,9 +91,7 @@ class RelativeMahalanobis : public Mahalanobis {
 
   torch::Tensor score(const DetectorInputs& batch) const override {
     const auto nearest = Mahalanobis::score(batch);
-    return nearest - mahalanobis_distances(batch.features, part(kWholeWhitening), part(kWholeCentre))
-                         .select(1, 0)
-                         .to(torch::kFloat64);
+    return nearest - mahalanobis_distances(batch.features, part(kWholeWhitening), part(kWholeCentre)).select(1, 0);
   }
 
  protected:
@@ -136,8 +136,8 @@ class Vim : public Detector {
 
   torch::Tensor score(const DetectorInputs& batch) const override {
     check_width("vim", batch.features, part("origin").size(0));
-    const auto residual = (batch.features - part("origin")).matmul(part("rest")).norm(2, 1);
-    return (residual * part("scale")).to(torch::kFloat64) + energy_of(batch.logits);
+    const auto centred = batch.features.to(torch::kFloat64) - part("origin");
+    return centred.matmul(part("rest").to(torch::kFloat64)).norm(2, 1) * part("scale") + energy_of(batch.logits);
   }
 
  protected:

@@ -68,7 +68,7 @@ ShrunkGaussian fit_shrunk_gaussian(const torch::Tensor& rows, const torch::Tenso
 
 torch::Tensor mahalanobis_distances(const torch::Tensor& rows, const torch::Tensor& whitening,
                                     const torch::Tensor& centres) {
-  const auto white = rows.to(whitening.scalar_type()).matmul(whitening);
+  const auto white = rows.to(torch::kFloat64).matmul(whitening.to(torch::kFloat64));
   // One class at a time: differences do not cancel as |a|^2 + |b|^2 - 2 a b would.
   std::vector<torch::Tensor> distances;
   for (int64_t c = 0; c < centres.size(0); ++c) distances.push_back((white - centres[c]).square().sum(1));

@@ -20,7 +20,8 @@ struct ShrunkGaussian {
 /// centre. float64, on the rows' device.
 ShrunkGaussian fit_shrunk_gaussian(const torch::Tensor& rows, const torch::Tensor& labels);
 
-/// Squared Mahalanobis distances to the centres, [N, C], of rows [N, D] of the type of the whitening.
+/// Squared Mahalanobis distances to the centres, float64 [N, C], of rows [N, D]. Whitening makes much of small
+/// differences, so that float32 would not do.
 torch::Tensor mahalanobis_distances(const torch::Tensor& rows, const torch::Tensor& whitening,
                                     const torch::Tensor& centres);
 

@@ -1,5 +1,6 @@
 #include "tool/base/measure_table_json.h"
 
+#include <priornet/learning/detector.h>
 #include <priornet/uncertainty/measure_table.h>
 
 #include <nlohmann/json.hpp>
@@ -16,6 +17,15 @@ nlohmann::ordered_json measure_table_json() {
                      {"cause", name_of(measure.cause)},
                      {"softmax_cause", name_of(measure.softmax_cause)},
                      {"section", measure.section}});
+  for (const auto& detector : detector_table())
+    if (!detector.is_measure && find_measure_by_name(detector.name) == nullptr)
+      table.push_back({{"name", detector.name},
+                       {"label", detector.label},
+                       {"unit", ""},
+                       {"direction", name_of(detector.direction)},
+                       {"cause", name_of(detector.cause)},
+                       {"softmax_cause", name_of(detector.cause)},
+                       {"detector", true}});
   return table;
 }
 

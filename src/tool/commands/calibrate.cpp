@@ -1,14 +1,18 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/deploy/model_file.h>
 #include <priornet/deploy/thresholds.h>
+#include <priornet/learning/detector.h>
 #include <priornet/learning/evaluation.h>
 #include <priornet/learning/load_set.h>
 #include <priornet/uncertainty/calibration.h>
 #include <priornet/uncertainty/decision.h>
 #include <priornet/uncertainty/errors.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -30,6 +34,9 @@ struct CalibrateOptions {
   std::string device = "auto";
   bool allow_torchscript = false;
   CalibrationOptions calibration;
+  std::vector<std::string> watch;
+  std::vector<std::string> detectors;
+  bool no_detectors = false;
   int64_t dropout_samples = 0;
   bool no_resize = false;
   bool json = false;
@@ -70,6 +77,45 @@ Dataset held_out(const TrainedRun& run, const CalibrateOptions& options, const L
   return load_set(options.data, load);
 }
 
+// What speaks for "unfamiliar" beside the measure.
+std::vector<std::string> watching_detectors(const CalibrateOptions& options, const Classifier& network) {
+  if (options.no_detectors) return {};
+  return options.watch.empty() ? watched_detectors(network) : options.watch;
+}
+
+// The detectors that the model file is to hold: those that are watched, then the others that were asked for.
+std::vector<std::string> kept_detectors(const CalibrateOptions& options, const Classifier& network) {
+  if (options.no_detectors && !(options.watch.empty() && options.detectors.empty()))
+    throw Misuse("--no-detectors: there are --watch or --detectors too");
+  auto names = watching_detectors(options, network);
+  const bool all = options.detectors == std::vector<std::string>{"all"};
+  for (const auto& name : all ? usable_detectors(network, false) : options.detectors)
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  for (const auto& name : names) {
+    const auto* info = find_detector(name);
+    const auto usable = usable_detectors(network, false);
+    if (info == nullptr || info->is_measure)
+      throw Misuse(fmt::format("there is no detector {}: should be one of {}", name, fmt::join(usable, ", ")));
+    if (info->needs.gradients)
+      throw Misuse(
+          fmt::format("the detector {} takes passes of its own, which a model file does not make: should be "
+                      "one of {}",
+                      name, fmt::join(usable, ", ")));
+  }
+  return names;
+}
+
+// They learn from what the run learnt from, and never from rows that were kept back.
+std::vector<NamedDetector> learnt_detectors(const std::vector<std::string>& names, const TrainedRun& run,
+                                            Progress& progress) {
+  try {
+    return fit_detectors(names, run, progress);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}; detectors learn from what the run learnt from: --no-detectors does without them",
+                                error.what()));
+  }
+}
+
 // What the model says of a set, batch by batch.
 Predictions said_of(Predictor& predictor, const Dataset& set, Progress& progress) {
   const auto inputs = fit_to_run(set, predictor.model().run).inputs;
@@ -103,8 +149,9 @@ struct Behaviour {
   std::string set;
   int64_t size = 0;
   std::array<int64_t, kVerdictNames.size()> verdicts = {};
-  double error = NAN;           ///< of all
-  double accepted_error = NAN;  ///< of those accepted
+  std::map<std::string, int64_t> verdicts_by;  ///< how often each score spoke against a prediction
+  double error = NAN;                          ///< of all
+  double accepted_error = NAN;                 ///< of those accepted
   double calibration_error = NAN;
 
   int64_t rejected() const { return size - verdicts[0]; }
@@ -118,6 +165,7 @@ Behaviour behaviour_on(Predictor& predictor, const Dataset& set, Progress& progr
   auto accepted = torch::zeros({said.size()}, torch::kBool);
   for (size_t i = 0; i < said.decisions.size(); ++i) {
     ++result.verdicts[static_cast<size_t>(said.decisions[i].verdict)];
+    if (!said.decisions[i].watch.empty()) ++result.verdicts_by[said.decisions[i].watch];
     accepted[static_cast<int64_t>(i)] = said.decisions[i].verdict == Verdict::kAccept;
   }
   torch::Tensor labels;
@@ -225,6 +273,7 @@ std::string as_json(const ModelFile& model, const std::vector<Behaviour>& behavi
   for (const auto& b : behaviours) {
     nlohmann::ordered_json item = {{"set", b.set}, {"size", b.size}, {"rejected", b.rejected()}};
     for (size_t v = 0; v < kVerdictNames.size(); ++v) item[std::string(kVerdictNames[v])] = b.verdicts[v];
+    item["verdict_by"] = b.verdicts_by;
     item["error"] = b.error;
     item["accepted_error"] = b.accepted_error;
     item["ece"] = b.calibration_error;
@@ -269,13 +318,17 @@ void run(const CalibrateOptions& options) {
   if (!options.name.empty()) model.name = options.name;
   model.dropout_samples = options.dropout_samples;
   model.preprocessing.resize = !options.no_resize;
+  const auto kept = kept_detectors(options, *model.run.members.at(0));
   const auto out = options.out.empty() ? model.name + ".priornet" : options.out;
   auto set = held_out(model.run, options, load);
   const auto set_name = set.name;
+  model.detectors = learnt_detectors(kept, model.run, progress);
   const auto labels = set.has_labels() ? labels_for(model.run, set) : torch::Tensor();
   Predictor plain(model);
   const auto said = said_of(plain, set, progress);
-  const auto watched = watched_measures(model.run.gives_dirichlet(), model.asks_several());
+  auto watched = watched_measures(model.run.gives_dirichlet(), model.asks_several());
+  for (const auto& name : watching_detectors(options, *model.run.members.at(0)))
+    watched.emplace_back(Verdict::kUnfamiliar, name);
   model.points = calibrate(said, labels, watched, options.calibration);
   model.points->calibration_set = set_name;
   say_what_is_short(model);
@@ -323,6 +376,13 @@ void describe_calibrate(Command& command) {
       {.name = "--check",
        .to = &options->check,
        .help = "Another set, of the same classes or of none of them, to be judged with the thresholds"},
+      {.name = "--watch",
+       .to = &options->watch,
+       .help = "Detectors that speak for unfamiliar beside the measure; by default what suits the network"},
+      {.name = "--detectors",
+       .to = &options->detectors,
+       .help = "Other detectors that the model file holds, each a column of predictions: names, or all"},
+      {.name = "--no-detectors", .to = &options->no_detectors, .help = "The measures alone are watched"},
       {.name = "--dropout-samples",
        .to = &options->dropout_samples,
        .help = "Passes with dropout at work; 0: one without it",
@@ -333,7 +393,7 @@ void describe_calibrate(Command& command) {
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};
   command.notes =
       "Of new inputs like those of the calibration set at most the chosen share is rejected, whatever the network\n"
-      "(docs/deploy.md).";
+      "(docs/deploy.md). Detectors learn from the run's training set, which is read again.";
   command.examples = {"priornet calibrate runs/photos --false-alarm 0.05 --out photos.priornet"};
   command.computes = true;
   command.run = [options](const Invocation&) { run(*options); };

@@ -4,7 +4,6 @@
 #include <priornet/deploy/inputs.h>
 #include <priornet/deploy/model_file.h>
 #include <priornet/deploy/thresholds.h>
-#include <priornet/learning/scoring.h>
 #include <priornet/uncertainty/errors.h>
 
 #include <unistd.h>
@@ -48,32 +47,29 @@ Json start_of(const Input& input) {
 
 }  // namespace
 
-PredictionRows::PredictionRows(const ModelFile& model, std::string format) : model_(model), format_(std::move(format)) {
-  const bool several = model.asks_several();
-  const auto logits = several ? torch::zeros({2, 1, 2}) : torch::zeros({1, 2});
-  for (const auto& column : scores_of_logits(logits, model.run.gives_dirichlet(), 0).columns)
-    measures_.push_back(column.name);
-  for (const auto& [cause, measure] : watched_measures(model.run.gives_dirichlet(), several))
-    shown_.push_back({title_of(cause),
-                      static_cast<size_t>(std::find(measures_.begin(), measures_.end(), measure) - measures_.begin())});
+PredictionRows::PredictionRows(const ModelFile& model, std::string format)
+    : model_(model), format_(std::move(format)), scores_(score_names(model)) {
+  for (const auto& [cause, measure] : watched_measures(model.run.gives_dirichlet(), model.asks_several()))
+    shown_.push_back(
+        {title_of(cause), static_cast<size_t>(std::find(scores_.begin(), scores_.end(), measure) - scores_.begin())});
 }
 
 std::string PredictionRows::header() const {
   if (format_ == "jsonl") return "";
   if (format_ == "csv") {
     std::string text = "input,row,prediction,probability";
-    for (const auto& measure : measures_) text += "," + measure;
-    return text + (model_.points ? ",p_value,verdict,error\n" : ",error\n");
+    for (const auto& score : scores_) text += "," + csv_field(score);
+    return text + (model_.points ? ",p_value,verdict,verdict_by,error\n" : ",error\n");
   }
   auto text = fmt::format("{:<32}  {:<16}  {:>11}", "input", "prediction", "probability");
-  for (const auto& [title, measure] : shown_) text += fmt::format("  {:>14}", title);
-  return text + (model_.points ? fmt::format("  {:>8}  verdict\n", "p-value") : "\n");
+  for (const auto& [title, score] : shown_) text += fmt::format("  {:>14}", title);
+  return text + (model_.points ? fmt::format("  {:>8}  {:<10}  by\n", "p-value", "verdict") : "\n");
 }
 
 std::string PredictionRows::row(const Input& input, const PlainPredictions& answers, int64_t at) const {
   if (format_ == "jsonl") {
     auto json = start_of(input);
-    json.update(prediction_json({model_.run.class_names, measures_}, answers, at));
+    json.update(prediction_json({model_.run.class_names, scores_}, answers, at));
     return line(json);
   }
   const auto i = static_cast<size_t>(at);
@@ -85,11 +81,15 @@ std::string PredictionRows::row(const Input& input, const PlainPredictions& answ
     auto text = fmt::format("{},{},{},{}", csv_field(input.name), input.row < 0 ? "" : std::to_string(input.row),
                             csv_field(name), probability);
     for (const auto& values : answers.scores) text += fmt::format(",{}", values[i]);
-    return text + (decision == nullptr ? ",\n" : fmt::format(",{},{},\n", decision->p_value, verdict));
+    return text + (decision == nullptr
+                       ? ",\n"
+                       : fmt::format(",{},{},{},\n", decision->p_value, verdict, csv_field(decision->watch)));
   }
   auto text = fmt::format("{:<32}  {:<16}  {:>11.4f}", place_of(input), name, probability);
-  for (const auto& [title, measure] : shown_) text += fmt::format("  {:>14.4g}", answers.scores.at(measure)[i]);
-  return text + (decision == nullptr ? "\n" : fmt::format("  {:>8.4f}  {}\n", decision->p_value, verdict));
+  for (const auto& [title, score] : shown_) text += fmt::format("  {:>14.4g}", answers.scores.at(score)[i]);
+  if (decision == nullptr) return text + "\n";
+  if (decision->watch.empty()) return text + fmt::format("  {:>8.4f}  {}\n", decision->p_value, verdict);
+  return text + fmt::format("  {:>8.4f}  {:<10}  {}\n", decision->p_value, verdict, decision->watch);
 }
 
 std::string PredictionRows::error(const Input& input) const {
@@ -100,7 +100,7 @@ std::string PredictionRows::error(const Input& input) const {
   }
   if (format_ == "csv")
     return fmt::format("{},{},{}{}\n", csv_field(input.name), input.row < 0 ? "" : std::to_string(input.row),
-                       std::string(measures_.size() + (model_.points ? 4 : 2), ','), csv_field(input.error));
+                       std::string(scores_.size() + (model_.points ? 5 : 2), ','), csv_field(input.error));
   return fmt::format("{:<32}  error: {}\n", place_of(input), input.error);
 }
 

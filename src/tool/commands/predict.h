@@ -7,7 +7,7 @@
 
 namespace priornet::tool {
 
-/// Predictions as text, a line an input. `format` is table, csv or jsonl.
+/// Predictions as text, one line per input. `format` is table, csv or jsonl.
 class PredictionRows {
  public:
   PredictionRows(const ModelFile& model, std::string format);
@@ -21,13 +21,13 @@ class PredictionRows {
  private:
   struct Shown {
     std::string title;
-    size_t measure;  ///< of measures_
+    size_t score;  ///< of scores_
   };
 
   const ModelFile& model_;
   std::string format_;
-  std::vector<Shown> shown_;           ///< the measures of the table: data, distributional, model uncertainty
-  std::vector<std::string> measures_;  ///< all of them
+  std::vector<std::string> scores_;  ///< the names of all of them
+  std::vector<Shown> shown_;         ///< those of the table: data, distributional, model uncertainty
 };
 
 }  // namespace priornet::tool

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <priornet/learning/classifier.h>
+#include <priornet/learning/detector.h>
 #include <priornet/uncertainty/measure_table.h>
 
 #include <algorithm>
@@ -28,6 +29,7 @@ std::vector<OutputDescription> outputs_of(const ModelDescription& model) {
   if (model.calibrated) {
     outputs.push_back({"p_value", "FP64"});
     outputs.push_back({"verdict", "BYTES"});
+    outputs.push_back({"verdict_by", "BYTES"});
   }
   return outputs;
 }
@@ -165,19 +167,28 @@ std::string label_in_sentence(const std::string& name) {
   return label;
 }
 
-// "Its mutual information is 0.93, above 0.021": of the measure that spoke.
+// What is said of a score, with its value in words. Detectors have names of methods, which are no names of quantities.
+std::string said_of_score(const std::string& name, const std::string& value) {
+  const auto* detector = find_detector(name);
+  if (detector != nullptr && !detector->is_measure)
+    return fmt::format("The detector \"{}\" gives it {}", detector->label, value);
+  return fmt::format("Its {} is {}", label_in_sentence(name), value);
+}
+
+// "Its mutual information is 0.93, above the limit of 0.021": of the score that spoke.
 std::string reason_of(const ModelDescription& model, const PlainPredictions& answers, const std::string& spoke,
                       size_t row) {
   for (const auto& watch : model.watches) {
     const auto at = std::find(model.measures.begin(), model.measures.end(), watch.measure);
     if (watch.measure != spoke || at == model.measures.end()) continue;
     const auto value = answers.scores[static_cast<size_t>(at - model.measures.begin())][row];
-    const auto name = label_in_sentence(watch.measure);
-    if (!(value > watch.threshold)) return fmt::format(" Its {} of {:.3g} is what stands out most.", name, value);
+    if (!(value > watch.threshold))
+      return fmt::format(" {}, which is what stands out most.",
+                         said_of_score(watch.measure, fmt::format("{:.3g}", value)));
     const auto rounded = [](double number, int digits) { return fmt::format("{:.{}g}", number, digits); };
     int digits = 3;  // more where the two would read the same
     while (digits < 17 && rounded(value, digits) == rounded(watch.threshold, digits)) ++digits;
-    return fmt::format(" Its {} is {}, above the limit of {}.", name, rounded(value, digits),
+    return fmt::format(" {}, above the limit of {}.", said_of_score(watch.measure, rounded(value, digits)),
                        rounded(watch.threshold, digits));
   }
   return "";

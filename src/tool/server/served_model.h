@@ -55,7 +55,8 @@ struct OutputDescription {
   bool by_class = false;  ///< [N, K], else [N]
 };
 
-/// In the order they are answered: prediction, probability, probabilities, alphas, the measures, p_value, verdict.
+/// In the order they are answered: prediction, probability, probabilities, alphas, the scores, p_value, verdict,
+/// verdict_by.
 std::vector<OutputDescription> outputs_of(const ModelDescription& model);
 
 /// The metadata of the Open Inference Protocol, as JSON; what is beyond it stands in `parameters`.

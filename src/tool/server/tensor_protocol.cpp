@@ -409,6 +409,11 @@ OutputValues values_of(const std::string& name, const ModelDescription& model, c
     for (const auto& decision : answers.decisions) values.push_back(verdict_name(decision.verdict));
     return values;
   }
+  if (name == "verdict_by") {
+    std::vector<std::string_view> values;
+    for (const auto& decision : answers.decisions) values.push_back(decision.watch);
+    return values;
+  }
   const auto at = std::find(model.measures.begin(), model.measures.end(), name) - model.measures.begin();
   return answers.scores.at(static_cast<size_t>(at));
 }

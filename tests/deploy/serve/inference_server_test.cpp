@@ -1,3 +1,4 @@
+#include <priornet/learning/detector.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measure_table.h>
 #include <testing/fixtures.h>
@@ -42,18 +43,27 @@ TEST(InferenceServer, SpeaksTheOpenInferenceProtocol) {
   EXPECT_EQ(answer["outputs"][0]["data"], json({1}));
   EXPECT_EQ(answer["outputs"][3]["name"], "alphas");
   EXPECT_EQ(answer["outputs"][7]["data"], json({"accept"}));
+  EXPECT_EQ(answer["outputs"][8]["name"], "verdict_by");
+  EXPECT_EQ(answer["outputs"][8]["data"], json({""}));
 }
 
 TEST(InferenceServer, SaysWhatEveryMeasureIs) {
   const RunningServer server;
   const auto table = json::parse(server.ask("GET", "/v2/models/made-up").body)["parameters"]["measure_table"];
-  ASSERT_EQ(table.size(), measure_table().size());
-  for (size_t m = 0; m < table.size(); ++m) {
+  ASSERT_GT(table.size(), measure_table().size());
+  for (size_t m = 0; m < measure_table().size(); ++m) {
     EXPECT_EQ(table[m]["name"], measure_table()[m].name);
     EXPECT_EQ(table[m]["label"], measure_table()[m].label);
     EXPECT_FALSE(table[m]["label"].get<std::string>().empty()) << table[m]["name"];
     EXPECT_EQ(table[m]["cause"], name_of(measure_table()[m].cause));
     EXPECT_EQ(table[m]["softmax_cause"], name_of(measure_table()[m].softmax_cause));
+    EXPECT_FALSE(table[m].contains("detector"));
+  }
+  for (size_t d = measure_table().size(); d < table.size(); ++d) {
+    const auto* detector = find_detector(table[d]["name"].get<std::string>());
+    ASSERT_NE(detector, nullptr) << table[d];
+    EXPECT_EQ(table[d]["label"], detector->label);
+    EXPECT_EQ(table[d]["detector"], true);
   }
 }
 
@@ -98,6 +108,21 @@ TEST(InferenceServer, CallsAMeasureByItsLabel) {
   EXPECT_EQ(serving::verdict_in_words(model.description, answers, 0),
             "Unfamiliar: it is not like what the model learned from. Its M.I. of class and model is 0.637, above the "
             "limit of 0.25.");
+}
+
+TEST(InferenceServer, QuotesTheDetectorThatSpoke) {
+  auto model = made_up_model();
+  model.description.measures = {"entropy", "knn"};
+  model.description.watches[1].measure = "knn";
+  auto answers = model.answer(std::string("\1\11\377\0", 4), 1);
+  answers.decisions[0].watch = "knn";
+  EXPECT_EQ(
+      serving::verdict_in_words(model.description, answers, 0),
+      "Unfamiliar: it is not like what the model learned from. The detector \"Nearest neighbours\" gives it 0.637, "
+      "above the limit of 0.25.");
+  const auto answer = json::parse(serving::plain_answer(model.description, answers, 0));
+  EXPECT_EQ(answer["verdict_by"], "knn");
+  EXPECT_NEAR(answer["knn"].get<double>(), 0.6375, 1e-9);
 }
 
 TEST(InferenceServer, RefusesWithAReason) {
