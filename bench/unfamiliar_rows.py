@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """How many strange rows of a table a model rejects, beside scikit-learn's IsolationForest.
 
-    bench/unfamiliar_rows.py build/dev/bin/priornet choice   # the sets that the watched detectors were chosen on
-    bench/unfamiliar_rows.py build/dev/bin/priornet test     # others, looked at once the choice was made
+    bench/unfamiliar_rows.py build/dev/bin/priornet choice   # sets to choose detectors on
+    bench/unfamiliar_rows.py build/dev/bin/priornet test     # sets to report
+
+The sets of `test` were in view when columns_shift was designed, so that their numbers flatter; those of `choice` were not.
 
 For each set and split: 30 % of the rows are for testing. `priornet train`, `calibrate` and `predict` with nothing but their defaults, at 5 %
 false alarms. The test rows are asked about as they are and changed: every column times 10; the values of a row in another order; noise of 3

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """How many drawings of an unknown shape a model rejects.
 
-    bench/unfamiliar_shapes.py build/dev/bin/priornet choice   # the shapes that the watched detectors were chosen on
-    bench/unfamiliar_shapes.py build/dev/bin/priornet test     # others, looked at once the choice was made
+    bench/unfamiliar_shapes.py build/dev/bin/priornet choice   # shapes to choose detectors on
+    bench/unfamiliar_shapes.py build/dev/bin/priornet test     # shapes to report
+
+Stars beside circles, triangles and squares were in view when layers_mahalanobis was designed; the shapes of `choice` were not.
 
 Draws grey images of 32 x 32 pixels: one filled shape each, of any place, size, turn and brightness on another brightness, with a little
 noise. `priornet train`, `calibrate` and `predict` on folders of them with nothing but their defaults, at 5 % false alarms; then how many new
