@@ -160,10 +160,6 @@ std::string by_cause(const JudgedSet& set) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-FalseAlarmRange promised(const OperatingPoints& points) {
-  return false_alarm_range(points.combined.size(0), points.false_alarm);
-}
-
 KeyFigure handed_back_figure(const ModelReport& report) {
   const std::string label = "handed back to a person";
   if (!report.model.points)
@@ -172,7 +168,7 @@ KeyFigure handed_back_figure(const ModelReport& report) {
             "file; evaluate that."};
   const auto& test = report.test;
   const auto& points = *report.model.points;
-  const auto range = promised(points);
+  const auto range = false_alarm_range(points);
   auto detail = fmt::format("{} of {}", test.handed_back(), count_of(test.size(), "test input"));
   if (test.handed_back() > 0) detail += ": " + by_cause(test);
   detail += fmt::format(". Promised: {:g} % or less, on average", 100 * points.false_alarm);
@@ -272,7 +268,7 @@ std::vector<std::string> warnings(const ModelReport& report) {
   std::vector<std::string> texts;
   if (report.model.points) {
     const auto observed = share_of(report.test.handed_back(), report.test.size());
-    const auto range = promised(*report.model.points);
+    const auto range = false_alarm_range(*report.model.points);
     if (observed.low > range.high)
       texts.push_back(
           fmt::format("It hands back {} of {}, more than was promised: these inputs are not like those of the "
@@ -336,7 +332,7 @@ SummaryJson model_json(const ModelFile& model) {
 }
 
 SummaryJson operating_point_json(const OperatingPoints& points, const JudgedSet& test) {
-  const auto range = promised(points);
+  const auto range = false_alarm_range(points);
   SummaryJson json = {{"false_alarm", points.false_alarm},
                       {"false_alarm_range", {range.low, range.high}},
                       {"temperature", points.temperature},
