@@ -1,5 +1,6 @@
 #include "tool/report/page.h"
 #include <gtest/gtest.h>
+#include <priornet/learning/detector.h>
 #include <priornet/uncertainty/measure_table.h>
 
 #include <nlohmann/json.hpp>
@@ -44,13 +45,19 @@ TEST(ReportPage, HoldsTheResultsWhateverIsInThem) {
 
 TEST(ReportPage, HoldsTheTableOfMeasures) {
   const auto json = json_of(report_page({small_results("Title")}), "measures");
-  ASSERT_EQ(json.size(), measure_table().size());
-  for (size_t m = 0; m < json.size(); ++m) {
+  ASSERT_GT(json.size(), measure_table().size()) << "detectors come after the measures";
+  for (size_t m = 0; m < measure_table().size(); ++m) {
     EXPECT_EQ(json[m]["name"], measure_table()[m].name);
     EXPECT_EQ(json[m]["label"], measure_table()[m].label);
     EXPECT_FALSE(json[m]["label"].get<std::string>().empty()) << json[m]["name"];
     EXPECT_EQ(json[m]["unit"], measure_table()[m].unit);
     EXPECT_EQ(json[m]["direction"], name_of(measure_table()[m].direction));
+  }
+  for (size_t d = measure_table().size(); d < json.size(); ++d) {
+    const auto* detector = find_detector(json[d]["name"].get<std::string>());
+    ASSERT_NE(detector, nullptr) << json[d];
+    EXPECT_EQ(json[d]["label"], detector->label);
+    EXPECT_EQ(json[d]["detector"], true);
   }
 }
 

@@ -29,7 +29,7 @@ TEST(TensorRequest, TakesFlatAndNestedNumbers) {
   const auto floats = read(input(R"("datatype":"FP32","shape":[1,1,2,2],"data":[0,1,0.5,0.2])"));
   EXPECT_EQ(floats.inputs, (std::string{'\0', '\377', '\200', '\63'})) << "fractions of full brightness";
   EXPECT_EQ(floats.rows, 1);
-  EXPECT_EQ(floats.outputs.size(), 8U) << "all of them";
+  EXPECT_EQ(floats.outputs.size(), 9U) << "all of them";
 }
 
 TEST(TensorRequest, TakesBinaryData) {
@@ -62,7 +62,7 @@ TEST(TensorRequest, TakesNullForWhatMayBeLeftOut) {
       R"({"id":null,"parameters":null,"outputs":null,"inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,2,2],)"
       R"("parameters":null,"data":[0,0,0,0]}]})");
   EXPECT_FALSE(request.id);
-  EXPECT_EQ(request.outputs.size(), 8U);
+  EXPECT_EQ(request.outputs.size(), 9U);
 }
 
 TEST(TensorRequest, SelectsOutputs) {
@@ -113,7 +113,7 @@ TEST(TensorRequest, SaysWhatIsWrong) {
   expect_refused(
       R"({"inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,2,2],"data":[0,0,0,0]}],"outputs":[{"name":"logits"}]})",
       "there is no output 'logits': there are prediction, probability, probabilities, alphas, entropy, "
-      "mutual_information, p_value, verdict");
+      "mutual_information, p_value, verdict, verdict_by");
   expect_refused("{}", "Inference-Header-Content-Length should be at most the body's 2 bytes, found '3'", "3");
   const auto head = input(R"("datatype":"UINT8","shape":[2,1,2,2],"parameters":{"binary_data_size":8})");
   expect_refused(head + "abc",
