@@ -106,8 +106,8 @@ TEST(Export, DecidesAsTheLibraryDoes) {
        {operating_points(watched, 0.1), operating_points(watched, 0.1, {classes(calibration), 4})}) {
     graph::Graph graph;
     const auto x = graph.input("x", torch::kFloat64, {});
-    const auto decision =
-        graph::decision_values(points, {(x - 1.0) * (x - 1.0) * -1.0, x, x * -1.0, x * x * x}, cast(x > 0.0, torch::kInt64));
+    const auto decision = graph::decision_values(points, {(x - 1.0) * (x - 1.0) * -1.0, x, x * -1.0, x * x * x},
+                                                 cast(x > 0.0, torch::kInt64));
     graph.output("p_value", decision.p_value, {-1});
     graph.output("verdict", decision.verdict, {-1});
     graph.output("verdict_by", decision.by, {-1});

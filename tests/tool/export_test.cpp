@@ -26,7 +26,7 @@ TEST(Export, WritesBothFormatsOfAModelFileAndSaysWhatTheyTake) {
   for (const auto& measure : measure_table())
     if ((measure.dirichlet != nullptr && is_score(measure.name)) || measure.name == "energy")
       wanted.emplace_back(measure.name);
-  wanted.insert(wanted.end(), {"logits", "p_value", "verdict"});
+  wanted.insert(wanted.end(), {"logits", "p_value", "verdict", "verdict_by"});
   EXPECT_EQ(names, wanted);
   EXPECT_GT(std::filesystem::file_size(onnx), 1000u);
   auto module = torch::jit::load(script);

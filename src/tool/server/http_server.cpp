@@ -142,7 +142,7 @@ class HttpServer::Listener {
   }
 
   void serve(Socket socket) {
-    Presence presence{table_.enter(address_of(socket)), asio::make_work_guard(context_)};
+    Presence presence{asio::make_work_guard(context_), table_.enter(address_of(socket))};
     if (tls_)
       start<TlsStream>(TlsStream(std::move(socket), *tls_), std::move(presence));
     else

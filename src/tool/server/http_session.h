@@ -193,10 +193,11 @@ struct Shared {
   std::atomic<bool> stopping{false};
 };
 
-/// Of each connection: its seat, and the work that lets the threads wait for an answer that is still being computed.
+/// Of each connection: the work that lets the threads wait for an answer that is still being computed, and its seat.
+/// The seat goes first: once there is no work left the server ends, and the table of seats with it.
 struct Presence {
-  std::unique_ptr<ConnectionTable::Seat> seat;
   asio::executor_work_guard<asio::io_context::executor_type> work;
+  std::unique_ptr<ConnectionTable::Seat> seat;
 };
 
 /// Reads requests and writes answers, one after the other, each step under a deadline. Stream: Socket or TlsStream.
