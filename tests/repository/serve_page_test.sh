@@ -12,8 +12,11 @@ folder=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
 
-# served TEST MODEL...: starts a server, runs the test with its address, and stops it.
+# served TEST MODEL...: starts a server, runs the test with its address, and stops it. What an earlier server said goes first:
+# the shell empties the file only once the new one is under way.
 served() {
+  rm -f "$folder/said"
+  touch "$folder/said"
   "$tool" --threads 1 serve "${@:2}" --port 0 >"$folder/said" 2>"$folder/complaints" &
   server=$!
   for _ in $(seq 200); do
