@@ -1,6 +1,7 @@
-# Warnings, sanitizers and the compiler cache: for our own sources only, never for a consumer's.
+# Warnings, sanitizers and the compiler cache: for our own sources only, never for a consumer's. Nobody asks errno what a
+# square root did; loops with one can be vectorised so.
 add_library(priornet_build INTERFACE)
-target_compile_options(priornet_build INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-psabi
+target_compile_options(priornet_build INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-psabi -fno-math-errno
                        $<$<BOOL:${PRIORNET_WERROR}>:-Werror>)
 if(PRIORNET_ASAN)
   target_compile_options(priornet_build INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -36,4 +37,5 @@ if(CCACHE)
   # A precompiled header is a hit only if ccache overlooks its time stamp; another clone's objects are hits too.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
       CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+  target_compile_options(priornet_build INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>)
 endif()

@@ -1,13 +1,17 @@
-# One precompiled header for the library and the tool: reading LibTorch's headers is most of the work of a build.
+# One precompiled header for the library and the tool: reading LibTorch's headers is most of the work of a build. Clang
+# compiles the templates in it once, GCC again with each source: so it holds more for Clang. What LibTorch calls IValue
+# comes first: Clang looks into vectors of it wherever they are met.
 add_library(priornet_precompiled_headers STATIC ${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp)
-target_link_libraries(priornet_precompiled_headers PRIVATE torch $<TARGET_NAME_IF_EXISTS:OpenMP::OpenMP_CXX> ${PRIORNET_FMT}
-                      nlohmann_json::nlohmann_json priornet_build)
+target_link_libraries(priornet_precompiled_headers PRIVATE torch ${PRIORNET_FMT} nlohmann_json::nlohmann_json priornet_build)
 target_compile_features(priornet_precompiled_headers PUBLIC cxx_std_20)
 set_target_properties(priornet_precompiled_headers PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_compile_definitions(priornet_precompiled_headers PRIVATE $<$<BOOL:${PRIORNET_CUDA}>:PRIORNET_CUDA>)
 target_compile_options(priornet_precompiled_headers PRIVATE -fno-semantic-interposition)
 target_precompile_headers(priornet_precompiled_headers PRIVATE
-  <torch/types.h> <fmt/format.h> <fmt/ranges.h> <filesystem> <functional> <map> <optional>)
+  <ATen/core/ivalue.h> <torch/types.h> <fmt/format.h> <fmt/ranges.h> <filesystem> <functional> <map> <optional>
+  $<$<CXX_COMPILER_ID:Clang>:<nlohmann/json.hpp$<ANGLE-R>>
+  $<$<CXX_COMPILER_ID:Clang>:<torch/nn/module.h$<ANGLE-R>>
+  $<$<CXX_COMPILER_ID:Clang>:<torch/utils.h$<ANGLE-R>>)
 function(priornet_precompiled target)
   # The library also goes into others' shared libraries: plugins, modules of Python. Nobody replaces its functions there.
   target_compile_options(${target} PRIVATE -fno-semantic-interposition -Winvalid-pch)
@@ -30,8 +34,7 @@ function(priornet_component name)
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_features(${target} PUBLIC cxx_std_20)
   # The C++ library goes before LibTorch, whose binary releases export a std::filesystem of another version.
-  target_link_libraries(${target} PUBLIC stdc++ torch PRIVATE $<TARGET_NAME_IF_EXISTS:OpenMP::OpenMP_CXX>
-                        $<BUILD_INTERFACE:priornet_build>)
+  target_link_libraries(${target} PUBLIC stdc++ torch PRIVATE gomp $<BUILD_INTERFACE:priornet_build>)
   foreach(component IN LISTS arg_DEPENDS)
     target_link_libraries(${target} PUBLIC priornet_${component})
   endforeach()

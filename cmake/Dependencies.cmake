@@ -5,9 +5,6 @@ if(PRIORNET_CUDA)
   include(CudaArchitectures)  # LibTorch enables CUDA
 endif()
 find_package(Torch REQUIRED)
-if(NOT PRIORNET_FUZZ)  # one thread finds more: its findings can be had again
-  find_package(OpenMP REQUIRED)
-endif()
 find_package(fmt REQUIRED)
 # Newer LibTorches bring fmt's headers along, of a version of their own: then no library of another may be linked.
 set(PRIORNET_FMT fmt::fmt)

@@ -1,6 +1,5 @@
 #include "learning/base/file_io.h"
 
-#include <ATen/Parallel.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
@@ -15,6 +14,8 @@
 #include <cstddef>
 #include <cstring>
 #include <system_error>
+
+#include "uncertainty/core/parallel.h"
 
 namespace priornet {
 namespace {
@@ -108,7 +109,7 @@ size_t InputFile::read(void* to, size_t size) {
   constexpr size_t kPiece = size_t{4} << 20;
   const auto pieces = static_cast<int64_t>((size + kPiece - 1) / kPiece);
   std::atomic<size_t> done = 0;
-  at::parallel_for(0, pieces, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(0, pieces, 1, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
       done += read_at(position_ + static_cast<int64_t>(i * kPiece), static_cast<char*>(to) + i * kPiece,
                       std::min(kPiece, size - i * kPiece));

@@ -1,8 +1,14 @@
 #include "learning/base/names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdint>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace priornet {
 namespace {
@@ -29,7 +35,56 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// The code point at the beginning of `text` and how many bytes it takes; none where they are no UTF-8.
+std::optional<std::pair<char32_t, size_t>> code_point(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const size_t size = byte(0) < 0x80   ? 1
+                      : byte(0) < 0xc2 ? 0
+                      : byte(0) < 0xe0 ? 2
+                      : byte(0) < 0xf0 ? 3
+                      : byte(0) < 0xf5 ? 4
+                                       : 0;
+  if (size == 0 || size > text.size()) return std::nullopt;
+  if (size == 1) return std::pair(char32_t{byte(0)}, size);
+  char32_t code = byte(0) & (0x7fu >> size);
+  for (size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return std::nullopt;
+    code = code << 6 | (byte(i) & 0x3f);
+  }
+  constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kLeast[size] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return std::nullopt;
+  return std::pair(code, size);
+}
+
+bool is_invisible(char32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200e && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
 }  // namespace
+
+std::string printable(std::string_view text, std::string_view keep) {
+  std::string result;
+  while (!text.empty()) {
+    const auto found = code_point(text);
+    const auto part = text.substr(0, found ? found->second : 1);
+    if (!found)
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    else if (!is_invisible(found->first) || (part.size() == 1 && keep.find(part[0]) != std::string_view::npos))
+      result += part;
+    else if (found->first == '\n')
+      result += "\\n";
+    else if (found->first == '\r')
+      result += "\\r";
+    else if (found->first == '\t')
+      result += "\\t";
+    else
+      result += found->first < 0x100 ? fmt::format("\\x{:02x}", static_cast<uint32_t>(found->first))
+                                     : fmt::format("\\u{:04x}", static_cast<uint32_t>(found->first));
+    text.remove_prefix(part.size());
+  }
+  return result;
+}
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& names) {
   const auto wanted = simplified(name);

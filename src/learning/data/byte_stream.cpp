@@ -1,6 +1,5 @@
 #include "learning/data/byte_stream.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
@@ -13,6 +12,8 @@
 #include <limits>
 #include <optional>
 #include <vector>
+
+#include "uncertainty/core/parallel.h"
 
 namespace priornet {
 
@@ -208,7 +209,7 @@ void touch(const torch::Tensor& memory) {
   constexpr int64_t kLarge = int64_t{2} << 20;
   auto* bytes = static_cast<char*>(memory.data_ptr());
   const auto size = static_cast<int64_t>(memory.nbytes());
-  at::parallel_for(0, size / kLarge, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(0, size / kLarge, 1, [&](int64_t begin, int64_t end) {
     for (int64_t at = begin * kLarge; at < end * kLarge; at += kLargePage) *static_cast<volatile char*>(bytes + at) = 0;
   });
 }

@@ -7,8 +7,8 @@
 #include <priornet/uncertainty/errors.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
-#include <regex>
 
 #include "learning/networks/architectures.h"
 #include "learning/networks/layers.h"
@@ -150,15 +150,18 @@ std::string torchvision_name(const std::string& ours) {
       {"first", "conv1"}, {"first_norm", "bn1"}, {"second", "conv2"},          {"second_norm", "bn2"},
       {"third", "conv3"}, {"third_norm", "bn3"}, {"shortcut", "downsample.0"}, {"shortcut_norm", "downsample.1"}};
   static const std::map<std::string, std::string> kEnds = {{"conv", "conv1"}, {"conv_norm", "bn1"}, {"logits", "fc"}};
-  static const std::regex block(R"(block(\d+)_(\d+)\.(\w+)\.(\w+))");
-  static const std::regex end(R"((\w+)\.(\w+))");
-  std::smatch found;
-  if (std::regex_match(ours, found, block) && kParts.contains(found[3]))
-    return fmt::format("layer{}.{}.{}.{}", found[1].str(), std::stoi(found[2]) - 1, kParts.at(found[3]),
-                       found[4].str());
-  if (std::regex_match(ours, found, end) && kEnds.contains(found[1]))
-    return fmt::format("{}.{}", kEnds.at(found[1]), found[2].str());
-  return "";
+  const auto first_dot = ours.find('.');
+  const auto last_dot = ours.rfind('.');
+  if (first_dot == std::string::npos) return "";
+  const auto tensor = ours.substr(last_dot + 1);
+  int stage = 0;
+  int block = 0;
+  if (std::sscanf(ours.c_str(), "block%d_%d.", &stage, &block) == 2 && first_dot < last_dot) {
+    const auto part = kParts.find(ours.substr(first_dot + 1, last_dot - first_dot - 1));
+    return part == kParts.end() ? "" : fmt::format("layer{}.{}.{}.{}", stage, block - 1, part->second, tensor);
+  }
+  const auto end = kEnds.find(ours.substr(0, last_dot));
+  return end == kEnds.end() ? "" : fmt::format("{}.{}", end->second, tensor);
 }
 
 class Pretrained {

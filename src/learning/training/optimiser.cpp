@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
 
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -21,15 +22,32 @@ double norm_of(const T* values, int64_t size) {
   std::vector<double> parts(static_cast<size_t>((size + kPart - 1) / kPart));
   parallel_rows(static_cast<int64_t>(parts.size()), kPart, [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; ++part) {
-      double sum = 0;
-      const int64_t last = std::min(size, (part + 1) * kPart);
-#pragma omp simd reduction(+ : sum)
-      for (int64_t i = part * kPart; i < last; ++i)
-        sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-      parts[static_cast<size_t>(part)] = sum;
+      // Eight sums side by side: the compiler may not add in another order than is written here.
+      constexpr int64_t kLanes = 8;
+      std::array<double, kLanes> sums{};
+      const T* const from = values + part * kPart;
+      const int64_t count = std::min(size - part * kPart, kPart);
+      const auto square = [](T value) { return static_cast<double>(value) * static_cast<double>(value); };
+      for (int64_t i = 0; i + kLanes <= count; i += kLanes)
+        for (int64_t lane = 0; lane < kLanes; ++lane) sums[static_cast<size_t>(lane)] += square(from[i + lane]);
+      for (int64_t i = count / kLanes * kLanes; i < count; ++i) sums[0] += square(from[i]);
+      parts[static_cast<size_t>(part)] = std::accumulate(sums.begin(), sums.end(), 0.0);
     }
   });
   return std::sqrt(std::accumulate(parts.begin(), parts.end(), 0.0));
+}
+
+// One step of a rule for every weight; the arrays do not overlap.
+template <class T, class Update>
+void update_weights(const Update step, T scale, int64_t size, T* __restrict values, const T* __restrict gradients,
+                    T* __restrict first, T* __restrict second) {
+  for (int64_t i = 0; i < size; ++i) {
+    T none = 0;
+    if (second != nullptr)
+      step(values[i], gradients[i] * scale, first[i], second[i]);
+    else
+      step(values[i], gradients[i] * scale, first[i], none);
+  }
 }
 
 template <class T>
@@ -42,22 +60,10 @@ struct UpdateOnCpu {
     *update.norm = norm_of(update.gradients, update.size);
     const Update step(rule, row_of(update, (*update.counter)++, Rule::kCoefficients));
     const auto factor = static_cast<T>(clip_factor(*update.norm, update.clip));
-    T* const p = update.values;
-    const T* const g = update.gradients;
-    T* const first = update.moments[0];
-    T* const second = update.moments[1];
+    T* const second = Rule::kMoments.size() == 2 ? update.moments[1] : nullptr;
     parallel_rows(update.size, 1, [&](int64_t begin, int64_t end) {
-      // Copies, of which the compiler knows that nothing written below changes them.
-      const Update apply = step;
-      const T scale = factor;
-#pragma omp simd
-      for (int64_t i = begin; i < end; ++i) {
-        T none = 0;
-        if constexpr (Rule::kMoments.size() == 2)
-          apply(p[i], g[i] * scale, first[i], second[i]);
-        else
-          apply(p[i], g[i] * scale, first[i], none);
-      }
+      update_weights(step, factor, end - begin, update.values + begin, update.gradients + begin,
+                     update.moments[0] + begin, second == nullptr ? nullptr : second + begin);
     });
   }
 };

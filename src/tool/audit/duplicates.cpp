@@ -1,6 +1,5 @@
 #include "tool/audit/duplicates.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
 
@@ -13,6 +12,7 @@
 
 #include "learning/base/file_io.h"
 #include "uncertainty/core/checks.h"
+#include "uncertainty/core/parallel.h"
 #include "uncertainty/core/rows.h"
 
 namespace priornet {
@@ -309,7 +309,7 @@ std::vector<DuplicatePair> near_duplicates(const torch::Tensor& in, const torch:
   // Of images of mean 0 and length 1, |a - b|^2 = 2 - 2 a.b; signatures are no farther apart.
   const SignatureIndex index(ins.signatures, static_cast<float>(std::sqrt(2 - 2 * options.correlation)));
   std::vector<int64_t> matches(static_cast<size_t>(out.size(0)), -1);
-  at::parallel_for(0, out.size(0), 64, [&](int64_t begin, int64_t end) {
+  parallel_for(0, out.size(0), 64, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       if (outs.deviations[row] < options.flat) continue;
       int64_t compared = 0;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ATen/Parallel.h>
 #if defined(PRIORNET_CUDA)
 #include <c10/cuda/CUDAStream.h>
 #endif
@@ -9,6 +8,7 @@
 #include <cstdint>
 
 #include "uncertainty/core/checks.h"
+#include "uncertainty/core/parallel.h"
 
 namespace priornet {
 
@@ -17,7 +17,7 @@ namespace priornet {
 template <class Body>
 void parallel_rows(int64_t rows, int64_t elements_per_row, const Body& body) {
   constexpr int64_t kElements = 16384;
-  at::parallel_for(0, rows, std::max<int64_t>(1, kElements / std::max<int64_t>(1, elements_per_row)), body);
+  parallel_for(0, rows, std::max<int64_t>(1, kElements / std::max<int64_t>(1, elements_per_row)), body);
 }
 
 #if defined(PRIORNET_CUDA)

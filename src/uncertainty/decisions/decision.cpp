@@ -122,6 +122,10 @@ void check_watches(const std::vector<Watch>& watches, const torch::Tensor& combi
   check_vector(combined, "combined");
 }
 
+// Those that are fitted lie between 1 / 20 and 20.
+constexpr double kLowestTemperature = 1e-3;
+constexpr double kHighestTemperature = 1e3;
+
 }  // namespace
 
 void check_points(const OperatingPoints& points) {
@@ -140,8 +144,9 @@ void check_points(const OperatingPoints& points) {
   if (!(points.false_alarm > 0.0 && points.false_alarm < 1.0))
     throw ArgumentError(
         c10::str("operating points: false_alarm should be between 0 and 1, found ", points.false_alarm));
-  if (!(points.temperature > 0.0 && std::isfinite(points.temperature)))
-    throw ArgumentError(c10::str("operating points: temperature should be above 0, found ", points.temperature));
+  if (!(points.temperature >= kLowestTemperature && points.temperature <= kHighestTemperature))
+    throw ArgumentError(c10::str("operating points: temperature should be between ", kLowestTemperature, " and ",
+                                 kHighestTemperature, ", found ", points.temperature));
 }
 
 namespace {

@@ -117,7 +117,7 @@ PRIORNET_DEVICE inline RowMeasures<Real> measures_of(const MeasureSums<Real>& su
   // The smaller part of the entropy is not the difference of the larger ones.
   const Real direct = (positive - sums.exp_positive * inverse_sum) - mean_psi;
   const Real rest = entropy - information;
-  const Real data = low | (rest < information) ? direct : rest;
+  const Real data = (low | (rest < information)) ? direct : rest;
   row[kMutualInformation] = information < 0.0 ? zero : information;
   row[kExpectedEntropy] = data < 0.0 ? zero : data;
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 
+#include "uncertainty/core/parallel.h"
 #include "uncertainty/metrics/resampled_curves.h"
 
 namespace priornet {
@@ -37,13 +38,10 @@ Ranking::Ranking(const ScoreSets& scores)
   std::vector<double> positive(scores.positive.begin(), scores.positive.end());
   std::vector<double> negative(scores.negative.begin(), scores.negative.end());
   const bool worth_a_thread = positives_ + negatives_ > 100000;
-#pragma omp parallel sections num_threads(2) if (worth_a_thread)
-  {
-#pragma omp section
-    std::sort(positive.begin(), positive.end(), std::greater<>());
-#pragma omp section
-    std::sort(negative.begin(), negative.end(), std::greater<>());
-  }
+  parallel_for(0, 2, worth_a_thread ? 1 : 2, [&](int64_t begin, int64_t end) {
+    if (begin == 0) std::sort(positive.begin(), positive.end(), std::greater<>());
+    if (end == 2) std::sort(negative.begin(), negative.end(), std::greater<>());
+  });
 
   order_.reserve(positive.size() + negative.size());
   auto p = positive.begin();
@@ -267,9 +265,7 @@ BootstrapIntervals bootstrap_intervals(const Ranking& ranking, const BootstrapOp
   std::vector<double> fpr95(size);
 
   const Resampler resampler(ranking, options.seed);
-  const bool worth_threads = size * ranking.order().size() > 100000;
-#pragma omp parallel for schedule(dynamic) if (worth_threads)
-  for (int64_t i = 0; i < count; ++i) {
+  parallel_each(count, static_cast<int64_t>(ranking.order().size()), [&](int64_t i) {
     Resampler::Replicate replicate(resampler, i);
     CurveWalk walk(ranking, replicate.totals());
     for (int64_t block = 0; block < resampler.blocks(); ++block)
@@ -278,7 +274,7 @@ BootstrapIntervals bootstrap_intervals(const Ranking& ranking, const BootstrapOp
     aupr[at] = walk.aupr();
     average_precision[at] = walk.average_precision();
     fpr95[at] = walk.fpr95();
-  }
+  });
   return {percentiles(aupr), percentiles(average_precision), percentiles(fpr95)};
 }
 

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "uncertainty/core/parallel.h"
 #include "uncertainty/metrics/resampled_curves.h"
 
 namespace priornet {
@@ -88,14 +89,12 @@ Estimate spearman_estimate(std::span<const double> first, std::span<const double
   if (count < 2) throw ArgumentError(c10::str("spearman_estimate: replicates should be at least 2, found ", count));
   const TiedGroups first_groups(first), second_groups(second);
   std::vector<double> replicates(static_cast<size_t>(count));
-  const bool worth_threads = replicates.size() * first.size() > 100000;
-#pragma omp parallel for if (worth_threads)
-  for (int64_t i = 0; i < count; ++i) {
+  parallel_each(count, static_cast<int64_t>(first.size()), [&](int64_t i) {
     std::vector<uint8_t> counts(first.size());
     draw_with_replacement(options.seed, i, counts);
     const double drawn = correlation(first_groups, second_groups, counts);
     replicates[static_cast<size_t>(i)] = std::isnan(drawn) ? 0.0 : drawn;
-  }
+  });
   const auto interval = percentiles(replicates);
   return {correlation(first_groups, second_groups, std::vector<uint8_t>(first.size(), 1)), interval.low, interval.high};
 }

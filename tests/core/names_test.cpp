@@ -1,0 +1,29 @@
+#include "learning/base/names.h"
+
+namespace priornet {
+namespace {
+
+TEST(Printable, LeavesTextAsItIs) {
+  for (const auto* text : {"", "a b/c.png", "Größe µ 猫 🙂", "tab\\t is two characters"})
+    EXPECT_EQ(printable(text), text);
+}
+
+TEST(Printable, ShowsWhatATerminalWouldObey) {
+  EXPECT_EQ(printable("a\nb\r\tc"), "a\\nb\\r\\tc");
+  EXPECT_EQ(printable("a\nb\r\tc", "\n\t"), "a\nb\\r\tc");
+  EXPECT_EQ(printable("\x1b[2J\x07\x7f"), "\\x1b[2J\\x07\\x7f");
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
+  EXPECT_EQ(printable("\xc2\x9b"), "\\x9b") << "an escape of one byte, in Latin-1";
+  EXPECT_EQ(printable("exe\xe2\x80\xaegpj"), "exe\\u202egpj") << "written from right to left";
+}
+
+TEST(Printable, ShowsBytesThatAreNoText) {
+  EXPECT_EQ(printable("\xff\xfe"), "\\xff\\xfe");
+  EXPECT_EQ(printable("a\xc3"), "a\\xc3") << "cut off";
+  EXPECT_EQ(printable("\xc0\x8a"), "\\xc0\\x8a") << "a line end in a longer form than it has";
+  EXPECT_EQ(printable("\xe0\x80\x8a"), "\\xe0\\x80\\x8a");
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a pair";
+}
+
+}  // namespace
+}  // namespace priornet
