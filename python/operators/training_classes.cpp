@@ -88,6 +88,7 @@ class Training final : public torch::CustomClassHolder, private Progress {
       options.trainer.stop = [this] { return stop_.load(); };
       options.trainer.on_epoch = [this](const EpochReport& report) { add(epochs_, to_json(report)); };
       options.trainer.on_restart = [this](const Restart& restart) { add(messages_, to_text(restart)); };
+      options.trainer.on_damaged = [this](const std::string& what) { add(messages_, what); };
       options.on_member = [this](int64_t member) {
         add(messages_, "member " + std::to_string(member) + " of " + std::to_string(config_.members));
       };

@@ -78,6 +78,28 @@ TEST(TensorFile, RefusesAHeaderThatLies) {
   EXPECT_THROW(read(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,16]}})"), DataError);
   EXPECT_THROW(read(R"({"a":{"dtype":"F7","shape":[2],"data_offsets":[0,8]}})"), DataError);
   EXPECT_THROW(read(R"({"a":7})"), DataError);
+  const auto refusal = [&](const std::string& header) {
+    try {
+      read(header);
+    } catch (const DataError& error) {
+      return std::string(error.what()).substr((folder / "lie").string().size());
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(
+      refusal(
+          R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})"),
+      ": tensor b begins within another, at byte 4 of the data");
+  EXPECT_EQ(
+      refusal(
+          R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})"),
+      ": has bytes of no tensor, from byte 2 of the data on");
+  EXPECT_EQ(refusal(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})"),
+            ": goes on after byte 2 of the data, where the last tensor ends");
+  EXPECT_EQ(
+      refusal(
+          R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[0],"data_offsets":[3,3]}})"),
+      "taken");
   EXPECT_THROW(read("[]"), DataError);
 }
 

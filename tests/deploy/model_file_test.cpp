@@ -257,6 +257,25 @@ TEST(ModelFile, TakesNoMemoryForWhatIsMerelyClaimed) {
             "describes no network: its configuration: line 1: there is no key nonsense");
 }
 
+TEST(ModelFile, RefusesNamesThatSayNothingOrTooMuch) {
+  const auto refusal = [](const std::vector<std::string>& classes) {
+    ChangedModel changed(small_table_model());
+    changed.json()["classes"] = classes;
+    return changed.refusal();
+  };
+  const auto count = ChangedModel(small_table_model()).json()["classes"].size();
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) names.push_back("class " + std::to_string(i));
+  const auto with_first = [&](const std::string& name) {
+    auto changed = names;
+    changed[0] = name;
+    return changed;
+  };
+  EXPECT_EQ(refusal(with_first("")), "has a class without a name");
+  EXPECT_EQ(refusal(with_first("class 1")), "has two class names class 1");
+  EXPECT_EQ(refusal(with_first("a\x1b[2Jb\n")), "has a class with control characters in its name: a\\x1b[2Jb\\n");
+}
+
 // Whatever its description says, with hashes that are right: a model, or a DataError.
 TEST(ModelFile, TakesOrRefusesAnyDescription) {
   auto model = small_table_model();
@@ -305,6 +324,8 @@ TEST(ModelFile, RefusesOperatingPointsThatMakeNoSense) {
                 if (tensor.name == "combined") tensor.values = tensor.values.flip(0);
             }),
             "operating points: combined should be ascending");
+  EXPECT_EQ(refusal([](auto& model) { model.json()["points"]["temperature"] = 1e9; }),
+            "operating points: temperature should be between 0.001 and 1000, found 1e+09");
   EXPECT_EQ(refusal([](auto& model) { model.json()["points"]["precedences"] = {0.5}; }),
             "operating points: the precedence of mutual_information should be below 1 / R");
   EXPECT_EQ(refusal([](auto& model) { model.json()["points"]["precedences"] = nlohmann::json::array(); }),

@@ -107,7 +107,17 @@ TEST_F(DataGet, EndsWithAWholeFileWhereverItWasKilled) {
 TEST_F(DataGet, SaysTheTermsOfARestrictedSet) {
   const auto outcome = run_tool({"data", "get", "svhn", "--from", "web"});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(outcome.err.starts_with("svhn: " + find_entry("svhn").terms + "\n")) << outcome.err;
+  EXPECT_TRUE(outcome.err.starts_with("priornet: svhn: " + find_entry("svhn").terms + "\n")) << outcome.err;
+}
+
+TEST_F(DataGet, TakesNothingThatCannotBeCheckedUnlessAskedTo) {
+  const auto refused = run_tool({"data", "get", "lsun", "--from", "web"});
+  expect_failure(refused,
+                 "lsun: no checksum of lsun/test_lmdb.zip is known, so nothing would tell whether what comes is the "
+                 "published file: --unverified takes it as it comes");
+  EXPECT_EQ(server.requests().size(), 0u);
+  EXPECT_EQ(run_tool({"data", "get", "lsun", "--from", "web", "--unverified"}).status, 1);
+  EXPECT_EQ(server.requests().size(), 1u) << "it was looked for, and is not there";
 }
 
 TEST_F(DataGet, GoesOnToTheNextSetWhereOneCannotBeGot) {

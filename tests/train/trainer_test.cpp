@@ -112,6 +112,43 @@ TEST(Trainer, WritesACheckpointEverySoManyEpochs) {
   EXPECT_EQ(run.steps(), (std::vector<int64_t>{20, 40, 50})) << "the last epoch has one in any case";
 }
 
+TEST(Trainer, SetsADamagedCheckpointAsideAndGoesOnFromTheOneBefore) {
+  const TemporaryFolder folder;
+  const RunFolder whole(folder / "whole", Start::kNew);
+  const auto wanted = trained(small_config(), whole);
+  const auto path = folder / "run";
+  std::filesystem::copy(whole.path(), path, std::filesystem::copy_options::recursive);
+  const RunFolder run(path, Start::kResume);
+  auto config = small_config();
+  ASSERT_GE(run.steps().size(), 2u);
+  const auto newest = run.checkpoint(run.steps().back());
+  const auto before = run.checkpoint(run.steps()[run.steps().size() - 2]);
+  std::filesystem::resize_file(newest, std::filesystem::file_size(newest) - 100);
+  TrainerOptions options;
+  options.resume = true;
+  std::vector<std::string> said;
+  options.on_damaged = [&](const std::string& what) { said.push_back(what); };
+  expect_same_weights(*trained(config, run, options), *wanted);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_TRUE(said[0].starts_with(newest.string() + ": is truncated")) << said[0];
+  EXPECT_TRUE(said[0].ends_with("it is set aside as " + newest.filename().string() +
+                                ".damaged, and the run goes on from " + before.filename().string()))
+      << said[0];
+  EXPECT_TRUE(std::filesystem::exists(newest.string() + ".damaged"));
+  EXPECT_EQ(metrics_of(run), metrics_of(whole));
+
+  for (const auto step : run.steps()) std::filesystem::resize_file(run.checkpoint(step), 100);
+  const auto steps = run.steps();
+  try {
+    trained(config, run, options);
+    ADD_FAILURE() << "it went on from nothing";
+  } catch (const DataError& error) {
+    EXPECT_TRUE(std::string(error.what()).ends_with("; no checkpoint of the run is whole: --force begins it anew"))
+        << error.what();
+  }
+  EXPECT_EQ(run.steps(), steps) << "nothing was renamed";
+}
+
 TEST(Trainer, RefusesAFolderThatHoldsARun) {
   const TemporaryFolder folder;
   auto config = small_config();

@@ -49,6 +49,9 @@ class RunFolder {
   /// Of the checkpoints that are kept, oldest first.
   std::vector<int64_t> steps() const;
 
+  /// Gives a checkpoint that is damaged another name, STEP.safetensors.damaged: it is none any more, and not lost.
+  void set_aside(int64_t step) const;
+
   /// Removes all but the last `count`.
   void keep_last(int64_t count) const;
 

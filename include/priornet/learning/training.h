@@ -74,6 +74,8 @@ struct TrainerOptions {
   std::function<bool()> stop;                        ///< asked after each step; then a checkpoint is written
   std::function<void(const EpochReport&)> on_epoch;  ///< hears of each epoch
   std::function<void(const Restart&)> on_restart;    ///< hears that the run begins again (training.restarts)
+  /// Hears what is wrong with a checkpoint that was set aside, and which one the run goes on from.
+  std::function<void(const std::string&)> on_damaged;
   /// Called by the process that writes, once all is ready and before anything is written.
   std::function<void()> on_begin;
 };

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "learning/base/file_io.h"
+#include "learning/base/names.h"
 #include "learning/base/run_record.h"
 #include "learning/data/decoded_pixels.h"
 #include "learning/training/checkpoint.h"
@@ -186,6 +187,7 @@ class ModelReader {
       require(shape.size() == 1 && holds(kLargestImage)(shape[0]), "describes inputs of an absurd size");
       require(result.feature_names.empty() || result.feature_names.size() == static_cast<size_t>(shape[0]),
               fmt::format("names {} features of {}", result.feature_names.size(), shape[0]));
+      check_names("feature", result.feature_names);
     }
     if (!json.at("standardise").get<bool>()) return result;
     result.mean = tensor(model_layout::kMean).clone();
@@ -198,11 +200,24 @@ class ModelReader {
     return result;
   }
 
+  // Names are shown: each says which it is, and nothing else.
+  void check_names(const char* what, const std::vector<std::string>& names) const {
+    std::set<std::string> seen;
+    for (const auto& name : names) {
+      require(!name.empty(), fmt::format("has a {} without a name", what));
+      require(printable(name) == name,
+              fmt::format("has a {} with control characters in its name: {}", what, printable(name)));
+      require(seen.insert(name).second, fmt::format("has two {} names {}", what, name));
+    }
+  }
+
   void read_run(ModelFile& model, const Json& json) {
     auto& run = model.run;
     json.at("classes").get_to(run.class_names);
     json.at("identity").get_to(run.identity);
-    require(run.class_names.size() >= 2, fmt::format("knows {} classes, of at least 2", run.class_names.size()));
+    check_names("class", run.class_names);
+    require(run.class_names.size() >= 2,
+            fmt::format("should name at least 2 classes, names {}", run.class_names.size()));
     const auto members = json.at("members").get<int64_t>();
     require(members >= 1 && members <= kMostMembers,
             fmt::format("should have 1 to {} members, has {}", kMostMembers, members));

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "learning/base/file_io.h"
+#include "learning/base/names.h"
 
 namespace priornet {
 namespace {
@@ -165,8 +166,9 @@ NumberTable read_csv(const std::filesystem::path& path, const std::string& only)
   return NumberReader(path, only).read();
 }
 
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+std::string csv_field(std::string_view given) {
+  const auto text = printable(given);
+  if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
   return quoted + '"';

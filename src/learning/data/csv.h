@@ -74,7 +74,9 @@ struct NumberTable {
 /// such a value is NaN in all others.
 NumberTable read_csv(const std::filesystem::path& path, const std::string& only = {});
 
-/// A field of a CSV file: the text as it is, or in quotes where a comma, a quote or a line break demands it.
+/// A field of a CSV file: the text as it is, in quotes where a comma or a quote demands it, and with line ends and
+/// control characters made visible (printable()): one row is one line, and a terminal that shows it obeys nothing in
+/// it.
 std::string csv_field(std::string_view text);
 
 }  // namespace priornet

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
@@ -110,20 +111,33 @@ torch::Tensor tensor_at(const std::string& name, const Layout& layout, const std
   return copy;
 }
 
+// Each byte belongs to one tensor: two that share some, or bytes of none, show that a file was made up.
+void check_places(std::vector<std::pair<std::array<uint64_t, 2>, std::string>> places, uint64_t data_size) {
+  std::sort(places.begin(), places.end());
+  uint64_t end = 0;
+  for (const auto& [place, name] : places) {
+    if (place[0] == place[1]) continue;  // it has no bytes
+    if (place[0] < end) fail(fmt::format("tensor {} begins within another, at byte {} of the data", name, place[0]));
+    if (place[0] > end) fail(fmt::format("has bytes of no tensor, from byte {} of the data on", end));
+    end = place[1];
+  }
+  if (end != data_size) fail(fmt::format("goes on after byte {} of the data, where the last tensor ends", end));
+}
+
 TensorFile parsed(const std::shared_ptr<FileMapping>& mapping) {
   const auto layout = parse_layout(mapping->bytes());
   check_header_hash(layout.header);
   TensorFile result;
-  uint64_t end = 0;
+  std::vector<std::pair<std::array<uint64_t, 2>, std::string>> places;
   for (const auto& [name, entry] : layout.header.items()) {
     if (name == kMetadata) {
       entry.get_to(result.metadata);
       continue;
     }
     result.tensors.push_back({name, tensor_at(name, layout, mapping)});
-    end = std::max(end, entry.at("data_offsets").at(1).get<uint64_t>());
+    places.emplace_back(entry.at("data_offsets").get<std::array<uint64_t, 2>>(), name);
   }
-  if (end != layout.data_size) fail(fmt::format("goes on after byte {} of the data, where the last tensor ends", end));
+  check_places(std::move(places), layout.data_size);
   for (const auto& [name, tensor] : result.tensors) {
     const auto hash = result.metadata.find(std::string(kHash) + name);
     if (hash == result.metadata.end()) continue;

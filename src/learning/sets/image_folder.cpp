@@ -1,6 +1,5 @@
 #include "learning/sets/image_folder.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/learning/images.h>
@@ -19,6 +18,7 @@
 #include "learning/data/byte_stream.h"
 #include "learning/data/decoded_pixels.h"
 #include "learning/data/file_tree.h"
+#include "uncertainty/core/parallel.h"
 
 namespace priornet {
 namespace {
@@ -130,7 +130,7 @@ void ImageCollector::decode_waiting() {
   std::vector<torch::Tensor> images(waiting_.size());
   // Kept for each image, so that which is reported does not depend on the threads.
   std::vector<std::exception_ptr> errors(waiting_.size());
-  at::parallel_for(0, static_cast<int64_t>(waiting_.size()), 1, [&](int64_t begin, int64_t end) {
+  parallel_for(0, static_cast<int64_t>(waiting_.size()), 1, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
       try {
         images[i] = decode_image(waiting_[i].bytes, waiting_[i].name, options_.channels);
@@ -245,7 +245,7 @@ void note_empty_classes(const std::filesystem::path& root, const std::set<std::s
   for (auto at = std::filesystem::directory_iterator(root, error); !error && at != std::filesystem::end(at);
        at.increment(error)) {
     const auto name = at->path().filename().string();
-    if (!at->is_directory(error) || name.starts_with(".") || classes.contains(name)) continue;
+    if (!at->is_directory(error) || name.starts_with(".") || classes.contains(printable(name))) continue;
     constexpr const char* kWhy = "a class folder should hold images, found none";
     if (files == nullptr) throw DataError(fmt::format("{}: {}", at->path().string(), kWhy));
     files->left_out.push_back({name + "/", kWhy, LeftOut::Kind::kEmptyClass});
@@ -258,7 +258,8 @@ void label_in_order(Dataset& set, const std::vector<std::string>& class_of_row) 
   set.labels = torch::empty({static_cast<int64_t>(class_of_row.size())}, torch::kInt64);
   set.class_names.clear();
   auto* label = set.labels.data_ptr<int64_t>();
-  for (const auto& name : class_of_row) {
+  for (const auto& folder : class_of_row) {
+    const auto name = printable(folder);
     if (set.class_names.empty() || set.class_names.back() != name) set.class_names.push_back(name);
     *label++ = set.num_classes() - 1;
   }

@@ -87,6 +87,24 @@ CheckpointFacts checkpoint_facts(const TensorFile& file) {
 
 void load_weights(const TensorFile& file, Classifier& network) { fill(file, weights_of(network)); }
 
+WholeCheckpoint newest_whole_checkpoint(const RunFolder& folder) {
+  WholeCheckpoint found;
+  auto steps = folder.steps();
+  for (; !steps.empty(); steps.pop_back()) {
+    try {
+      read_tensor_file(folder.checkpoint(steps.back()));
+      found.step = steps.back();
+      return found;
+    } catch (const DataError& error) {
+      found.damaged.emplace_back(steps.back(), error.what());
+    }
+  }
+  if (!found.damaged.empty())
+    throw DataError(
+        fmt::format("{}; no checkpoint of the run is whole: --force begins it anew", found.damaged.front().second));
+  return found;
+}
+
 CheckpointFacts resume_checkpoint(const std::filesystem::path& path, const CheckpointedState& state,
                                   const std::string& config) {
   const auto file = read_tensor_file(path);

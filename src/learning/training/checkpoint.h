@@ -2,10 +2,14 @@
 
 #include <priornet/learning/classifier.h>
 #include <priornet/learning/optimiser.h>
+#include <priornet/learning/run_folder.h>
 #include <priornet/learning/tensor_file.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "learning/training/weight_average.h"
 
@@ -37,6 +41,15 @@ void write_checkpoint(const std::filesystem::path& path, const CheckpointedState
 /// or of another network, optimiser or configuration.
 CheckpointFacts resume_checkpoint(const std::filesystem::path& path, const CheckpointedState& state,
                                   const std::string& config);
+
+struct WholeCheckpoint {
+  std::optional<int64_t> step;  ///< of the newest that can be read; none where the folder holds no checkpoint
+  /// Newer ones, with what is wrong with each.
+  std::vector<std::pair<int64_t, std::string>> damaged;
+};
+
+/// Looks for it, newest first. DataError, of the newest, where there are checkpoints and none of them is whole.
+WholeCheckpoint newest_whole_checkpoint(const RunFolder& folder);
 
 /// The facts alone.
 CheckpointFacts checkpoint_facts(const TensorFile& file);

@@ -108,6 +108,13 @@ void RunFolder::check_config(const std::string& toml) const {
 
 std::vector<int64_t> RunFolder::steps() const { return steps_in(path_ / "checkpoints"); }
 
+void RunFolder::set_aside(int64_t step) const {
+  const auto path = checkpoint(step);
+  std::error_code error;
+  std::filesystem::rename(path, path.string() + ".damaged", error);
+  if (error) throw DataError(fmt::format("{}: is damaged, and cannot be renamed: {}", path.string(), error.message()));
+}
+
 void RunFolder::keep_last(int64_t count) const {
   const auto all = steps();
   std::error_code ignored;

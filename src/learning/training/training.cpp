@@ -204,9 +204,8 @@ class Run {
   int64_t inputs_per_step() const { return config_.batch + (outside_ ? config_.outside_batch : 0); }
 
   void begin() {
-    const auto done = folder_.steps();
-    if (options_.resume && !done.empty())
-      facts_ = resume_checkpoint(folder_.checkpoint(done.back()), state(), facts_.config);
+    const auto newest = options_.resume ? newest_whole_checkpoint(folder_).step : std::nullopt;
+    if (newest) facts_ = resume_checkpoint(folder_.checkpoint(*newest), state(), facts_.config);
     processes_.begin({facts_.config, facts_.class_names, sets_.train.size(), facts_.step, folder_.path().string()},
                      parameters_);
     if (!processes_.is_first()) return;
@@ -356,11 +355,20 @@ class Run {
   std::optional<Restart> chance_;  ///< set where the network answers no better than chance after the last epoch
 };
 
-/// Of the run whose last checkpoint is there.
+/// Of the run whose last checkpoint is there. Newer ones that are damaged are set aside by the process that writes;
+/// the others overlook them.
 int64_t restarts_so_far(const RunFolder& folder, const TrainerOptions& options) {
-  const auto done = folder.steps();
-  if (!options.resume || done.empty()) return 0;
-  return checkpoint_facts(read_tensor_file(folder.checkpoint(done.back()))).restart;
+  if (!options.resume) return 0;
+  const auto newest = newest_whole_checkpoint(folder);
+  for (const auto& [step, reason] : newest.damaged) {
+    if (options.processes != nullptr && !options.processes->is_first()) continue;
+    folder.set_aside(step);
+    if (options.on_damaged)
+      options.on_damaged(fmt::format("{}; it is set aside as {}.damaged, and the run goes on from {}", reason,
+                                     folder.checkpoint(step).filename().string(),
+                                     folder.checkpoint(*newest.step).filename().string()));
+  }
+  return newest.step ? checkpoint_facts(read_tensor_file(folder.checkpoint(*newest.step))).restart : 0;
 }
 
 std::shared_ptr<Classifier> trained(const TrainConfig& config, TrainingSets sets, const RunFolder& folder,

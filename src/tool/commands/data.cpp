@@ -111,6 +111,7 @@ struct GetCommand {
   std::vector<std::string> names;
   GetOptions get;
   std::string from = "auto";
+  int64_t gigabytes = 64;
   bool json = false;
 };
 
@@ -129,13 +130,14 @@ void run(GetCommand options) {
   for (const auto& name : options.names) entries.push_back(&find_entry(name));
   options.get.from = kSources.at(options.from);
   if (options.get.root.empty()) options.get.root = data_root();
+  options.get.download.largest = options.gigabytes << 30;
   if (const char* mirror = std::getenv("PRIORNET_MIRROR")) options.get.download.mirror = mirror;
 
   StoppableProgress progress;
   auto results = nlohmann::ordered_json::array();
   std::vector<std::string> failed;
   for (const auto* entry : entries) {
-    if (entry->show_terms) fmt::print(stderr, "{}: {}\n", entry->name, entry->terms);
+    if (entry->show_terms) complain(fmt::format("{}: {}", entry->name, entry->terms));
     try {
       const auto outcome = get_set(*entry, options.get, progress);
       if (!options.json) print(as_text(*entry, outcome));
@@ -145,7 +147,7 @@ void run(GetCommand options) {
                          {"checksums_agree", outcome.checked}});
     } catch (const DataError& error) {
       if (entries.size() == 1) throw;
-      fmt::print(stderr, "priornet: {}\n", error.what());
+      complain(error.what());
       failed.push_back(entry->name);
     }
   }
@@ -169,6 +171,14 @@ void describe_data_get(Command& command) {
       {.name = "--part",
        .to = &options->get.parts,
        .help = "Only the files of these parts; otherwise all but one called extra (SVHN's 1.3 GB)"},
+      {.name = "--unverified",
+       .to = &options->get.unverified,
+       .help = "Take files of which no checksum is known, too: nothing tells whether they are the published ones"},
+      {.name = "--largest",
+       .to = &options->gigabytes,
+       .help = "Gigabytes at which a file of unknown size is broken off",
+       .shows_default = true,
+       .range = whole_range(1, 1 << 20)},
       {.name = "--root", .to = &options->get.root, .help = "The data root; else PRIORNET_DATA and its defaults"},
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};
   command.notes =

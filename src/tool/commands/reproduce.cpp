@@ -89,7 +89,7 @@ ExperimentSummary run_stoppably(const Experiment& experiment, ExperimentOptions 
     run.stop = [&] { return progress.stopping(); };
     return experiment.run(run, progress);
   } catch (const TrainingStopped&) {
-    fmt::print(stderr, "priornet: stopped; the same command goes on from there\n");
+    complain("stopped; the same command goes on from there");
     Stopped::end_process();
   } catch (const Stopped&) {
     Stopped::end_process();
@@ -115,7 +115,7 @@ void print_outcome(const ExperimentOutcome& outcome) {
   if (outcome.error.empty())
     print(to_text(outcome.summary) + fmt::format("{}: {:.1f} s\n\n", outcome.name, outcome.seconds));
   else
-    fmt::print(stderr, "priornet: {}: {}\n", outcome.name, outcome.error);
+    complain(fmt::format("{}: {}", outcome.name, outcome.error));
 }
 
 void finish_several(const std::vector<ExperimentOutcome>& outcomes, const Invocation& invocation, bool json,

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
 #include <priornet/version.h>
 #include <unistd.h>
 
@@ -19,11 +20,13 @@
 namespace priornet::tool {
 namespace {
 
-// One line, whatever a library put into its message.
 int fail(int status, std::string_view message, std::string_view hint = "") {
-  fmt::print(stderr, "priornet: {}{}\n", message.substr(0, message.find('\n')), hint);
+  complain(fmt::format("{}{}", message, hint));
   return status;
 }
+
+// What a library has to say goes on for lines: where it was called from.
+std::string_view first_line(std::string_view message) { return message.substr(0, message.find('\n')); }
 
 // LibTorch counts the cores of some virtual machines as one. OMP_NUM_THREADS in the environment is left alone.
 void use_threads(const std::optional<int64_t>& wanted) {
@@ -89,11 +92,13 @@ int run_tool(std::vector<Command> subcommands, const std::vector<std::string>& a
     const auto& name = misuse.subcommand;
     return fail(2, misuse.what(), fmt::format(" (see priornet {}{}--help)", name, name.empty() ? "" : " "));
   } catch (const c10::Error& error) {
-    return fail(1, error.what_without_backtrace());
+    return fail(1, first_line(error.what_without_backtrace()));
   } catch (const std::bad_alloc&) {
     return fail(1, "out of memory");
-  } catch (const std::exception& error) {
+  } catch (const Error& error) {
     return fail(1, error.what());
+  } catch (const std::exception& error) {
+    return fail(1, first_line(error.what()));
   }
 }
 

@@ -101,13 +101,12 @@ void check(const ServeOptions& options) {
                       token ? "--tls-certificate and --tls-key"
                       : tls ? "--token-file"
                             : "--token-file, --tls-certificate and --tls-key"));
-    fmt::print(stderr, "priornet: serves beyond this machine at {}: {}\n", options.http.host, lacks);
+    complain(fmt::format("serves beyond this machine at {}: {}", options.http.host, lacks));
   }
 }
 
 void say_if_root() {
-  if (::geteuid() == 0)
-    fmt::print(stderr, "priornet: serves as root, which it has no need of: a user without rights is safer\n");
+  if (::geteuid() == 0) complain("serves as root, which it has no need of: a user without rights is safer");
 }
 
 serving::InferenceOptions inference_options(ServeOptions& options) {

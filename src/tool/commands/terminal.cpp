@@ -11,9 +11,12 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "learning/base/names.h"
+
 namespace priornet::tool {
 
-void print(std::string_view text) {
+void print(std::string_view given) {
+  const auto text = printable(given, "\n\t");
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
   throw DataError("standard output: cannot be written: " + std::generic_category().message(errno));
 }
@@ -25,10 +28,12 @@ bool quiet = false;
 void be_quiet() { quiet = true; }
 
 void note(std::string_view line) {
-  if (!quiet) fmt::print(stderr, "{}\n", line);
+  if (!quiet) fmt::print(stderr, "{}\n", printable(line, "\n\t"));
 }
 
-void warn(std::string_view line) { fmt::print(stderr, "priornet: warning: {}\n", line); }
+void warn(std::string_view line) { fmt::print(stderr, "priornet: warning: {}\n", printable(line, "\n\t")); }
+
+void complain(std::string_view line) { fmt::print(stderr, "priornet: {}\n", printable(line)); }
 
 TerminalProgress::TerminalProgress() : on_terminal_(::isatty(STDERR_FILENO) == 1) {}
 
@@ -36,8 +41,9 @@ TerminalProgress::~TerminalProgress() {
   if (line_open_) std::fputc('\n', stderr);
 }
 
-void TerminalProgress::report(std::string_view task, int64_t done, int64_t total) {
+void TerminalProgress::report(std::string_view given, int64_t done, int64_t total) {
   if (quiet) return;
+  const auto task = printable(given);
   constexpr int64_t kWidth = 30;
   constexpr auto kPause = std::chrono::milliseconds(50);
   const auto now = Clock::now();
@@ -48,7 +54,7 @@ void TerminalProgress::report(std::string_view task, int64_t done, int64_t total
   }
   const bool finished = done >= total;
   const double seconds = std::chrono::duration<double>(now - started_).count();
-  const auto text = detail_.empty() ? std::string() : "  " + detail_;
+  const auto text = detail_.empty() ? std::string() : "  " + printable(detail_);
   if (!on_terminal_) {
     if (finished) fmt::print(stderr, "{:<16} {:6.1f} s{}\n", task, seconds, text);
   } else if (finished || now - drawn_ >= kPause) {

@@ -9,6 +9,9 @@
 
 namespace priornet::tool {
 
+// Whatever a file, a class or a column is called, a terminal obeys none of it: only line ends and tabs go there as they
+// are (learning/base/names.h).
+
 /// Writes to standard output. DataError if it cannot be written, as on a full disk.
 void print(std::string_view text);
 
@@ -20,6 +23,9 @@ void note(std::string_view line);
 
 /// A line on standard error that somebody should act on; --quiet does not silence it.
 void warn(std::string_view line);
+
+/// One line on standard error that says why something failed or was given up.
+void complain(std::string_view line);
 
 /// Progress on standard error: a bar that redraws itself on a terminal, one line per finished task elsewhere.
 class TerminalProgress final : public Progress {

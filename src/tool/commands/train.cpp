@@ -248,7 +248,7 @@ std::string last_metrics(const fs::path& folder, const TrainConfig& config) {
 [[noreturn]] void end_as_they_did(int status, int processes) {
   const int signal = status - 128;
   if (signal > 0 && signal != SIGINT && signal != SIGTERM && signal != SIGHUP)
-    fmt::print(stderr, "priornet: one of the {} processes was ended by a signal: {}\n", processes, ::strsignal(signal));
+    complain(fmt::format("one of the {} processes was ended by a signal: {}", processes, ::strsignal(signal)));
   std::exit(status);
 }
 
@@ -280,6 +280,7 @@ void run(const TrainOptions& options) {
     last = report;
   };
   ensemble.trainer.on_restart = [&](const Restart& restart) { note(to_text(restart)); };
+  ensemble.trainer.on_damaged = [&](const std::string& what) { note(what); };
   ensemble.on_member = [&](int64_t member) {
     if (speaks) note(fmt::format("member {} of {}", member, config.members));
   };
@@ -296,11 +297,11 @@ void run(const TrainOptions& options) {
     };
     train_run(config, sets, folder, ensemble, progress);
   } catch (const TrainingStopped& stopped) {
-    if (speaks) fmt::print(stderr, "priornet: {}\n", stopped.what());
+    if (speaks) complain(stopped.what());
     if (!progress.stopping()) std::exit(1);  // another process was asked to stop
     Stopped::end_process();
   } catch (const Stopped&) {
-    if (speaks) fmt::print(stderr, "priornet: stopped while preparing\n");
+    if (speaks) complain("stopped while preparing");
     Stopped::end_process();
   }
   if (!speaks) return;

@@ -143,7 +143,9 @@ std::string host_of(const std::string& url) {
 std::vector<std::string> sources_of(const KnownFile& file, const std::string& mirror) {
   std::vector<std::string> sources;
   if (!mirror.empty()) sources.push_back(mirror + (mirror.ends_with('/') ? "" : "/") + file.path);
-  sources.insert(sources.end(), file.urls.begin(), file.urls.end());
+  const auto published = sources.insert(sources.end(), file.urls.begin(), file.urls.end());
+  // Nobody on the way reads or changes what comes by https.
+  std::stable_partition(published, sources.end(), [](const std::string& url) { return url.starts_with("https:"); });
   return sources;
 }
 

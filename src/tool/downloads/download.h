@@ -84,8 +84,8 @@ class Downloader {
  public:
   explicit Downloader(DownloadOptions options = {}) : options_(std::move(options)) {}
 
-  /// Gets a file from its sources in turn to its place under `root`, unless it is there and whole. Returns whether
-  /// anything was fetched.
+  /// Gets a file from its sources in turn, those by https first, to its place under `root`, unless it is there and
+  /// whole. Returns whether anything was fetched.
   ///
   /// The bytes come into PATH.part, whence a later call goes on, after an interruption at any byte; a Progress that
   /// throws interrupts too. The file gets its name when size and checksum are right; one whose checksum is wrong is

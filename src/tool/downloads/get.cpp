@@ -210,6 +210,12 @@ GetOutcome get_set(const CatalogueEntry& entry, const GetOptions& options, Progr
   if (state.laid_out_by_hand) {
     outcome.checked = false;
   } else if (!state.missing.empty()) {
+    for (const auto& file : state.missing)
+      if (!has_checksum(file) && !options.unverified)
+        throw DataError(fmt::format(
+            "{}: no checksum of {} is known, so nothing would tell whether what comes is the published file: "
+            "--unverified takes it as it comes",
+            entry.name, file.path));
     outcome.from = fetched(entry, state.missing, options, progress);
   }
   outcome.checked = outcome.checked && std::all_of(files.begin(), files.end(), has_checksum);

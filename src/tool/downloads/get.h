@@ -51,6 +51,7 @@ struct GetOptions {
   std::filesystem::path root;  ///< the data root
   GetFrom from = GetFrom::kAuto;
   std::vector<std::string> parts;  ///< of the entry; if none is named, all but one called "extra"
+  bool unverified = false;         ///< also files of which no checksum is known
   DownloadOptions download;
 };
 
@@ -63,8 +64,9 @@ struct GetOutcome {
 /// Gets the files of a set to their places below the data root. What is there already and whole, published or
 /// expanded, is not fetched again; a set that was laid out by hand in files the catalogue has no checksums of stays as
 /// it is.
-/// DataError where that cannot be: which sources were tried, what was wrong there, and how to lay the files out by
-/// hand. ArgumentError for a part that the entry lacks.
+/// DataError for a file without a checksum unless they are taken unverified: before anything is fetched. DataError
+/// where it cannot be got: which sources were tried, what was wrong there, and how to lay the files out by hand.
+/// ArgumentError for a part that the entry lacks.
 GetOutcome get_set(const CatalogueEntry& entry, const GetOptions& options, Progress& progress);
 
 /// One thing that was checked.

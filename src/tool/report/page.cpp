@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "learning/base/names.h"
 #include "tool/base/embedded_files.h"
 #include "tool/base/measure_table_json.h"
 
@@ -53,7 +54,7 @@ std::string title_of(const std::vector<StoredResults>& results) {
 }  // namespace
 
 std::string escape_html(std::string_view text) {
-  return replaced(text, "&<>\"'", [](char character) -> std::string_view {
+  return replaced(printable(text, "\n\t"), "&<>\"'", [](char character) -> std::string_view {
     switch (character) {
       case '&':
         return "&amp;";
