@@ -123,6 +123,30 @@ TEST(Predictor, StandardisesRowsAndAsksEveryMember) {
   EXPECT_TRUE(torch::allclose(Predictor(model).predict(absurd).logits, Predictor(model).predict(far).logits));
 }
 
+TEST(Predictor, SaysOfBatchesThatAreJoinedWhatItSaysOfAll) {
+  for (auto model : {small_model(), small_table_model("dnn")}) {
+    const bool images = model.preprocessing.takes_images();
+    const auto inputs = images ? small_images(7, 3).inputs : torch::randn({7, 3});
+    Predictor predictor(std::move(model));
+    const auto whole = predictor.predict(inputs);
+    const auto joined =
+        Predictions::joined({predictor.predict(inputs.narrow(0, 0, 3)), predictor.predict(inputs.narrow(0, 3, 4))});
+    EXPECT_TRUE(joined.prediction.equal(whole.prediction));
+    EXPECT_TRUE(torch::allclose(joined.probability, whole.probability));
+    EXPECT_TRUE(torch::allclose(joined.probabilities, whole.probabilities));
+    EXPECT_TRUE(torch::allclose(joined.logits, whole.logits));
+    ASSERT_EQ(joined.log_alpha.defined(), whole.log_alpha.defined());
+    if (whole.log_alpha.defined()) {
+      EXPECT_TRUE(torch::allclose(joined.log_alpha, whole.log_alpha));
+    }
+    for (size_t c = 0; c < whole.scores.size(); ++c)
+      EXPECT_TRUE(torch::allclose(joined.scores[c].values, whole.scores[c].values)) << whole.scores[c].name;
+    ASSERT_EQ(joined.decisions.size(), whole.decisions.size());
+    for (size_t i = 0; i < whole.decisions.size(); ++i)
+      EXPECT_EQ(joined.decisions[i].verdict, whole.decisions[i].verdict) << i;
+  }
+}
+
 TEST(Predictor, LeavesLogAlphaToDirichlets) {
   EXPECT_FALSE(Predictor(small_table_model("dnn")).predict(torch::randn({2, 3})).log_alpha.defined());
 }

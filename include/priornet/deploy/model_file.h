@@ -76,6 +76,9 @@ ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& 
 /// The model that a run came to, not calibrated; called by the name of its folder. DataError as load_run() has it.
 ModelFile model_of_run(const std::filesystem::path& folder, const OpenOptions& options = {});
 
+/// The same of a run in memory.
+ModelFile model_of_run(TrainedRun run, std::string name);
+
 /// A model file, called as the file where it has no name, or the folder of a run.
 ModelFile open_model(const std::filesystem::path& path, const OpenOptions& options = {});
 

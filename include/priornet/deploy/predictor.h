@@ -62,6 +62,8 @@ struct Predictions {
   int64_t size() const { return prediction.size(0); }
   /// A score by its name, or null where the model does not give it.
   const torch::Tensor* score(std::string_view name) const;
+  /// What one model said of several batches, at least one, as of one: the rows of the first, then those of the next.
+  static Predictions joined(const std::vector<Predictions>& batches);
 };
 
 /// A model ready to answer. Calls from several threads are made one after the other.

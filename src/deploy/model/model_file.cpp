@@ -379,10 +379,15 @@ ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& 
 }
 
 ModelFile model_of_run(const std::filesystem::path& folder, const OpenOptions& options) {
-  ModelFile model;
-  model.run = load_run(folder, options);
   const auto whole = std::filesystem::weakly_canonical(folder);
-  model.name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+  return model_of_run(load_run(folder, options),
+                      (whole.has_filename() ? whole : whole.parent_path()).filename().string());
+}
+
+ModelFile model_of_run(TrainedRun run, std::string name) {
+  ModelFile model;
+  model.name = std::move(name);
+  model.run = std::move(run);
   model.preprocessing.shape = model.run.members.at(0)->input_shape();
   model.preprocessing.mean = model.run.split.mean;
   model.preprocessing.deviation = model.run.split.deviation;

@@ -82,8 +82,8 @@ bool TrainedRun::gives_dirichlet() const { return method_info(config.method.name
 
 void refuse_torchscript(const std::filesystem::path& path) {
   throw DataError(fmt::format(
-      "{}: holds a TorchScript network, a program that runs when it is asked: give --allow-torchscript if you "
-      "trust whoever made it",
+      "{}: holds a TorchScript network, a program that runs when it is asked: give --allow-torchscript (in Python "
+      "allow_torchscript=True) if you trust whoever made it",
       path.string()));
 }
 

@@ -126,22 +126,7 @@ Predictions said_of(Predictor& predictor, const Dataset& set, Progress& progress
     parts.push_back(predictor.predict(inputs.narrow(0, first, std::min(kBatch, inputs.size(0) - first))));
   }
   progress.report("scores of " + set.name, inputs.size(0), inputs.size(0));
-  const auto joined = [&](auto part, int64_t dimension = 0) {
-    std::vector<torch::Tensor> tensors;
-    for (const auto& one : parts) tensors.push_back(part(one));
-    return torch::cat(tensors, dimension);
-  };
-  auto whole = parts.at(0);
-  whole.prediction = joined([](const auto& one) { return one.prediction; });
-  whole.probability = joined([](const auto& one) { return one.probability; });
-  whole.probabilities = joined([](const auto& one) { return one.probabilities; });
-  whole.logits = joined([](const auto& one) { return one.logits; }, whole.logits.dim() - 2);
-  for (size_t c = 0; c < whole.scores.size(); ++c)
-    whole.scores[c].values = joined([c](const auto& one) { return one.scores[c].values; });
-  whole.decisions.clear();
-  for (const auto& one : parts)
-    whole.decisions.insert(whole.decisions.end(), one.decisions.begin(), one.decisions.end());
-  return whole;
+  return Predictions::joined(parts);
 }
 
 // What a calibrated model does on inputs with labels.

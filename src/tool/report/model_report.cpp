@@ -86,6 +86,11 @@ std::string takes(const Preprocessing& preprocessing) {
                      listed(preprocessing.feature_names, kListedColumns));
 }
 
+/// What kind of network a run has: one of priornet's, or the file that another program scripted.
+std::string network_name(const TrainedRun& run) {
+  return run.config.model.file.value_or("").empty() ? run.config.model.name : *run.config.model.file;
+}
+
 JudgedSet scored(const std::string& name, const SetScores& scores) { return {name, scores.probabilities, {}, {}}; }
 
 JudgedSet asked(Predictor& predictor, const Dataset& set, Progress& progress) {
@@ -257,9 +262,8 @@ std::string description(const ModelReport& report) {
   return fmt::format("{} sorts {} into {}: {}. It is {} ({}), trained on {} and tested on {} ({}).", report.model.name,
                      takes(report.model.preprocessing), count_of(static_cast<int64_t>(run.class_names.size()), "class"),
                      listed(run.class_names, kListedClasses),
-                     members == 1
-                         ? fmt::format("a network of type {}", run.config.model.name)
-                         : fmt::format("an ensemble of {} networks of type {}", members, run.config.model.name),
+                     members == 1 ? fmt::format("a network of type {}", network_name(run))
+                                  : fmt::format("an ensemble of {} networks of type {}", members, network_name(run)),
                      fmt::format("method {}", run.config.method.name), short_set_name(run.config.train),
                      short_set_name(report.test.name), count_of(report.test.size(), "input"));
 }
@@ -321,7 +325,7 @@ SummaryJson model_json(const ModelFile& model) {
   const auto& run = model.run;
   const auto& preprocessing = model.preprocessing;
   return {{"name", model.name},
-          {"network", run.config.model.name},
+          {"network", network_name(run)},
           {"method", run.config.method.name},
           {"members", run.members.size()},
           {"trained_on", run.config.train},
