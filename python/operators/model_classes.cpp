@@ -17,6 +17,7 @@
 #include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
 #include "learning/base/run_record.h"
+#include "learning/training/checkpoint.h"
 #include "operator_support.h"
 #include "tool/report/evaluation_results.h"
 #include "tool/report/page.h"
@@ -176,9 +177,9 @@ ModelPtr open(const std::string& path, const std::string& device, bool allow_tor
   });
 }
 
-/// A network that PyTorch scripted or traced, as the bytes of its file, which takes inputs as they are or, of images,
-/// (value - mean) / deviation of values in [0, 1]. Not calibrated.
-ModelPtr model_of_program(const Tensor& program, const std::string& description, const std::string& device) {
+/// Networks of one architecture that PyTorch scripted or traced, as the bytes of their files, which take inputs as they
+/// are or, of images, (value - mean) / deviation of values in [0, 1]. Not calibrated.
+ModelPtr model_of_programs(const Tensors& programs, const std::string& description, const std::string& device) {
   return guarded_values([&] {
     const auto json = parse_json(description);
     TrainedRun run;
@@ -194,12 +195,22 @@ ModelPtr model_of_program(const Tensor& program, const std::string& description,
     auto options = run.config.model;
     options.input = json.at("shape").get<std::vector<int64_t>>();
     options.classes = static_cast<int64_t>(run.class_names.size());
-    options.program = program;
-    auto network = make_model(options, make_generator(0));
-    network->to(torch::Device(device));
-    if (options.input.size() == 3) to_channels_last(*network);
-    network->eval();
-    run.members.push_back(std::move(network));
+    const auto made = [&](const Tensor& program) {
+      options.program = program;
+      return make_model(options, make_generator(0));
+    };
+    for (const auto& program : programs) {
+      // As in a file: the program of the first, and everyone's weights.
+      auto network = made(programs.at(0));
+      TensorFile weights;
+      weights.path = "a member of the ensemble";
+      weights.tensors = weights_of(*made(program));
+      load_weights(weights, *network);
+      network->to(torch::Device(device));
+      if (options.input.size() == 3) to_channels_last(*network);
+      network->eval();
+      run.members.push_back(std::move(network));
+    }
     return c10::make_intrusive<Model>(model_of_run(std::move(run), json.at("name").get<std::string>()));
   });
 }
@@ -358,7 +369,7 @@ TORCH_LIBRARY_FRAGMENT(priornet, library) {
       .def("write_page", &EvaluationJob::write_page);
   with_job(evaluating);
   library.def("open_model", open);
-  library.def("model_of_program", model_of_program);
+  library.def("model_of_programs", model_of_programs);
   library.def("detector_training_rows", [] { return kDetectorTraining; });
   library.def("least_calibration_size",
               [](double rate) { return guarded([&] { return least_calibration_size(rate); }); });

@@ -23,7 +23,7 @@ _TOLERANCE = 1e-3
 
 
 def calibrate(
-    model: Union[torch.nn.Module, Run],
+    model: Union[torch.nn.Module, Sequence[torch.nn.Module], Run],
     data: Data,
     rate: float = 0.05,
     *,
@@ -41,7 +41,8 @@ def calibrate(
 ) -> Model:
     """Thresholds out of held-out inputs: of new inputs like them at most the share `rate` is rejected, on average.
 
-    model: any PyTorch network that gives logits [N, K]; or a run of priornet's.
+    model: any PyTorch network that gives logits [N, K]; several of one class are an ensemble, which may be undecided; or a
+        run of priornet's.
     data: inputs that the network did not learn from: a loader of batches (inputs, labels), a Dataset, or arrays (X, y).
         Inputs are images [N, C, H, W], as bytes or as the network takes them, or rows of numbers [N, D] (a frame of
         pandas names its columns). Labels, numbers or names of the classes, set the temperature; inputs alone leave it
@@ -76,7 +77,8 @@ def calibrate(
         batches = itertools.chain([first], batches)
         if class_names is None:
             class_names = getattr(getattr(data, "dataset", data), "classes", None)
-        network = _Network(model, kind, class_names, mean, deviation, layer, name, trained_on, device)
+        modules = [model] if isinstance(model, torch.nn.Module) else list(model)
+        network = _Network(modules, kind, class_names, mean, deviation, layer, name, trained_on, device)
         made = _model_of(network, first.inputs)
     made, watching = _with_detectors(made, training, detectors)
     calibration = classes.Calibration(made._model)
@@ -89,9 +91,9 @@ def calibrate(
 
 
 class _Network(NamedTuple):
-    """A network of one's own, and what calibrate() was told of it."""
+    """A network of one's own, or the members of an ensemble, and what calibrate() was told of it."""
 
-    module: torch.nn.Module
+    modules: list[torch.nn.Module]
     kind: str
     class_names: Optional[Sequence[str]]
     mean: Any
@@ -103,7 +105,24 @@ class _Network(NamedTuple):
 
     def place(self) -> torch.device:
         """Where it lies."""
-        return next(itertools.chain(self.module.parameters(), self.module.buffers()), torch.empty(0)).device
+        first = self.modules[0]
+        return next(itertools.chain(first.parameters(), first.buffers()), torch.empty(0)).device
+
+    def logits(self, inputs: torch.Tensor) -> torch.Tensor:
+        """[N, K], or [M, N, K] of an ensemble, float64 on the CPU."""
+        members = []
+        for module in self.modules:
+            with evaluating(module):
+                logits = module(inputs)
+            if isinstance(logits, tuple):
+                logits = logits[0]
+            if not isinstance(logits, torch.Tensor) or logits.dim() != 2 or len(logits) != len(inputs):
+                found = list(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
+                raise ValueError(f"the network should give logits [N, K] of {len(inputs)} inputs, found {found}")
+            members.append(logits.double().cpu())
+        if any(logits.shape != members[0].shape for logits in members):
+            raise ValueError("the members of an ensemble should give logits of as many classes")
+        return torch.stack(members) if len(members) > 1 else members[0]
 
     def named_classes(self, count: int) -> list[str]:
         """As many names as it gives logits."""
@@ -125,35 +144,31 @@ class _Network(NamedTuple):
 
 def _model_of(network: _Network, example: Inputs) -> Model:
     """The model of a network, without thresholds. Its logits of the example are the network's."""
+    if not network.modules:
+        raise ValueError("calibrate: an ensemble should have networks, found none")
     if network.kind not in ("softmax", "dirichlet"):
         raise ValueError(f"kind should be softmax or dirichlet, found {network.kind!r}")
     values = example.values
     pixels = network.normalisation(values)
     taken = pixels.to_network(values) if pixels is not None and values.dtype == torch.uint8 else values
     taken = taken.to(network.place())
-    with evaluating(network.module):
-        logits = network.module(taken)
-    if isinstance(logits, tuple):
-        logits = logits[0]
-    if not isinstance(logits, torch.Tensor) or logits.dim() != 2 or len(logits) != len(values):
-        found = list(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
-        raise ValueError(f"the network should give logits [N, K] of {len(values)} inputs, found {found}")
-    title = type(network.module).__name__
+    logits = network.logits(taken)
+    title = type(network.modules[0]).__name__
     description = {
         "name": network.name or title.lower(),
         "network": title,
         "kind": network.kind,
-        "classes": network.named_classes(logits.size(1)),
+        "classes": network.named_classes(logits.size(-1)),
         "shape": list(values.shape[1:]),
         "feature_names": example.feature_names,
         "mean": pixels.mean if pixels is not None else [],
         "deviation": pixels.deviation if pixels is not None else [],
         "trained_on": network.trained_on,
     }
-    program = program_of(network.module, taken[:2], network.layer)
+    programs = [program_of(module, taken[:2], network.layer) for module in network.modules]
     place = str(network.place()) if network.device is None else device_named(network.device)
-    model = Model(ops.model_of_program(program, json.dumps(description), place))
-    off = (model.logits(values) - logits.double().cpu()).abs().max() / logits.abs().max().clamp(min=1)
+    model = Model(ops.model_of_programs(programs, json.dumps(description), place))
+    off = (model.logits(values) - logits).abs().max() / logits.abs().max().clamp(min=1)
     if not float(off) <= _TOLERANCE:
         raise ValueError(
             f"as TorchScript the network gives other logits, by up to {float(off):.1e} of the largest: what it does "

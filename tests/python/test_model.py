@@ -207,6 +207,44 @@ def test_a_prior_network_says_why(blobs):
     assert by_name.thresholds == model.thresholds
 
 
+def test_several_networks_are_an_ensemble_that_may_be_undecided(tmp_path):
+    members = [networks.trained(epochs=1, seed=seed) for seed in range(3)]
+    model = priornet.calibrate(members, networks.loader(200, 1), rate=0.1, **NORMALISED)
+    images, _ = networks.quarters(40, 2)
+    with torch.no_grad():
+        expected = torch.stack([member.eval()(networks.normalised(images)).double() for member in members])
+    torch.testing.assert_close(model.logits(images), expected, rtol=1e-4, atol=1e-5)
+    measured = priornet.measures(expected, "softmax")
+    said = model.predict(images)
+    torch.testing.assert_close(said.scores["mutual_information"], measured.mutual_information, rtol=1e-3, atol=1e-5)
+    assert "undecided" in [watch.cause for watch in model.thresholds.watches]
+    model.save(tmp_path / "three.priornet")
+    again = priornet.load(tmp_path / "three.priornet", device="cpu", allow_torchscript=True)
+    assert torch.equal(again.predict(images).p_value, said.p_value)
+    with pytest.raises(ValueError, match="of as many classes"):
+        other = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 5))
+        priornet.calibrate([members[0], other], networks.loader(200, 1), **NORMALISED)
+    with pytest.raises(ValueError, match="member of the ensemble"):
+        other = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 4))
+        priornet.calibrate([members[0], other], networks.loader(200, 1), **NORMALISED)
+
+
+def test_columns_of_a_frame_are_known_by_name(blobs, trained, tool, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(blobs[0], columns=["width", "height"])
+    network = torch.nn.Linear(2, 3)
+    model = priornet.calibrate(network, (frame, pandas.Series(blobs[1])), class_names=["elm", "fir", "oak"])
+    assert model.feature_names == ["width", "height"]
+    turned = frame[["height", "width"]]
+    assert np.array_equal(model.predict(frame).p_value, model.predict(turned).p_value)
+    with pytest.raises(ValueError, match="column 'height'"):
+        model.predict(frame[["width"]])
+    model.save(tmp_path / "m.priornet")
+    turned.to_csv(tmp_path / "turned.csv", index=False)
+    said = tool("predict", tmp_path / "m.priornet", tmp_path / "turned.csv", "--allow-torchscript", "--format", "jsonl")
+    assert [json.loads(line)["prediction"] for line in said.splitlines()] == model.predict(frame).classes
+
+
 def test_thresholds_may_be_of_each_class_and_inputs_without_labels(network):
     images, _ = networks.quarters(400, 1)
     model = priornet.calibrate(network, networks.loader(400, 1), per_class=True, **NORMALISED)

@@ -66,9 +66,11 @@ def test_the_quickstart_notebook_runs(tmp_path):
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"{module} is not installed (Debian: jupyter-nbconvert python3-ipykernel python3-sklearn)")
     notebook = shutil.copy(SOURCE / "examples" / "quickstart.ipynb", tmp_path)
-    own_folders = {name: str(tmp_path / name) for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR")}
+    own = {name: str(tmp_path / name) for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR")}
+    environment = {**os.environ, **own, "JUPYTER_PATH": str(tmp_path / "share" / "jupyter")}
+    run(sys.executable, "-m", "ipykernel", "install", "--prefix", tmp_path, env=environment)  # a kernel of this Python
     words = ["-m", "nbconvert", "--to", "notebook", "--execute", "--output", "executed.ipynb", notebook]
-    run(sys.executable, *words, cwd=tmp_path, env={**os.environ, **own_folders})
+    run(sys.executable, *words, cwd=tmp_path, env=environment)
     cells = json.loads((tmp_path / "executed.ipynb").read_text())["cells"]
     shown = {kind for cell in cells for output in cell.get("outputs", []) for kind in output.get("data", {})}
     assert "text/html" in shown  # tables with histograms, and the simplex
