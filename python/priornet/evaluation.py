@@ -150,6 +150,6 @@ def evaluate(
     if against is not None:
         job.compare_with(opened(against, "evaluate")._model)
     outcome = run_job(job, replicates, seed, "priornet.evaluate (Python)", progress=progress)
-    if not outcome.finished:
+    if outcome.interrupted or not outcome.finished:
         raise KeyboardInterrupt("evaluation was stopped")
     return Evaluation(job, asked.name)

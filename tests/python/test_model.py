@@ -63,8 +63,9 @@ def test_bytes_and_normalised_images_are_the_same_inputs(network, model):
     from_bytes = priornet.calibrate(network, networks.loader(400, 1, as_bytes=True), **NORMALISED)
     from_values = priornet.calibrate(network, networks.loader(400, 1), **NORMALISED)
     assert from_bytes.thresholds == from_values.thresholds
-    with pytest.raises(ValueError, match="say how they were normalised, or give bytes"):
-        model.predict(2 * networks.normalised(images))
+    for values in (2 * networks.normalised(images), 0.9 * networks.normalised(images)):  # too large; between bytes
+        with pytest.raises(ValueError, match="say how they were normalised, or give bytes"):
+            model.predict(values)
     with pytest.raises(ValueError, match="say how they were normalised, or give bytes"):
         priornet.calibrate(network, networks.loader(400, 1))
 
@@ -280,6 +281,17 @@ def test_a_run_is_calibrated_as_the_tool_does_it(trained, blobs, tool, tmp_path,
     ]
     opened = priornet.load(tmp_path / "m.priornet", device="cpu")
     assert torch.equal(opened.predict(torch.from_numpy(rows)).p_value, ours.predict(torch.from_numpy(rows)).p_value)
+
+
+def test_labels_of_a_run_are_those_that_it_learnt(blobs, tmp_path):
+    rows, names = blobs
+    numbers = np.array([2, 3, 1])[np.unique(names, return_inverse=True)[1]]  # no numbers of classes
+    run = priornet.train(data=(rows, numbers), out=tmp_path / "run", settings={"training.epochs": 5}, device="cpu")
+    assert run.class_names == ["1", "2", "3"]
+    found = priornet.evaluate(priornet.calibrate(run, (rows, numbers)), (rows, numbers), replicates=10)
+    assert found.accuracy.error < 0.1
+    with pytest.raises(ValueError, match="among the classes 1, 2, 3, found '0'"):
+        priornet.calibrate(run, (rows, numbers - 1))
 
 
 def test_a_model_of_priornet_s_networks_is_exported(trained, blobs, tmp_path):
