@@ -118,7 +118,7 @@ class Model final : public torch::CustomClassHolder {
                  {"deviation", config.deviation.value_or(std::vector<double>{})},
                  {"scores", scores_},
                  {"verdicts", kVerdictNames},
-                 {"is_program", model.run.members.at(0)->program().defined()},
+                 {"is_program", config.file.has_value()},
                  {"provenance", model.provenance},
                  {"points", nullptr}};
     if (model.points) {

@@ -359,17 +359,24 @@ def test_a_model_and_its_predictions_show_what_they_are(model):
     assert said._repr_html_().count("<tr>") == 21
 
 
-def test_threads_may_ask_one_model(model):
+def test_threads_may_ask_one_model_while_it_is_saved(model, tmp_path):
     images, _ = networks.quarters(200, 2)
     alone = model.predict(images).p_value
     found = []
-    threads = [
-        threading.Thread(target=lambda: found.append(torch.equal(model.predict(images).p_value, alone))) for _ in range(4)
-    ]
+
+    def ask():
+        for _ in range(10):
+            found.append(torch.equal(model.predict(images).p_value, alone))
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
     for thread in threads:
         thread.start()
+    for number in range(10):
+        model.save(tmp_path / f"{number}.priornet")
     for thread in threads:
         thread.join()
-    assert found == [True] * 4
+    assert found == [True] * 30
+    whole = [(tmp_path / f"{number}.priornet").read_bytes() for number in range(10)]
+    assert all(one == whole[0] for one in whole)
 
 

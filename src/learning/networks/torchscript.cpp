@@ -192,7 +192,11 @@ std::optional<Cut> cut_before_last_layer(const jit::Module& script) {
 class TorchScriptClassifier final : public Classifier {
  public:
   TorchScriptClassifier(const ModelOptions& options, const at::Generator& generator)
-      : Classifier("TorchScript"), shape_(options.input), classes_(options.classes), script_(loaded(options)) {
+      : Classifier("TorchScript"),
+        shape_(options.input),
+        classes_(options.classes),
+        script_(loaded(options)),
+        program_(program_of(script_)) {
     name_ = options.file.value_or("its network");
     if (options.mean) {
       scale_ = std::make_shared<NormaliseLayer>(*options.mean, *options.deviation);
@@ -253,18 +257,22 @@ class TorchScriptClassifier final : public Classifier {
     script_.to(device, non_blocking);  // constants of a trace, too
   }
 
-  // The program with weights of one number each: they are stored beside it, as those of every network are.
-  torch::Tensor program() const override {
+  torch::Tensor program() const override { return program_; }
+
+ private:
+  // The program with weights of one number each: they are stored beside it, as those of every network are. Made before
+  // anyone asks the network, whose weights are out of the way meanwhile.
+  static torch::Tensor program_of(const jit::Module& script) {
     const torch::NoGradGuard no_gradient;
     std::vector<std::pair<torch::Tensor, torch::Tensor>> kept;
     const auto hollow = [&](torch::Tensor tensor) {
       kept.emplace_back(tensor, tensor.detach());
       tensor.set_data(torch::zeros({}, tensor.options().device(torch::kCPU)).expand(tensor.sizes()));
     };
-    for (const auto& parameter : script_.parameters()) hollow(parameter);
-    for (const auto& buffer : script_.buffers()) hollow(buffer);
+    for (const auto& parameter : script.parameters()) hollow(parameter);
+    for (const auto& buffer : script.buffers()) hollow(buffer);
     std::ostringstream stream;
-    script_.save(stream);
+    script.save(stream);
     for (auto& [tensor, values] : kept) tensor.set_data(values);
     const auto bytes = std::move(stream).str();
     auto result = torch::empty({static_cast<int64_t>(bytes.size())}, torch::kUInt8);
@@ -272,7 +280,6 @@ class TorchScriptClassifier final : public Classifier {
     return result;
   }
 
- private:
   static jit::Module loaded(const ModelOptions& options) {
     const auto name = options.file.value_or("its network");
     std::istringstream stream(options.program.defined()
@@ -363,6 +370,7 @@ class TorchScriptClassifier final : public Classifier {
   int64_t classes_;
   std::string name_;
   mutable jit::Module script_;
+  torch::Tensor program_;
   std::shared_ptr<NormaliseLayer> scale_;
   std::shared_ptr<Cut> cut_;
   std::shared_ptr<Network> head_;
