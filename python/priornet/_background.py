@@ -74,12 +74,22 @@ class _Worker:
         self.error: Optional[BaseException] = None
         # Not Thread.join(): interrupted by Ctrl-C, it takes a thread that runs for one that has ended.
         self.ended = threading.Event()
-        self._running.add(self)
-        threading.Thread(target=self._work, args=arguments, name="priornet", daemon=True).start()
+        self._arguments = arguments
+        self._started = False
+        self._taken = threading.Lock()  # by the thread that works
 
-    def _work(self, *arguments: object) -> None:
+    def start(self) -> None:
+        """Ctrl-C may come in the middle of it, before or after the thread began: it is called until it returns."""
+        if not self._started:
+            threading.Thread(target=self._work, name="priornet", daemon=True).start()
+            self._started = True
+
+    def _work(self) -> None:
+        if not self._taken.acquire(blocking=False):
+            return
+        self._running.add(self)
         try:
-            self.finished = with_files(self.job.run, *arguments)
+            self.finished = with_files(self.job.run, *self._arguments)
         except BaseException as error:  # raised again by the thread that waits
             self.error = error
         finally:
@@ -113,18 +123,25 @@ def run_job(job: Any, *arguments: object, progress: Optional[bool]) -> Outcome:
     worker = _Worker(job, arguments)
     interrupted = False
     messages = 0
-    ended = False
-    while not ended:
+
+    def tell() -> None:
+        nonlocal messages
+        if shown is None:
+            return
+        for message in job.messages(messages):
+            messages += 1
+            print(message, file=sys.stderr)
+        task, done, total, detail = job.progress()
+        if task:
+            shown.show(task, done, total, detail)
+
+    while True:
         try:
-            ended = worker.ended.wait(0.1)
-            if shown is None:
-                continue
-            for message in job.messages(messages):
-                messages += 1
-                print(message, file=sys.stderr)
-            task, done, total, detail = job.progress()
-            if task:
-                shown.show(task, done, total, detail)
+            worker.start()
+            while not worker.ended.wait(0.1):
+                tell()
+            tell()
+            break
         except KeyboardInterrupt:  # the job ends in order: training writes a checkpoint first
             interrupted = True
             job.stop()
