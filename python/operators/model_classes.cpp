@@ -75,24 +75,6 @@ class Model final : public torch::CustomClassHolder {
     return guarded_values([&] { return said_of(inputs).logits; });
   }
 
-  /// The same model with detectors, beside those it has, that learnt from inputs with labels. An empty list of names
-  /// stands for those that suit the network.
-  c10::intrusive_ptr<Model> with_detectors(Strings names, const Tensor& inputs, const Tensor& labels) {
-    return guarded_values([&] {
-      auto model = file();
-      if (names.empty()) names = watched_detectors(*model.run.members.at(0));
-      auto set = dataset_of("training inputs", inputs, labels, model.run.class_names, {});
-      auto split = model.run.split;
-      split.mean = model.preprocessing.mean;
-      split.deviation = model.preprocessing.deviation;
-      NoProgress progress;
-      auto fitted = fit_detectors(names, model.run.members,
-                                  {split.standardised(set.inputs), set.labels, model.run.gives_dirichlet()}, progress);
-      for (auto& one : fitted) model.detectors.push_back(std::move(one));
-      return c10::make_intrusive<Model>(std::move(model));
-    });
-  }
-
   /// The detectors that can look at its network.
   Strings usable_detectors() const { return priornet::usable_detectors(*file().run.members.at(0), false); }
 
@@ -214,6 +196,38 @@ ModelPtr model_of_programs(const Tensors& programs, const std::string& descripti
     return c10::make_intrusive<Model>(model_of_run(std::move(run), json.at("name").get<std::string>()));
   });
 }
+
+/// The same model with detectors, beside those it has, that learnt from inputs with labels.
+class DetectorFitting final : public Job {
+ public:
+  explicit DetectorFitting(ModelPtr model) : model_(std::move(model)) {}
+
+  /// Whether it came to its end. No names stand for the detectors that suit the network.
+  bool run(Strings names, const Tensor& inputs, const Tensor& labels) {
+    return guarded_values([&] {
+      auto model = model_->file();
+      if (names.empty()) names = watched_detectors(*model.run.members.at(0));
+      const auto set = dataset_of("training inputs", inputs, labels, model.run.class_names, {});
+      auto split = model.run.split;
+      split.mean = model.preprocessing.mean;
+      split.deviation = model.preprocessing.deviation;
+      try {
+        auto fitted = fit_detectors(names, model.run.members,
+                                    {split.standardised(set.inputs), set.labels, model.run.gives_dirichlet()}, *this);
+        for (auto& one : fitted) model.detectors.push_back(std::move(one));
+      } catch (const StoppedEarly&) {
+        return false;
+      }
+      model_ = c10::make_intrusive<Model>(std::move(model));
+      return true;
+    });
+  }
+
+  ModelPtr model() const { return model_; }
+
+ private:
+  ModelPtr model_;
+};
 
 /// Held-out inputs, batch by batch, then the model with thresholds out of them.
 class Calibration final : public torch::CustomClassHolder {
@@ -347,13 +361,15 @@ TORCH_LIBRARY_FRAGMENT(priornet, library) {
   library.class_<Model>("Model")
       .def("predict", &Model::predict)
       .def("logits", &Model::logits)
-      .def("with_detectors", &Model::with_detectors)
       .def("usable_detectors", &Model::usable_detectors)
       .def("gives_features", &Model::gives_features)
       .def("unreachable", &Model::unreachable)
       .def("describe", &Model::describe)
       .def("save", &Model::save)
       .def("export_as", &Model::export_as);
+  auto fitting = library.class_<DetectorFitting>("DetectorFitting");
+  fitting.def(torch::init<ModelPtr>()).def("run", &DetectorFitting::run).def("model", &DetectorFitting::model);
+  with_job(fitting);
   library.class_<Calibration>("Calibration")
       .def(torch::init<ModelPtr>())
       .def("see", &Calibration::see)

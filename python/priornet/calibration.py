@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 
 import torch
 
+from ._background import run_job
 from ._inputs import Inputs, Pixels, batches_of
 from ._library import classes, device_named, ops
 from ._torchscript import evaluating, program_of
@@ -38,6 +39,7 @@ def calibrate(
     name: Optional[str] = None,
     trained_on: str = "its own data",
     device: Union[str, torch.device, None] = None,
+    progress: Optional[bool] = None,
 ) -> Model:
     """Thresholds out of held-out inputs: of new inputs like them at most the share `rate` is rejected, on average.
 
@@ -52,6 +54,7 @@ def calibrate(
     detectors: names of detectors that speak for "unfamiliar" beside the measure; by default those that suit the network,
         where there is `training`.
     per_class: thresholds of its own for every predicted class.
+    progress: a bar while detectors learn; None: on a terminal and in a notebook.
 
     Of a network of one's own alone:
 
@@ -65,7 +68,8 @@ def calibrate(
     device: where it computes; by default where the network lies.
 
     The network becomes TorchScript, by torch.jit.script or else torch.jit.trace, and its logits are compared.
-    ValueError for inputs, labels or a network that do not fit. Warns of a threshold that no input can go above.
+    ValueError for inputs, labels or a network that do not fit, KeyboardInterrupt for Ctrl-C. Warns of a threshold that no
+    input can go above.
     """
     batches = batches_of(data)
     if isinstance(model, Run):
@@ -80,7 +84,7 @@ def calibrate(
         modules = [model] if isinstance(model, torch.nn.Module) else list(model)
         network = _Network(modules, kind, class_names, mean, deviation, layer, name, trained_on, device)
         made = _model_of(network, first.inputs)
-    made, watching = _with_detectors(made, training, detectors)
+    made, watching = _with_detectors(made, training, detectors, progress)
     calibration = classes.Calibration(made._model)
     for batch in batches:
         calibration.see(*made._labelled(batch))
@@ -182,7 +186,7 @@ def _model_of(network: _Network, example: Inputs) -> Model:
 
 
 def _with_detectors(
-    model: Model, training: Optional[Data], detectors: Optional[Sequence[str]]
+    model: Model, training: Optional[Data], detectors: Optional[Sequence[str]], progress: Optional[bool]
 ) -> tuple[Model, list[str]]:
     """The model with detectors that learnt from `training`, and their names."""
     if training is None:
@@ -198,7 +202,11 @@ def _with_detectors(
     inputs, labels = model._gathered(training, int(ops.detector_training_rows()))
     if labels is None:
         raise ValueError("calibrate: training inputs should have labels, found none")
-    with_detectors = Model(model._model.with_detectors(list(detectors or []), inputs, labels))
+    fitting = classes.DetectorFitting(model._model)
+    outcome = run_job(fitting, list(detectors or []), inputs, labels, progress=progress)
+    if outcome.interrupted or not outcome.finished:
+        raise KeyboardInterrupt("calibration was stopped")
+    with_detectors = Model(fitting.model())
     return with_detectors, with_detectors.scores[len(model.scores) :]
 
 

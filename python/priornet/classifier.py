@@ -99,7 +99,7 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             self._files = _files_of(folder)
             self._model_file = b""
             if kept.any():
-                self._model = calibrate(run, (rows[kept], targets[kept]), self.rate, training=learnt)
+                self._model = calibrate(run, (rows[kept], targets[kept]), self.rate, training=learnt, progress=self.verbose)
                 self._model_file = _saved(self._model, pathlib.Path(temporary))
         if self.folder is None:
             run.folder = None
