@@ -44,7 +44,9 @@ class Predictions:
 
     @property
     def accepted(self) -> Any:
-        """bool [N]: nothing speaks against the prediction."""
+        """bool [N]: nothing speaks against the prediction. ValueError of a model that was not calibrated."""
+        if len(self.verdict) != len(self):
+            raise ValueError("the model has no thresholds, which calibrate() sets: it neither accepts nor rejects")
         return _as(self.prediction, torch.tensor([verdict == "accept" for verdict in self.verdict]))
 
     def _rows(self) -> tuple[list[str], Iterator[list[str]]]:

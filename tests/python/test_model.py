@@ -283,6 +283,16 @@ def test_a_run_is_calibrated_as_the_tool_does_it(trained, blobs, tool, tmp_path,
     assert torch.equal(opened.predict(torch.from_numpy(rows)).p_value, ours.predict(torch.from_numpy(rows)).p_value)
 
 
+def test_a_model_without_thresholds_gives_no_verdicts(trained, blobs):
+    model = priornet.load(trained.folder, device="cpu")
+    said = model.predict(blobs[0])
+    assert model.thresholds is None and "thresholds: none" in repr(model)
+    assert (said.verdict, len(said.p_value)) == ([], 0) and "verdict" not in repr(said)
+    np.testing.assert_allclose(said.probabilities, trained.predict_proba(blobs[0]), rtol=1e-6)
+    with pytest.raises(ValueError, match="has no thresholds"):
+        said.accepted
+
+
 def test_labels_of_a_run_are_those_that_it_learnt(blobs, tmp_path):
     rows, names = blobs
     numbers = np.array([2, 3, 1])[np.unique(names, return_inverse=True)[1]]  # no numbers of classes

@@ -67,6 +67,26 @@ PlainPredictions plain_predictions(const Predictions& said) {
   return answers;
 }
 
+Predictions Predictions::joined(const std::vector<Predictions>& batches) {
+  auto whole = batches.at(0);
+  const auto join = [&](auto part, int64_t dimension = 0) {
+    std::vector<torch::Tensor> tensors;
+    for (const auto& one : batches) tensors.push_back(part(one));
+    return torch::cat(tensors, dimension);
+  };
+  whole.prediction = join([](const auto& one) { return one.prediction; });
+  whole.probability = join([](const auto& one) { return one.probability; });
+  whole.probabilities = join([](const auto& one) { return one.probabilities; });
+  whole.logits = join([](const auto& one) { return one.logits; }, whole.logits.dim() - 2);
+  if (whole.log_alpha.defined()) whole.log_alpha = join([](const auto& one) { return one.log_alpha; });
+  for (size_t c = 0; c < whole.scores.size(); ++c)
+    whole.scores[c].values = join([c](const auto& one) { return one.scores[c].values; });
+  whole.decisions.clear();
+  for (const auto& one : batches)
+    whole.decisions.insert(whole.decisions.end(), one.decisions.begin(), one.decisions.end());
+  return whole;
+}
+
 nlohmann::ordered_json prediction_json(const PredictionNames& names, const PlainPredictions& said, int64_t row) {
   const auto at = static_cast<size_t>(row);
   nlohmann::ordered_json json = {{"prediction", names.classes.at(static_cast<size_t>(said.prediction.at(at)))},
@@ -159,26 +179,6 @@ const torch::Tensor* Predictions::score(std::string_view name) const {
   const auto found =
       std::find_if(scores.begin(), scores.end(), [&](const auto& column) { return column.name == name; });
   return found == scores.end() ? nullptr : &found->values;
-}
-
-Predictions Predictions::joined(const std::vector<Predictions>& batches) {
-  auto whole = batches.at(0);
-  const auto join = [&](auto part, int64_t dimension = 0) {
-    std::vector<torch::Tensor> tensors;
-    for (const auto& one : batches) tensors.push_back(part(one));
-    return torch::cat(tensors, dimension);
-  };
-  whole.prediction = join([](const auto& one) { return one.prediction; });
-  whole.probability = join([](const auto& one) { return one.probability; });
-  whole.probabilities = join([](const auto& one) { return one.probabilities; });
-  whole.logits = join([](const auto& one) { return one.logits; }, whole.logits.dim() - 2);
-  if (whole.log_alpha.defined()) whole.log_alpha = join([](const auto& one) { return one.log_alpha; });
-  for (size_t c = 0; c < whole.scores.size(); ++c)
-    whole.scores[c].values = join([c](const auto& one) { return one.scores[c].values; });
-  whole.decisions.clear();
-  for (const auto& one : batches)
-    whole.decisions.insert(whole.decisions.end(), one.decisions.begin(), one.decisions.end());
-  return whole;
 }
 
 Predictor::Predictor(ModelFile model) : model_(std::move(model)) { check_networks("Predictor", model_); }
