@@ -115,6 +115,31 @@ TEST(ModelFile, HoldsDetectorsWithWhatTheyLearnt) {
   }
 }
 
+TEST(ModelFile, HoldsThresholdsWithoutANetwork) {
+  const TemporaryFolder folder;
+  const auto written = small_logits_model();
+  write_model_file(folder / "m", written);
+  const auto read = read_model_file(folder / "m");
+  ASSERT_TRUE(read.own_logits);
+  EXPECT_EQ(read.own_logits->features, 3);
+  EXPECT_TRUE(read.run.members.empty());
+  const auto rows = torch::randn({20, 5}, make_generator(4));
+  const auto wanted = judge_logits(written, rows.narrow(1, 0, 2), rows.narrow(1, 2, 3));
+  const auto found = Predictor(read).predict(rows);
+  ASSERT_EQ(found.scores.size(), score_names(read).size());
+  EXPECT_GE(read.detectors.size(), 6u);
+  for (size_t s = 0; s < found.scores.size(); ++s) {
+    EXPECT_EQ(found.scores[s].name, score_names(read)[s]);
+    EXPECT_TRUE(found.scores[s].values.equal(wanted.scores[s].values)) << found.scores[s].name;
+  }
+  for (size_t i = 0; i < 20; ++i) EXPECT_EQ(found.decisions[i].p_value, wanted.decisions[i].p_value);
+  EXPECT_EQ(Predictor(read).predict(torch::empty({0, 5})).size(), 0);
+  EXPECT_THROWS(ArgumentError, judge_logits(read, torch::zeros({4, 3})),
+                "elsewhere: logits should be [N, 2], found [4, 3]");
+  EXPECT_THROWS(ArgumentError, judge_logits(read, torch::zeros({4, 2}), torch::zeros({3, 3})),
+                "elsewhere: features should be [4, F], found [3, 3]");
+}
+
 TEST(ModelFile, NoticesDamageAndTruncation) {
   const TemporaryFolder folder;
   write_model_file(folder / "good", small_table_model());
@@ -185,6 +210,27 @@ TEST(ModelFile, RefusesWeightsOfAnotherNetwork) {
   EXPECT_EQ(missing.refusal(), "is of another network: it has 5 tensors of weights, here they are 4");
   tensors.back().name = "surplus";
   EXPECT_EQ(missing.refusal(), "holds a tensor surplus that its description does not name");
+}
+
+TEST(ModelFile, RefusesOwnLogitsThatDoNotFit) {
+  ChangedModel changed(small_logits_model());
+  EXPECT_EQ(changed.refusal(), "nothing");
+  const auto good = changed.json();
+  changed.json()["own_logits"]["features"] = 4;
+  EXPECT_EQ(changed.refusal(), "describes logits and features that do not fit its classes");
+  changed.json()["preprocessing"]["shape"] = {6};
+  EXPECT_EQ(changed.refusal(),
+            "has a detector that does not fit its network: knn: should look at rows of 3 numbers, found 4");
+  changed.json() = good;
+  changed.json()["own_logits"]["members"] = 0;
+  EXPECT_EQ(changed.refusal(), "should have 1 to 1000 members, has 0");
+  changed.json() = good;
+  changed.json().erase("points");
+  EXPECT_EQ(changed.refusal(), "should have a network or thresholds");
+  changed.json() = good;
+  changed.json()["detectors"][0] = "layers_mahalanobis";
+  EXPECT_EQ(changed.refusal(),
+            "has a detector layers_mahalanobis that does not fit its network: it asks the network, and there is none");
 }
 
 TEST(ModelFile, RefusesDetectorsThatDoNotFit) {

@@ -64,7 +64,14 @@ struct Predictions {
   const torch::Tensor* score(std::string_view name) const;
 };
 
-/// A model ready to answer. Calls from several threads are made one after the other.
+/// What a model says of logits, [N, K] of one network asked once, else [M, N, K], floating point: probabilities,
+/// measures, the scores of its detectors and, where it was calibrated, decisions. `features`: floating point [N, F],
+/// for detectors that look at them. ArgumentError for other shapes, DataError for logits that are not finite, a
+/// detector that looks at more than is given, or a watch that they do not give.
+Predictions judge_logits(const ModelFile& model, const torch::Tensor& logits, const torch::Tensor& features = {});
+
+/// A model ready to answer. Calls from several threads are made one after the other. Where the network is elsewhere
+/// (OwnLogits), its inputs are rows of logits and features.
 class Predictor {
  public:
   explicit Predictor(ModelFile model);

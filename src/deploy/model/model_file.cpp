@@ -53,6 +53,8 @@ ModelJson json_of(const OperatingPoints& points) {
 }  // namespace
 
 void check_networks(const char* function, const ModelFile& model) {
+  if (model.own_logits)
+    throw DataError(fmt::format("{}: holds no network, only thresholds for the logits of one", model.name));
   if (model.run.members.empty())
     throw ArgumentError(fmt::format("{}: the model should have a network, has none", function));
   if (model.dropout_samples > 0 && !model.run.members[0]->has_dropout())
@@ -68,7 +70,7 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
   for (size_t d = 0; d < model.detectors.size(); ++d)
     for (const auto& [name, values] : model.detectors[d].detector->state())
       tensors.push_back({model_layout::detector_prefix(d) + name, values});
-  const auto program = model.run.members.at(0)->program();
+  const auto program = model.own_logits ? torch::Tensor() : model.run.members.at(0)->program();
   if (program.defined()) tensors.push_back({model_layout::kProgram, program});
   if (model.preprocessing.mean.defined()) {
     tensors.push_back({model_layout::kMean, model.preprocessing.mean});
@@ -83,6 +85,8 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
                     {"config", to_toml(model.run.config)},
                     {"provenance", model.provenance}};
   for (const auto& one : model.detectors) json["detectors"].push_back(one.name);
+  if (model.own_logits)
+    json["own_logits"] = {{"members", model.own_logits->members}, {"features", model.own_logits->features}};
   if (model.points) {
     check_points(*model.points);
     json["points"] = json_of(*model.points);
@@ -163,7 +167,10 @@ class ModelReader {
             fmt::format("its dropout_samples should be between 0 and {}, found {}", kMostDropoutSamples,
                         model.dropout_samples));
     model.preprocessing = preprocessing(json.at("preprocessing"));
-    read_run(model, json);
+    if (json.contains("own_logits"))
+      read_own_logits(model, json);
+    else
+      read_run(model, json);
     if (json.contains("detectors")) read_detectors(model, json.at("detectors").get<std::vector<std::string>>());
     if (json.contains("points")) model.points = points(json.at("points"), model.run.class_names.size());
     for (const auto& [name, values] : file_.tensors)
@@ -198,16 +205,46 @@ class ModelReader {
     return result;
   }
 
-  void read_run(ModelFile& model, const Json& json) {
-    auto& run = model.run;
+  void read_classes(TrainedRun& run, const Json& json) const {
     json.at("classes").get_to(run.class_names);
     json.at("identity").get_to(run.identity);
     require(run.class_names.size() >= 2, fmt::format("knows {} classes, of at least 2", run.class_names.size()));
+  }
+
+  int64_t members_in(const Json& json) const {
     const auto members = json.at("members").get<int64_t>();
     require(members >= 1 && members <= kMostMembers,
             fmt::format("should have 1 to {} members, has {}", kMostMembers, members));
+    return members;
+  }
+
+  TrainConfig config_in(const Json& json) const {
+    return read_config(TomlText{"its configuration", json.at("config").get<std::string>()});
+  }
+
+  void read_own_logits(ModelFile& model, const Json& json) {
+    read_classes(model.run, json);
+    const auto& own = json.at("own_logits");
+    model.own_logits = OwnLogits{members_in(own), own.at("features").get<int64_t>()};
+    const auto [members, features] = *model.own_logits;
+    const auto& shape = model.preprocessing.shape;
+    require(features >= 0 && shape.size() == 1 && !model.preprocessing.mean.defined() && model.dropout_samples == 0 &&
+                shape[0] - members * static_cast<int64_t>(model.run.class_names.size()) == features,
+            "describes logits and features that do not fit its classes");
+    require(json.contains("points"), "should have a network or thresholds");
     try {
-      run.config = read_config(TomlText{"its configuration", json.at("config").get<std::string>()});
+      model.run.config = config_in(json);
+    } catch (const ConfigError& error) {
+      fail(fmt::format("describes no method: {}", error.what()));
+    }
+  }
+
+  void read_run(ModelFile& model, const Json& json) {
+    auto& run = model.run;
+    read_classes(run, json);
+    const auto members = members_in(json);
+    try {
+      run.config = config_in(json);
       auto options = run.config.model;
       options.input = model.preprocessing.shape;
       options.classes = static_cast<int64_t>(run.class_names.size());
@@ -258,7 +295,8 @@ class ModelReader {
       const auto* info = find_detector(name);
       require(info != nullptr && !info->is_measure,
               fmt::format("has a detector {} that this program does not know", name));
-      const auto reason = why_not(*info, *model.run.members.at(0));
+      const auto reason = model.own_logits ? why_not_without_network(*info, model.own_logits->features > 0)
+                                           : why_not(*info, *model.run.members.at(0));
       require(reason.empty(), fmt::format("has a detector {} that does not fit its network: {}", name, reason));
       std::vector<NamedTensor> state;
       for (const auto& [tensor_name, values] : file_.tensors) {
@@ -348,6 +386,17 @@ void refuse_other_file(const std::filesystem::path& path) {
                               text ? fmt::format(": it begins with \"{}\"", line) : ""));
 }
 
+// What a network elsewhere might give for one input.
+DetectorInputs blank_outputs(const ModelFile& model) {
+  const auto [members, features] = *model.own_logits;
+  const auto classes = static_cast<int64_t>(model.run.class_names.size());
+  DetectorInputs outputs;
+  outputs.logits = members > 1 ? torch::zeros({members, 1, classes}) : torch::zeros({1, classes});
+  if (features > 0) outputs.features = torch::zeros({1, features});
+  outputs.dirichlet = model.run.gives_dirichlet();
+  return outputs;
+}
+
 // What detectors learnt has to be as wide as what the network gives.
 void check_detectors(const std::filesystem::path& path, const ModelFile& model) {
   if (model.detectors.empty()) return;
@@ -357,7 +406,10 @@ void check_detectors(const std::filesystem::path& path, const ModelFile& model) 
   AskOptions ask;
   pass.join(ask);
   try {
-    logits_of_networks(model.run.members, torch::zeros(shape), {}, ask);
+    if (model.own_logits)
+      detector_columns(model.detectors, blank_outputs(model));
+    else
+      logits_of_networks(model.run.members, torch::zeros(shape), {}, ask);
   } catch (const ArgumentError& error) {
     throw DataError(fmt::format("{}: has a detector that does not fit its network: {}", path.string(), error.what()));
   }

@@ -21,6 +21,7 @@
 #include "learning/base/names.h"
 #include "learning/data/csv.h"
 #include "tool/commands/device_option.h"
+#include "tool/commands/own_logits.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 
@@ -109,6 +110,7 @@ namespace {
 struct PredictOptions {
   std::string model;
   std::vector<std::string> inputs;
+  LogitsSource logits;
   std::string format;
   std::string out;
   std::string device = "auto";
@@ -174,6 +176,8 @@ class RowSink {
 // Opening it would empty it, before it is read or for good.
 void check_out(const PredictOptions& options) {
   auto read = options.inputs;
+  read.insert(read.end(), options.logits.files.begin(), options.logits.files.end());
+  read.push_back(options.logits.features);
   read.push_back(options.model);
   for (const auto& path : read) {
     std::error_code not_there;
@@ -254,9 +258,34 @@ class PredictionProgress {
   TerminalProgress shown_;
 };
 
+// Verdicts on logits that another program computed; the model may have a network or none.
+void run_logits(const PredictOptions& options, const std::string& format) {
+  OpenOptions open(torch::kCPU);
+  open.allow_torchscript = options.allow_torchscript;
+  const auto model = open_model(options.model, open);
+  auto source = options.logits;
+  source.kind = kind_of(model);
+  const auto outputs = own_outputs(source);
+  const auto answers = plain_predictions(judged(model, outputs));
+  const PredictionRows rows(model, format);
+  RowSink sink(options.out);
+  sink.write(rows.header());
+  Input input;
+  input.name = outputs.name;
+  for (int64_t row = 0; row < answers.rows; ++row) {
+    input.row = row;
+    sink.write(rows.row(input, answers, row));
+  }
+  sink.finish();
+  if (!options.out.empty()) note(fmt::format("{} predictions written to {}", answers.rows, options.out));
+}
+
 void run(const PredictOptions& options) {
   check_out(options);
+  if (options.inputs.empty() == options.logits.files.empty())
+    throw Misuse("should be given INPUTs, or --logits of a network of your own");
   const auto format = format_for(options);
+  if (!options.logits.files.empty()) return run_logits(options, format);
   OpenOptions open(chosen_device(options.device));
   open.allow_torchscript = options.allow_torchscript;
   Predictor predictor(open_model(options.model, open));
@@ -297,8 +326,7 @@ void describe_predict(Command& command) {
                       .exists = Exists::kPath},
                      {.name = "INPUT",
                       .to = &options->inputs,
-                      .help = "Images, folders of them, .csv, .npy; - is standard input (CSV, .npy or one image)",
-                      .required = true},
+                      .help = "Images, folders of them, .csv, .npy; - is standard input (CSV, .npy or one image)"},
                      {.name = "--format",
                       .to = &options->format,
                       .help = "table, csv or jsonl; by default as --out ends, else a table",
@@ -313,10 +341,13 @@ void describe_predict(Command& command) {
                       .range = whole_range(1, 1'000'000)},
                      device_option(options->device, "Where to compute"),
                      torchscript_option(options->allow_torchscript)};
+  for (auto& option : unlabelled_logits_options(options->logits, "In place of INPUT"))
+    command.options.push_back(std::move(option));
   command.notes =
       "An input that cannot be read gives a row with its error; the others go on, and the exit status is 1\n"
       "(docs/deploy.md).";
   command.examples = {"priornet predict photos.priornet new/ one.jpg",
+                      "priornet predict mine.priornet --logits new.npy",
                       "curl -s URL | priornet predict photos.priornet - --format jsonl"};
   command.computes = true;
   command.run = [options](const Invocation&) {

@@ -76,8 +76,9 @@ std::string results_json(const ModelReport& shown, const RunRecord& record) {
                          {"run", parse_json(to_json(record))}, {"evaluation", parse_json(to_json(report))}};
   for (const auto& table : evaluation_tables(report)) json["tables"].push_back(parse_json(store_table(table)));
   for (const auto& set : report.evaluation.outside)
-    json["trivial"].push_back(
-        {{"set", short_set_name(set.name)}, {"statistic", set.trivial.name}, {"auroc", set.trivial.auroc}});
+    if (!set.trivial.name.empty())
+      json["trivial"].push_back(
+          {{"set", short_set_name(set.name)}, {"statistic", set.trivial.name}, {"auroc", set.trivial.auroc}});
   return json_text(json, 2) + "\n";
 }
 

@@ -80,8 +80,9 @@ Table outside_table(const OutsideEvaluation& outside, const InsideEvaluation& in
   for (const auto& [measure, d, aupr_negatives] : outside.detection)
     table.add({measure, percent(d.auroc), percent(d.aupr), percent(d.average_precision), percent(d.fpr95),
                percent(aupr_negatives)});
-  table.notes.push_back(fmt::format("before any network, {} alone tells the sets apart with AUROC {:.2f} %",
-                                    outside.trivial.name, 100 * outside.trivial.auroc));
+  if (!outside.trivial.name.empty())
+    table.notes.push_back(fmt::format("before any network, {} alone tells the sets apart with AUROC {:.2f} %",
+                                      outside.trivial.name, 100 * outside.trivial.auroc));
   return table;
 }
 
