@@ -233,6 +233,40 @@ TEST(OwnLogits, AreEvaluatedWithTheVerdictsOfTheirModelFile) {
   expect_failure(alone, "val: holds no network, only thresholds for the logits of one");
 }
 
+// As a stream: 2,000 inputs like those of the calibration set, then a fifth of them without evidence for any class.
+TEST(OwnLogits, AreWatchedForDrift) {
+  const InputFiles files;
+  const auto file = (files / "m.priornet").string();
+  calibrated({"--logits", files.npy("val.npy", made_up(1000, 1).logits), "--kind", "softmax", "--out", file});
+  const auto healthy = made_up(2000, 2).logits;
+  auto later = made_up(500, 3).logits;
+  later.slice(0, 0, 500, 5).fill_(-20);
+  const auto watched = [&](const torch::Tensor& logits, const Words& more) {
+    Words words = {
+        "predict", file, "--logits", files.npy("new.npy", logits), "--watch", "--out", (files / "said.csv").string()};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto said = run_tool(words);
+    EXPECT_EQ(said.status, 0) << said.err;
+    return said.err;
+  };
+  const auto quiet = watched(healthy, {});
+  EXPECT_EQ(quiet.find("warning"), std::string::npos) << quiet;
+  EXPECT_NE(quiet.find("after 2000 inputs"), std::string::npos) << quiet;
+  EXPECT_NE(quiet.find("100 is an alarm"), std::string::npos) << quiet;
+  const auto loud = watched(torch::cat({healthy, later}), {"--drift-rate", "0.001"});
+  const std::string opening = "drift: by input ";
+  const auto at = loud.find(opening);
+  ASSERT_NE(at, std::string::npos) << loud;
+  const auto input = std::stol(loud.substr(at + opening.size()));
+  EXPECT_GT(input, 2000);
+  EXPECT_LT(input, 2300);
+  EXPECT_NE(loud.find("a probability of at most 0.001"), std::string::npos) << loud;
+  // The same as rows of inputs.
+  const auto rows = run_tool({"predict", file, (files / "new.npy").string(), "--watch", "--drift-rate", "0.001",
+                              "--out", (files / "said.csv").string()});
+  EXPECT_NE(rows.err.find(opening + std::to_string(input) + " "), std::string::npos) << rows.err;
+}
+
 TEST(OwnLogits, AreNotGuessedAt) {
   const InputFiles files;
   const auto logits = files.npy("a.npy", torch::randn({50, 3}));
@@ -245,8 +279,6 @@ TEST(OwnLogits, AreNotGuessedAt) {
                 "--logits: --labels should name the file of their labels (see priornet evaluate --help)");
   expect_misuse(run_tool({"calibrate", "--logits", logits, "--kind", "softmax", "--dropout-samples", "3"}),
                 "--dropout-samples: is for a RUN, and there is --logits in its place (see priornet calibrate --help)");
-  expect_misuse(run_tool({"evaluate", "--logits", logits, "--kind", "softmax", "--odin"}),
-                "--odin: is for a RUN, and there is --logits in its place (see priornet evaluate --help)");
   expect_failure(run_tool({"calibrate", "--logits", logits, "--kind", "ensemble"}),
                  logits + ": --kind ensemble wants [M, N, K], or a file [N, K] for each member, found shape [50, 3]");
 }

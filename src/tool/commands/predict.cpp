@@ -4,6 +4,7 @@
 #include <priornet/deploy/inputs.h>
 #include <priornet/deploy/model_file.h>
 #include <priornet/deploy/thresholds.h>
+#include <priornet/uncertainty/drift.h>
 #include <priornet/uncertainty/errors.h>
 
 #include <unistd.h>
@@ -116,6 +117,8 @@ struct PredictOptions {
   std::string device = "auto";
   bool allow_torchscript = false;
   int64_t batch = 250;
+  bool watch = false;
+  double drift_rate = 0.01;
 };
 
 // Where rows go: standard output, or a file, which is there when all of them are.
@@ -198,6 +201,40 @@ std::unique_ptr<InputSource> source_of(const std::string& name, const Predictor&
   return open_inputs(name, predictor);
 }
 
+// Whether the inputs, in the order they come, stopped looking like the calibration set.
+class WatchedInputs {
+ public:
+  WatchedInputs(const PredictOptions& options, const ModelFile& model) {
+    if (!options.watch) return;
+    if (!model.points)
+      throw DataError(fmt::format("{}: was not calibrated: --watch knows nothing to compare with", options.model));
+    watch_.emplace(*model.points, options.drift_rate);
+  }
+
+  void add(const PlainPredictions& answers) {
+    if (!watch_) return;
+    for (size_t i = 0; i < answers.decisions.size(); ++i) {
+      const bool before = watch_->state().alarmed();
+      watch_->add(answers.decisions[i].p_value, answers.prediction[i]);
+      if (watch_->state().alarmed() && !before)
+        warn(
+            fmt::format("drift: by input {} the inputs had stopped looking like the calibration set; without drift "
+                        "such an alarm ever comes with a probability of at most {}",
+                        watch_->state().alarm_input, watch_->rate()));
+    }
+  }
+
+  void finish() const {
+    if (!watch_) return;
+    const auto& state = watch_->state();
+    note(fmt::format("drift: evidence {:.3g} after {} inputs, {:.3g} at its largest; {:.3g} is an alarm", state.value,
+                     state.inputs, state.largest, 1 / watch_->rate()));
+  }
+
+ private:
+  std::optional<DriftWatch> watch_;
+};
+
 // What is said of the inputs without an error. Where the network has no answer to one, each is asked alone, and that
 // one gets an error.
 PlainPredictions answers_to(std::vector<Input>& waiting, Predictor& predictor) {
@@ -222,8 +259,10 @@ PlainPredictions answers_to(std::vector<Input>& waiting, Predictor& predictor) {
 }
 
 // Predicts what has gathered, in its order, and empties it.
-int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const PredictionRows& rows, RowSink& sink) {
+int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const PredictionRows& rows, RowSink& sink,
+              WatchedInputs& watched) {
   const auto answers = answers_to(waiting, predictor);
+  watched.add(answers);
   std::string text;
   int64_t at = 0;
   for (const auto& input : waiting) text += input.error.empty() ? rows.row(input, answers, at++) : rows.error(input);
@@ -267,6 +306,8 @@ void run_logits(const PredictOptions& options, const std::string& format) {
   source.kind = kind_of(model);
   const auto outputs = own_outputs(source);
   const auto answers = plain_predictions(judged(model, outputs));
+  WatchedInputs watched(options, model);
+  watched.add(answers);
   const PredictionRows rows(model, format);
   RowSink sink(options.out);
   sink.write(rows.header());
@@ -277,6 +318,7 @@ void run_logits(const PredictOptions& options, const std::string& format) {
     sink.write(rows.row(input, answers, row));
   }
   sink.finish();
+  watched.finish();
   if (!options.out.empty()) note(fmt::format("{} predictions written to {}", answers.rows, options.out));
 }
 
@@ -289,6 +331,7 @@ void run(const PredictOptions& options) {
   OpenOptions open(chosen_device(options.device));
   open.allow_torchscript = options.allow_torchscript;
   Predictor predictor(open_model(options.model, open));
+  WatchedInputs watched(options, predictor.model());
   const PredictionRows rows(predictor.model(), format);
   RowSink sink(options.out);
   sink.write(rows.header());
@@ -304,13 +347,14 @@ void run(const PredictOptions& options) {
       ++count;
       waiting.push_back(std::move(*input));
       if (static_cast<int64_t>(waiting.size()) < options.batch) continue;
-      failed += flush(waiting, predictor, rows, sink);
+      failed += flush(waiting, predictor, rows, sink, watched);
       progress.report(static_cast<double>(i) + source->share(), count);
     }
   }
-  failed += flush(waiting, predictor, rows, sink);
+  failed += flush(waiting, predictor, rows, sink, watched);
   progress.report(static_cast<double>(options.inputs.size()), count);
   sink.finish();
+  watched.finish();
   if (!options.out.empty()) note(fmt::format("{} predictions written to {}", count - failed, options.out));
   if (failed > 0) throw DataError(fmt::format("{} of {} inputs could not be read", failed, count));
 }
@@ -339,6 +383,15 @@ void describe_predict(Command& command) {
                       .help = "Inputs at a time",
                       .shows_default = true,
                       .range = whole_range(1, 1'000'000)},
+                     {.name = "--watch",
+                      .to = &options->watch,
+                      .help = "Say when the inputs, in their order, stop looking like the calibration set"},
+                     {.name = "--drift-rate",
+                      .to = &options->drift_rate,
+                      .help = "How likely that alarm may ever be false",
+                      .shows_default = true,
+                      .range = real_range(1e-9, 0.5),
+                      .needs = "--watch"},
                      device_option(options->device, "Where to compute"),
                      torchscript_option(options->allow_torchscript)};
   for (auto& option : unlabelled_logits_options(options->logits, "In place of INPUT"))

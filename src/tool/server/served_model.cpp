@@ -122,8 +122,20 @@ void use_threads_for(int64_t multiply_adds, int most) {
 
 }  // namespace
 
-ServedModel served_model(std::shared_ptr<Predictor> predictor) {
+void StreamDrift::add(const PlainPredictions& answers) {
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < answers.decisions.size(); ++i) watch_.add(answers.decisions[i].p_value, answers.prediction[i]);
+}
+
+DriftState StreamDrift::now() const {
+  const std::lock_guard lock(mutex_);
+  return watch_.state();
+}
+
+ServedModel served_model(std::shared_ptr<Predictor> predictor, double drift_rate) {
   ServedModel served;
+  if (predictor->model().points)
+    served.drift = std::make_shared<StreamDrift>(DriftWatch(*predictor->model().points, drift_rate));
   served.description = described(predictor->model());
   const std::string blank(static_cast<size_t>(served.description.bytes_per_row()), '\0');
   const auto first = predictor->predict(input_tensor(served.description, blank, 1));
@@ -216,13 +228,21 @@ std::string verdict_in_words(const ModelDescription& model, const PlainPredictio
   return "";
 }
 
-std::string plain_answer(const ModelDescription& model, const PlainPredictions& answers, int64_t row) {
+std::string plain_answer(const ServedModel& served, const PlainPredictions& answers, int64_t row) {
+  const auto& model = served.description;
   auto answer = prediction_json({model.class_names, model.measures}, answers, row);
   answer["words"] = verdict_in_words(model, answers, row);
   answer["model"] = model.name;
   answer["class_names"] = model.class_names;
   answer["probabilities"] = row_of(answers.probabilities, row, answers.classes);
   if (!answers.log_alpha.empty()) answer["alphas"] = row_of(answers.alphas(), row, answers.classes);
+  if (served.drift) {
+    const auto drift = served.drift->now();
+    answer["drift"] = {{"value", drift.value},
+                       {"alarm_value", served.drift->alarm_value()},
+                       {"inputs", drift.inputs},
+                       {"alarm_input", drift.alarm_input}};
+  }
   return json_text(answer);
 }
 
