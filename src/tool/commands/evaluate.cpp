@@ -124,6 +124,23 @@ std::vector<std::string> detector_names(const Options& options, const TrainedRun
   return names;
 }
 
+// Those that are asked for: as the model file holds them, or else fitted.
+std::vector<NamedDetector> detectors_for(const Options& options, const ModelFile& model, Progress& progress) {
+  const auto held = [&](const std::string& name) {
+    return std::find_if(model.detectors.begin(), model.detectors.end(),
+                        [&](const NamedDetector& one) { return one.name == name; });
+  };
+  const auto names = detector_names(options, model.run);
+  std::vector<std::string> missing;
+  for (const auto& name : names)
+    if (held(name) == model.detectors.end()) missing.push_back(name);
+  auto fitted = fit_detectors(missing, model.run, progress);
+  std::vector<NamedDetector> detectors;
+  auto next = fitted.begin();
+  for (const auto& name : names) detectors.push_back(held(name) == model.detectors.end() ? *next++ : *held(name));
+  return detectors;
+}
+
 bool is_folder(const std::string& path) {
   std::error_code not_there;
   return !std::filesystem::is_regular_file(path, not_there);
@@ -140,8 +157,9 @@ ModelFile opened(const std::string& path, const OpenOptions& options) {
   return model;
 }
 
-EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Sets& sets, const Options& options,
+EvaluationReport evaluated(const std::string& folder, ModelFile& model, const Sets& sets, const Options& options,
                            Progress& progress) {
+  auto& run = model.run;
   EvaluationReport report;
   report.run = folder;
   report.method = run.config.method.name;
@@ -161,7 +179,7 @@ EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Set
     report.odin = chosen_odin(run, sets, evaluation, progress);
     evaluation.scoring.odin = report.odin->choice.settings;
   }
-  evaluation.scoring.detectors = fit_detectors(detector_names(options, run), run, progress);
+  evaluation.scoring.detectors = detectors_for(options, model, progress);
   report.evaluation = evaluate(run, sets.inside, sets.outside, evaluation, progress);
   return report;
 }
@@ -289,10 +307,10 @@ void run(const Options& options, const Invocation& invocation) {
   try {
     StoppableProgress progress;
     const auto sets = load_sets(options, model.run, progress);
-    auto report = evaluated(options.run, model.run, sets, options, progress);
+    auto report = evaluated(options.run, model, sets, options, progress);
     if (other) {
       report.against = options.against;
-      const auto second = evaluated(options.against, other->run, sets, options, progress);
+      const auto second = evaluated(options.against, *other, sets, options, progress);
       report.comparison = compare_runs(report.evaluation, second.evaluation);
     }
     const EvaluatedSets judged{sets.inside, sets.outside};
@@ -334,7 +352,8 @@ void describe_evaluate(Command& command) {
        .help = "Also ODIN, its temperature and step chosen on validation inputs, never on a set named here"},
       {.name = "--detectors",
        .to = &options->detectors,
-       .help = "Also these detectors, fitted on the run's training set, from the same pass: names, or all"},
+       .help = "Also these detectors, fitted on the run's training set, from the same pass: names, or all; those that "
+               "a model file holds are taken from it"},
       {.name = "--noise",
        .to = &options->noise,
        .help = "Sigma of Gaussian noise on every input, in [-1, 1] units; else as the run was trained",
