@@ -222,7 +222,9 @@ void run_logits(const CalibrateOptions& options) {
   if (!options.logits.labels.empty())
     calibration.labels = read_labels(options.logits.labels, outputs.rows(), outputs.classes());
   auto model = model_of_logits(options.logits, outputs, features ? outputs.features.size(1) : 0);
-  model.name = options.name.empty() ? std::filesystem::path(outputs.name).stem().string() : options.name;
+  model.name = options.name;
+  if (model.name.empty())
+    model.name = std::filesystem::path(options.out.empty() ? outputs.name : options.out).stem().string();
   const auto out = options.out.empty() ? model.name + ".priornet" : options.out;
   const auto chosen = chosen_detectors(options, usable_without_network(features),
                                        features ? std::vector<std::string>{"knn"} : std::vector<std::string>{});
@@ -308,7 +310,9 @@ void describe_calibrate(Command& command) {
        .to = &options->out,
        .help = "The model file; by default NAME.priornet in this folder",
        .endings = {".priornet"}},
-      {.name = "--name", .to = &options->name, .help = "What the model is called; by default as the run's folder"},
+      {.name = "--name",
+       .to = &options->name,
+       .help = "What the model is called; by default as the run's folder, of --logits as the model file"},
       {.name = "--check",
        .to = &options->check,
        .help = "Another set, of the same classes or of none of them, to be judged with the thresholds"},

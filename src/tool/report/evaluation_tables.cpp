@@ -22,7 +22,9 @@ Cell plain(double value, int decimals) {
 
 std::string run_note(const EvaluationReport& report) {
   const auto& scoring = report.evaluation.scoring;
-  auto text = fmt::format("{}, {} checkpoint ({})", report.method, report.checkpoint, report.weights);
+  auto text = report.checkpoint.empty()
+                  ? fmt::format("{} logits of a network elsewhere", report.method)
+                  : fmt::format("{}, {} checkpoint ({})", report.method, report.checkpoint, report.weights);
   if (report.members > 1) text += fmt::format("; ensemble of {}", report.members);
   if (scoring.dropout_samples > 0) text += fmt::format("; {} dropout samples", scoring.dropout_samples);
   if (scoring.noise > 0) text += fmt::format("; noise of sigma {:g} on every input", scoring.noise);
