@@ -2,6 +2,7 @@
 #include <priornet/deploy/model_file.h>
 #include <priornet/deploy/predictor.h>
 #include <priornet/learning/inference.h>
+#include <priornet/learning/table_encoding.h>
 #include <priornet/learning/tensor_file.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/small_models.h>
@@ -85,8 +86,8 @@ TEST(ModelFile, HoldsEnsemblesForRowsOfNumbers) {
   const auto rows = torch::randn({5, 3});
   for (size_t m = 0; m < 2; ++m)
     EXPECT_TRUE(infer(*read.run.members[m], rows).equal(infer(*written.run.members[m], rows)));
-  EXPECT_TRUE(read.preprocessing.mean.equal(written.preprocessing.mean));
-  EXPECT_TRUE(read.preprocessing.deviation.equal(written.preprocessing.deviation));
+  EXPECT_TRUE(read.preprocessing.scale.mean.equal(written.preprocessing.scale.mean));
+  EXPECT_TRUE(read.preprocessing.scale.deviation.equal(written.preprocessing.scale.deviation));
   EXPECT_EQ(read.preprocessing.feature_names, written.preprocessing.feature_names);
   EXPECT_EQ(read.dropout_samples, 4);
   EXPECT_FALSE(read.points);
@@ -158,6 +159,27 @@ class ChangedModel {
   TensorFile file_;
   nlohmann::json json_;
 };
+
+TEST(ModelFile, KeepsHowTheColumnsOfATableBecomeNumbers) {
+  const TemporaryFolder folder;
+  auto written = small_table_model();
+  auto encoding = std::make_shared<TableEncoding>();
+  encoding->columns.resize(2);
+  encoding->columns[0].name = "age";
+  encoding->columns[1].name = "colour";
+  encoding->columns[1].type = ColumnType::kCategory;
+  encoding->columns[1].levels = {"red", "blue"};
+  written.preprocessing.encoding = encoding;
+  written.preprocessing.scale.drawn_in = true;
+  write_model_file(folder / "m", written);
+  const auto read = read_model_file(folder / "m");
+  ASSERT_TRUE(read.preprocessing.encoding);
+  EXPECT_EQ(to_json(*read.preprocessing.encoding), to_json(*encoding));
+  EXPECT_TRUE(read.preprocessing.scale.drawn_in);
+  ChangedModel narrow(written);
+  narrow.json()["preprocessing"]["encoding"]["columns"].erase(1);
+  EXPECT_EQ(narrow.refusal(), "makes 1 numbers of a row, of which its network takes 3");
+}
 
 TEST(ModelFile, RefusesANewerVersionAndOtherFiles) {
   ChangedModel newer(small_table_model());

@@ -58,8 +58,8 @@ inline ModelFile small_table_model(const std::string& method = "dpn") {
   for (const uint64_t seed : {1, 2}) model.run.members.push_back(make_model(options, make_generator(seed)));
   for (const auto& member : model.run.members) member->eval();
   model.preprocessing.shape = {3};
-  model.preprocessing.mean = torch::tensor({1.0F, 2.0F, 3.0F});
-  model.preprocessing.deviation = torch::tensor({1.0F, 0.5F, 2.0F});
+  model.preprocessing.scale.mean = torch::tensor({1.0F, 2.0F, 3.0F});
+  model.preprocessing.scale.deviation = torch::tensor({1.0F, 0.5F, 2.0F});
   model.preprocessing.feature_names = {"a", "b", "c"};
   return model;
 }

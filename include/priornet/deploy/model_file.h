@@ -13,7 +13,8 @@
 
 namespace priornet::model_layout {
 
-/// 2: detectors, and thresholds per class; watches have a precedence, which those of version 1 have not (0).
+/// 2: detectors, thresholds per class, scales with drawn-in tails, tables; watches have a precedence, which those of
+/// version 1 have not (0).
 constexpr int kVersion = 2;
 constexpr const char* kVersionKey = "priornet_model";
 constexpr const char* kModelKey = "model";
@@ -41,9 +42,9 @@ namespace priornet {
 struct Preprocessing {
   std::vector<int64_t> shape;  ///< of one input: [C, H, W] for images, [D] for rows of numbers
   bool resize = true;          ///< images of another size are resized; otherwise refused
-  torch::Tensor mean;          ///< of rows of numbers, float32 [D]: subtracted ...
-  torch::Tensor deviation;     ///< ... and divided by; undefined for images
+  FeatureScale scale;          ///< of rows of numbers
   std::vector<std::string> feature_names;
+  std::shared_ptr<const TableEncoding> encoding = {};  ///< of a table: how its columns become numbers
 
   bool takes_images() const { return shape.size() == 3; }
 };

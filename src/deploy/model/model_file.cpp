@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <priornet/learning/inference.h>
 #include <priornet/learning/network.h>
+#include <priornet/learning/table_encoding.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
 
@@ -22,10 +23,13 @@ namespace {
 using ModelJson = nlohmann::ordered_json;
 
 ModelJson json_of(const Preprocessing& preprocessing) {
-  return {{"shape", preprocessing.shape},
-          {"resize", preprocessing.resize},
-          {"standardise", preprocessing.mean.defined()},
-          {"feature_names", preprocessing.feature_names}};
+  ModelJson json = {{"shape", preprocessing.shape},
+                    {"resize", preprocessing.resize},
+                    {"standardise", preprocessing.scale.defined()},
+                    {"drawn_in", preprocessing.scale.drawn_in},
+                    {"feature_names", preprocessing.feature_names}};
+  if (preprocessing.encoding) json["encoding"] = ModelJson::parse(to_json(*preprocessing.encoding));
+  return json;
 }
 
 std::vector<double> precedences_of(const std::vector<Watch>& watches) {
@@ -70,9 +74,9 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
       tensors.push_back({model_layout::detector_prefix(d) + name, values});
   const auto program = model.run.members.at(0)->program();
   if (program.defined()) tensors.push_back({model_layout::kProgram, program});
-  if (model.preprocessing.mean.defined()) {
-    tensors.push_back({model_layout::kMean, model.preprocessing.mean});
-    tensors.push_back({model_layout::kDeviation, model.preprocessing.deviation});
+  if (model.preprocessing.scale.defined()) {
+    tensors.push_back({model_layout::kMean, model.preprocessing.scale.mean});
+    tensors.push_back({model_layout::kDeviation, model.preprocessing.scale.deviation});
   }
   ModelJson json = {{"name", model.name},
                     {"classes", model.run.class_names},
@@ -187,14 +191,22 @@ class ModelReader {
       require(result.feature_names.empty() || result.feature_names.size() == static_cast<size_t>(shape[0]),
               fmt::format("names {} features of {}", result.feature_names.size(), shape[0]));
     }
+    if (json.contains("encoding")) {
+      result.encoding =
+          std::make_shared<TableEncoding>(table_encoding_from_json(json.at("encoding").dump(), file_.path));
+      require(
+          shape.size() == 1 && result.encoding->width() == shape[0],
+          fmt::format("makes {} numbers of a row, of which its network takes {}", result.encoding->width(), shape[0]));
+    }
     if (!json.at("standardise").get<bool>()) return result;
-    result.mean = tensor(model_layout::kMean).clone();
-    result.deviation = tensor(model_layout::kDeviation).clone();
-    for (const auto& values : {result.mean, result.deviation})
+    auto& scale = result.scale;
+    scale = {tensor(model_layout::kMean).clone(), tensor(model_layout::kDeviation).clone(),
+             json.value("drawn_in", false)};
+    for (const auto& values : {scale.mean, scale.deviation})
       require(values.sizes() == torch::IntArrayRef(shape) && shape.size() == 1 &&
                   values.scalar_type() == torch::kFloat32 && values.isfinite().all().item<bool>(),
               "its mean and deviation should be a number a feature");
-    require(result.deviation.gt(0).all().item<bool>(), "its deviations should be above 0");
+    require(scale.deviation.gt(0).all().item<bool>(), "its deviations should be above 0");
     return result;
   }
 
@@ -384,9 +396,9 @@ ModelFile model_of_run(const std::filesystem::path& folder, const OpenOptions& o
   const auto whole = std::filesystem::weakly_canonical(folder);
   model.name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
   model.preprocessing.shape = model.run.members.at(0)->input_shape();
-  model.preprocessing.mean = model.run.split.mean;
-  model.preprocessing.deviation = model.run.split.deviation;
+  model.preprocessing.scale = model.run.split.scale;
   model.preprocessing.feature_names = model.run.split.feature_names;
+  model.preprocessing.encoding = model.run.split.encoding;
   const auto record = describe_run();
   model.provenance = {{"priornet", record.priornet},          {"commit", record.commit},
                       {"libtorch", record.libtorch},          {"made", record.finished},

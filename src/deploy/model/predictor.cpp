@@ -121,11 +121,6 @@ torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs, con
   return logits.size(0) == 1 && model.dropout_samples == 0 ? logits[0] : logits;
 }
 
-torch::Tensor standardised(const torch::Tensor& rows, const Preprocessing& preprocessing) {
-  if (!preprocessing.mean.defined()) return rows;
-  return standardised_rows(rows, preprocessing.mean, preprocessing.deviation);
-}
-
 torch::Tensor mean_dirichlet(const torch::Tensor& logits) {
   if (logits.dim() == 2) return logits;
   return torch::logsumexp(logits, 0) - std::log(static_cast<double>(logits.size(0)));
@@ -174,7 +169,7 @@ Predictions Predictor::predict(const torch::Tensor& inputs) {
   const auto rows = inputs.to(torch::kCPU).contiguous();
   const bool dirichlet = model_.run.gives_dirichlet();
   DetectorPass pass(model_.detectors, model_.run.members, dirichlet);
-  if (rows.size(0) > 0) logits = logits_of(model_, standardised(rows, model_.preprocessing), rows, pass);
+  if (rows.size(0) > 0) logits = logits_of(model_, model_.preprocessing.scale.applied(rows), rows, pass);
   logits = logits.to(torch::kCPU).to(torch::kFloat64);
   if (!logits.isfinite().all().item<bool>())
     throw DataError(fmt::format("{}: the network's logits of an input are not finite", model_.name));

@@ -42,6 +42,13 @@ struct CalibrateOptions {
   bool json = false;
 };
 
+// Of the set that a run was trained on.
+Dataset kept_rows_of(const Dataset& whole, const TrainedRun& run) {
+  auto set = select(whole, run.split.calibration_rows);
+  set.name = whole.name + " (rows kept back)";
+  return set;
+}
+
 Dataset rows_kept_back(const TrainedRun& run, const std::string& folder, const LoadOptions& load) {
   const auto& rows = run.split.calibration_rows;
   if (!rows.defined())
@@ -56,9 +63,7 @@ Dataset rows_kept_back(const TrainedRun& run, const std::string& folder, const L
         fmt::format("{}: its rows are no longer those that {} was trained on, and the ones kept back cannot "
                     "be told: --data should name a set that it did not learn from",
                     run.config.train, folder));
-  auto set = select(whole, rows);
-  set.name = run.config.train + " (rows kept back)";
-  return set;
+  return kept_rows_of(whole, run);
 }
 
 // Whether two names of sets mean the same: paths may differ in how they are written.
@@ -71,10 +76,15 @@ bool same_set(const std::string& one, const std::string& other) {
 
 Dataset held_out(const TrainedRun& run, const CalibrateOptions& options, const LoadOptions& load) {
   if (options.data.empty()) return rows_kept_back(run, options.run, load);
+  auto set = load_set(options.data, load);
+  // What the run was trained on, moved or not: the rows that it kept back are known.
+  const auto& split = run.split;
+  if (split.calibration_rows.defined() && !split.content.empty() && split.content == training_content(set))
+    return kept_rows_of(set, run);
   if (same_set(options.data, run.config.train))
     warn(fmt::format("{} is what the run learnt from: its false alarms on new inputs will be more than promised",
                      options.data));
-  return load_set(options.data, load);
+  return set;
 }
 
 // What speaks for "unfamiliar" beside the measure.
@@ -320,6 +330,9 @@ void run(const CalibrateOptions& options) {
   model.preprocessing.resize = !options.no_resize;
   const auto kept = kept_detectors(options, *model.run.members.at(0));
   const auto out = options.out.empty() ? model.name + ".priornet" : options.out;
+  std::vector<std::string> notes;
+  load.encoding = model.run.split.encoding;
+  load.notes = &notes;
   auto set = held_out(model.run, options, load);
   const auto set_name = set.name;
   model.detectors = learnt_detectors(kept, model.run, progress);
@@ -338,6 +351,7 @@ void run(const CalibrateOptions& options) {
   set.name = "calibration set itself";
   behaviours.push_back(behaviour_on(predictor, set, progress));
   if (!options.check.empty()) behaviours.push_back(behaviour_on(predictor, load_set(options.check, load), progress));
+  for (const auto& line : notes) note(line);
   write_model_file(out, model);  // last: a command that fails leaves an older file as it was
   print(options.json ? as_json(model, behaviours, out) : as_text(model, behaviours, out));
 }

@@ -76,6 +76,7 @@ struct Sets {
   Dataset inside;
   std::vector<Dataset> outside;
   std::vector<std::string> names;
+  std::vector<std::string> notes;  ///< what in them was not as in training
 };
 
 // All of them before any work: a set that is missing should not cost hours.
@@ -85,6 +86,8 @@ Sets load_sets(const Options& options, const TrainedRun& run, Progress& progress
   Sets sets;
   sets.names = {options.data.empty() ? test_set_of(run, options.run) : options.data};
   sets.names.insert(sets.names.end(), options.ood.begin(), options.ood.end());
+  load.encoding = run.split.encoding;
+  load.notes = &sets.notes;
   sets.inside = load_set(sets.names[0], load);
   for (const auto& name : options.ood) sets.outside.push_back(load_set(name, load));
   return sets;
@@ -128,9 +131,9 @@ bool is_folder(const std::string& path) {
 ModelFile opened(const std::string& path, const OpenOptions& options) {
   auto model = is_folder(path) ? model_of_run(path, options) : open_model(path, options);
   auto& split = model.run.split;
-  split.mean = model.preprocessing.mean;
-  split.deviation = model.preprocessing.deviation;
+  split.scale = model.preprocessing.scale;
   split.feature_names = model.preprocessing.feature_names;
+  split.encoding = model.preprocessing.encoding;
   return model;
 }
 
@@ -200,6 +203,7 @@ void run(const Options& options, const Invocation& invocation) {
   try {
     StoppableProgress progress;
     const auto sets = load_sets(options, model.run, progress);
+    for (const auto& line : sets.notes) note(line);
     auto report = evaluated(options.run, model.run, sets, options, progress);
     if (other) {
       report.against = options.against;

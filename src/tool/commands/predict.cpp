@@ -70,6 +70,7 @@ std::string PredictionRows::row(const Input& input, const PlainPredictions& answ
   if (format_ == "jsonl") {
     auto json = start_of(input);
     json.update(prediction_json({model_.run.class_names, scores_}, answers, at));
+    if (!input.notes.empty()) json["notes"] = input.notes;
     return line(json);
   }
   const auto i = static_cast<size_t>(at);
@@ -254,6 +255,28 @@ class PredictionProgress {
   TerminalProgress shown_;
 };
 
+// What was not as in training: the first of them in words, the others counted. Formats for machines have all of them.
+class RowNotes {
+ public:
+  void add(const Input& input) {
+    if (input.notes.empty()) return;
+    ++rows_;
+    for (const auto& one : input.notes)
+      if (shown_.size() < kShown) shown_.push_back(fmt::format("{}: {}", place_of(input), one));
+  }
+
+  void say() const {
+    for (const auto& line : shown_) note(line);
+    if (rows_ > static_cast<int64_t>(shown_.size()))
+      note(fmt::format("{} rows held values that were not as in training; --format jsonl says which", rows_));
+  }
+
+ private:
+  static constexpr size_t kShown = 5;
+  int64_t rows_ = 0;
+  std::vector<std::string> shown_;
+};
+
 void run(const PredictOptions& options) {
   check_out(options);
   const auto format = format_for(options);
@@ -268,11 +291,13 @@ void run(const PredictOptions& options) {
   std::vector<Input> waiting;
   int64_t count = 0;
   int64_t failed = 0;
+  RowNotes notes;
   for (size_t i = 0; i < options.inputs.size(); ++i) {
     const auto source = source_of(options.inputs[i], predictor);
     while (auto input = source->next()) {
       if (signal.caught()) throw Stopped();
       ++count;
+      notes.add(*input);
       waiting.push_back(std::move(*input));
       if (static_cast<int64_t>(waiting.size()) < options.batch) continue;
       failed += flush(waiting, predictor, rows, sink);
@@ -282,6 +307,7 @@ void run(const PredictOptions& options) {
   failed += flush(waiting, predictor, rows, sink);
   progress.report(static_cast<double>(options.inputs.size()), count);
   sink.finish();
+  notes.say();
   if (!options.out.empty()) note(fmt::format("{} predictions written to {}", count - failed, options.out));
   if (failed > 0) throw DataError(fmt::format("{} of {} inputs could not be read", failed, count));
 }
@@ -290,29 +316,30 @@ void run(const PredictOptions& options) {
 
 void describe_predict(Command& command) {
   const auto options = std::make_shared<PredictOptions>();
-  command.options = {{.name = "MODEL",
-                      .to = &options->model,
-                      .help = "A model file; or a run's folder, which gives no verdicts",
-                      .required = true,
-                      .exists = Exists::kPath},
-                     {.name = "INPUT",
-                      .to = &options->inputs,
-                      .help = "Images, folders of them, .csv, .npy; - is standard input (CSV, .npy or one image)",
-                      .required = true},
-                     {.name = "--format",
-                      .to = &options->format,
-                      .help = "table, csv or jsonl; by default as --out ends, else a table",
-                      .choices = {"table", "csv", "jsonl"}},
-                     {.name = "--out",
-                      .to = &options->out,
-                      .help = "Write to this file, not to standard output: .csv, .jsonl or .txt (a table)"},
-                     {.name = "--batch",
-                      .to = &options->batch,
-                      .help = "Inputs at a time",
-                      .shows_default = true,
-                      .range = whole_range(1, 1'000'000)},
-                     device_option(options->device, "Where to compute"),
-                     torchscript_option(options->allow_torchscript)};
+  command.options = {
+      {.name = "MODEL",
+       .to = &options->model,
+       .help = "A model file; or a run's folder, which gives no verdicts",
+       .required = true,
+       .exists = Exists::kPath},
+      {.name = "INPUT",
+       .to = &options->inputs,
+       .help = "Images, folders of them, .csv, .tsv (.gz too), .npy; - is standard input (a table, .npy or one image)",
+       .required = true},
+      {.name = "--format",
+       .to = &options->format,
+       .help = "table, csv or jsonl; by default as --out ends, else a table",
+       .choices = {"table", "csv", "jsonl"}},
+      {.name = "--out",
+       .to = &options->out,
+       .help = "Write to this file, not to standard output: .csv, .jsonl or .txt (a table)"},
+      {.name = "--batch",
+       .to = &options->batch,
+       .help = "Inputs at a time",
+       .shows_default = true,
+       .range = whole_range(1, 1'000'000)},
+      device_option(options->device, "Where to compute"),
+      torchscript_option(options->allow_torchscript)};
   command.notes =
       "An input that cannot be read gives a row with its error; the others go on, and the exit status is 1\n"
       "(docs/deploy.md).";

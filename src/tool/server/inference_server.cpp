@@ -380,9 +380,18 @@ void InferenceServer::predict(const AskedPointer& asked) {
   if (asked->request.body.empty()) throw Refusal(400, "the body is empty");
   if (model->served.description.takes_images()) return predict_image(model, asked);
   const auto size = static_cast<int64_t>(asked->request.body.size());
-  prepared(asked, {size, 4 * size}, [this, model, asked] {
-    ask(model, read_feature_row(model->served.description, asked->request.body), 1, asked,
-        [model](const PlainPredictions& answers) { return plain_response(model->served.description, answers); });
+  constexpr int64_t kBytesPerValue = 64;  // of JSON, its name with it
+  const auto values = most_row_values(model->served.description, asked->request.body.size(), options_.batch.queue) / 4;
+  prepared(asked, {size, 4 * size + kBytesPerValue * values}, [this, model, asked] {
+    const auto type = asked->request.header("content-type");
+    auto request = std::make_shared<RowRequest>(
+        read_row_request(model->served.description, asked->request.body, {type, options_.batch.queue}));
+    auto inputs = std::move(request->inputs);
+    ask(model, std::move(inputs), request->rows, asked, [model, request](const PlainPredictions& answers) {
+      const auto& description = model->served.description;
+      return json_response(request->several ? plain_answers(description, answers, request->notes)
+                                            : plain_answer(description, answers, 0, request->notes[0]));
+    });
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <priornet/deploy/predictor.h>
 #include <priornet/learning/images.h>
+#include <priornet/learning/table_encoding.h>
 #include <priornet/uncertainty/decision.h>
 
 #include <cstdint>
@@ -32,7 +33,8 @@ struct ModelDescription {
   std::vector<std::string> feature_names;  ///< of rows of numbers, where they are known
   std::vector<double> feature_means;       ///< and of what the model was trained on, where they are known
   std::vector<double> feature_deviations;
-  std::vector<std::string> measures;  ///< names of PlainPredictions::scores
+  std::shared_ptr<const TableEncoding> encoding = {};  ///< of a model of tables: its columns, by name
+  std::vector<std::string> measures;                   ///< names of PlainPredictions::scores
   bool gives_dirichlet = false;
   bool calibrated = false;
   double false_alarm = 0.0;
@@ -77,7 +79,14 @@ ServedModel served_model(std::shared_ptr<Predictor> predictor);
 
 /// Row `row` of the answers for a person, as JSON: prediction_json() with the verdict in words, the model's name, and
 /// every class's name, probability and concentration (`alphas`, of Dirichlets).
-std::string plain_answer(const ModelDescription& model, const PlainPredictions& answers, int64_t row);
+/// `notes`: what in the row was not as in training, in words.
+std::string plain_answer(const ModelDescription& model, const PlainPredictions& answers, int64_t row,
+                         const std::vector<std::string>& notes = {});
+
+/// All rows, for a person or a program: {"model", "class_names", "predictions": [...]} with prediction_json(), the
+/// verdict in words, the probabilities and the notes of each; `notes` has one list per row.
+std::string plain_answers(const ModelDescription& model, const PlainPredictions& answers,
+                          const std::vector<std::vector<std::string>>& notes);
 
 /// The verdict in one or two sentences, with the measure that speaks against the prediction.
 std::string verdict_in_words(const ModelDescription& model, const PlainPredictions& answers, int64_t row);
