@@ -158,7 +158,7 @@ TEST(TableEncoding, TakesColumnsInAnyOrderAndSaysWhatIsNew) {
                           "b.csv: age: \"old\" is no number and counts as missing (1 row)",
                           "b.csv: colour: \"mauve\" was not seen in training (1 row)"}));
   EXPECT_THROWS(DataError, read_table("b.csv", "x,y\n1,2\n", options),
-                "b.csv: has none of the model's columns age, colour, member, born; its columns: x, y");
+                "b.csv: has none of the columns age, colour, member, born; its columns: x, y");
 }
 
 }  // namespace

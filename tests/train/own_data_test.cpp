@@ -88,7 +88,7 @@ TEST(OwnData, WatchesASetByTheNamesOfItsColumnsAndClasses) {
   const auto other = folder.file("w.csv", "age,kind\n7,dog\n").string();
   config.validation = other + ",label=kind";
   EXPECT_THROWS(DataError, load_training_sets(config, progress),
-                (other + ": has none of the model's columns height, weight; its columns: age, kind").c_str());
+                (other + ": has none of the columns height, weight; its columns: age, kind").c_str());
 }
 
 TEST(OwnData, KeepsRowsBackAndStandardisesByTheRest) {

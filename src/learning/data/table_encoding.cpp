@@ -168,8 +168,8 @@ RowEncoder::RowEncoder(const TableEncoding& encoding, const std::vector<std::str
     feature += column.features();
   }
   if (absent_.size() == places_.size())
-    throw DataError(fmt::format("has none of the model's columns {}; its columns: {}",
-                                fmt::join(encoding.column_names(), ", "), fmt::join(names, ", ")));
+    throw DataError(fmt::format("has none of the columns {}; its columns: {}", fmt::join(encoding.column_names(), ", "),
+                                fmt::join(names, ", ")));
 }
 
 void RowEncoder::encode(const std::vector<std::string_view>& values, float* to, std::vector<EncodingRemark>* remarks,

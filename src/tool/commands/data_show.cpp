@@ -288,10 +288,12 @@ Dataset limited(const Dataset& set, int64_t limit) {
   return select(set, (torch::arange(limit, torch::kInt64) * set.size()).div(limit, "floor"));
 }
 
-Dataset loaded(const std::string& name, int64_t limit) {
+// A table's columns become numbers as those of `like` do, where that is one.
+Dataset loaded(const std::string& name, int64_t limit, const Dataset& like = {}) {
   TerminalProgress progress;
   LoadOptions options;
   options.progress = &progress;
+  options.encoding = like.encoding;
   return limited(load_set(name, options), limit);
 }
 
@@ -347,7 +349,7 @@ std::string as_text(const SetComparison& comparison) {
 
 void run(const CompareOptions& options) {
   const auto in = loaded(options.in, options.limit);
-  const auto out = loaded(options.out, options.limit);
+  const auto out = loaded(options.out, options.limit, in);
   const auto comparison =
       compare_sets(in, out,
                    {.fit = {.resampling = kResampling.at(options.resample), .antialias = !options.no_antialias},
