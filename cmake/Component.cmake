@@ -17,7 +17,13 @@ function(priornet_precompiled target)
   target_compile_options(${target} PRIVATE -fno-semantic-interposition -Winvalid-pch)
   # A precompiled header is of use only where the same macros are defined.
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${PRIORNET_FMT}> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")  # the header was made with -fPIC, and serves no source that is compiled with -fPIE
+    target_compile_options(${target} PRIVATE -fPIC)
+    target_link_options(${target} PRIVATE -pie)
+  else()
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
   target_precompile_headers(${target} REUSE_FROM priornet_precompiled_headers)
 endfunction()
 

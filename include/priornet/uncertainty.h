@@ -7,6 +7,7 @@
 #include <priornet/uncertainty/decision.h>
 #include <priornet/uncertainty/detection.h>
 #include <priornet/uncertainty/dirichlet.h>
+#include <priornet/uncertainty/drift.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/losses.h>
 #include <priornet/uncertainty/measure_table.h>

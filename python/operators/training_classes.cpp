@@ -6,41 +6,19 @@
 #include <priornet/version.h>
 #include <torch/custom_class.h>
 
-#include <atomic>
 #include <mutex>
-#include <tuple>
 
+#include "jobs.h"
 #include "operator_support.h"
 
-// Training and trained runs as objects. Python calls run() on a thread of its own, which PyTorch does without the
-// interpreter's lock, and asks from another how far it is.
+// Training and trained runs as objects.
 
 namespace priornet::python {
 namespace {
 
-using Strings = std::vector<std::string>;
-
 constexpr const char* kInMemory = "python-arrays";
 
-/// Asked to stop before there is anything to go on from.
-class StoppedEarly final : public Error {
- public:
-  StoppedEarly() : Error("stopped while preparing") {}
-};
-
-Dataset dataset_of(const char* name, const Tensor& inputs, const MaybeTensor& labels, const Strings& class_names,
-                   const Strings& feature_names) {
-  Dataset set;
-  set.name = name;
-  set.inputs = inputs.detach().to(torch::kCPU).contiguous();
-  if (labels) set.labels = labels->to(torch::kCPU).contiguous();
-  set.class_names = class_names;
-  set.feature_names = feature_names;
-  check_dataset(set);
-  return set;
-}
-
-class Training final : public torch::CustomClassHolder, private Progress {
+class Training final : public Job {
  public:
   // What it learns from: arrays, or the sets that the configuration names.
 
@@ -85,19 +63,19 @@ class Training final : public torch::CustomClassHolder, private Progress {
       options.start = start == "resume"  ? RunFolder::Start::kResume
                       : start == "force" ? RunFolder::Start::kForce
                                          : RunFolder::Start::kNew;
-      options.trainer.stop = [this] { return stop_.load(); };
+      options.trainer.stop = [this] { return asked_to_stop(); };
       options.trainer.on_epoch = [this](const EpochReport& report) { add(epochs_, to_json(report)); };
-      options.trainer.on_restart = [this](const Restart& restart) { add(messages_, to_text(restart)); };
-      options.trainer.on_damaged = [this](const std::string& what) { add(messages_, what); };
+      options.trainer.on_restart = [this](const Restart& restart) { say(to_text(restart)); };
+      options.trainer.on_damaged = [this](const std::string& what) { say(what); };
       options.on_member = [this](int64_t member) {
-        add(messages_, "member " + std::to_string(member) + " of " + std::to_string(config_.members));
+        say("member " + std::to_string(member) + " of " + std::to_string(config_.members));
       };
       try {
         auto sets = data_ ? prepare_training_sets(config_, *data_, validation_) : load_training_sets(config_, *this);
         if (options.trainer.resume && !read_training_split(folder).may_be_of(sets.split.content))
           throw DataError(folder + ": its run was begun with other rows; force=True begins anew");
         options.trainer.on_begin = [&] { write_training_split(folder, sets.split); };
-        prepared_ = true;
+        stops_by_itself();  // the trainer asks, and leaves a checkpoint
         train_run(config_, sets, folder, options, *this);
       } catch (const TrainingStopped&) {
         return false;
@@ -108,46 +86,10 @@ class Training final : public torch::CustomClassHolder, private Progress {
     });
   }
 
-  // From other threads, while it runs.
-
-  void stop() { stop_ = true; }
-
-  /// Task, units done, units in all, a detail such as the loss.
-  std::tuple<std::string, int64_t, int64_t, std::string> progress() const {
-    const std::lock_guard lock(mutex_);
-    return {task_, done_, total_, detail_};
-  }
-
   /// One line of JSON per epoch that is over, from the given one on.
   Strings epochs(int64_t first) const { return from(epochs_, first); }
-  Strings messages(int64_t first) const { return from(messages_, first); }
 
  private:
-  void report(std::string_view task, int64_t done, int64_t total) override {
-    // The trainer asks stop() by itself, and leaves a checkpoint.
-    if (stop_ && !prepared_) throw StoppedEarly();
-    const std::lock_guard lock(mutex_);
-    task_ = task;
-    done_ = done;
-    total_ = total;
-  }
-
-  void detail(std::string_view text) override {
-    const std::lock_guard lock(mutex_);
-    detail_ = text;
-  }
-
-  void add(Strings& lines, std::string line) {
-    const std::lock_guard lock(mutex_);
-    lines.push_back(std::move(line));
-  }
-
-  Strings from(const Strings& lines, int64_t first) const {
-    const std::lock_guard lock(mutex_);
-    const auto begin = std::min(static_cast<size_t>(std::max<int64_t>(first, 0)), lines.size());
-    return {lines.begin() + static_cast<std::ptrdiff_t>(begin), lines.end()};
-  }
-
   Strings with_name_of_data(Strings overrides) const {
     if (data_) overrides.push_back(std::string("data.train=") + kInMemory);
     return overrides;
@@ -168,23 +110,18 @@ class Training final : public torch::CustomClassHolder, private Progress {
   std::optional<Dataset> data_;
   std::optional<Dataset> validation_;
   TrainConfig config_;
-  std::atomic<bool> stop_ = false;
-  bool prepared_ = false;
-
-  mutable std::mutex mutex_;  ///< of what follows
-  std::string task_;
-  int64_t done_ = 0;
-  int64_t total_ = 0;
-  std::string detail_;
   Strings epochs_;
-  Strings messages_;
 };
 
 /// A trained run; its folder may go once it is loaded.
 class Run final : public torch::CustomClassHolder {
  public:
-  Run(const std::string& folder, const std::string& device)
-      : run_(guarded([&] { return load_run(folder, torch::Device(device)); })) {}
+  Run(const std::string& folder, const std::string& device, bool allow_torchscript)
+      : run_(guarded([&] {
+          OpenOptions options{torch::Device(device)};
+          options.allow_torchscript = allow_torchscript;
+          return load_run(folder, options);
+        })) {}
 
   /// [N, K], or [M, N, K] of an ensemble; float32, on the run's device.
   Tensor logits(const Tensor& inputs) {
@@ -218,8 +155,8 @@ bool has_cuda() {
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(priornet, library) {
-  library.class_<Training>("Training")
-      .def(torch::init<>())
+  auto training = library.class_<Training>("Training");
+  training.def(torch::init<>())
       .def("set_data", &Training::set_data)
       .def("set_validation", &Training::set_validation)
       .def("configure_by_file", &Training::configure_by_file)
@@ -227,12 +164,10 @@ TORCH_LIBRARY_FRAGMENT(priornet, library) {
       .def("configure_by_data", &Training::configure_by_data)
       .def("config", &Training::config)
       .def("run", &Training::run)
-      .def("stop", &Training::stop)
-      .def("progress", &Training::progress)
-      .def("epochs", &Training::epochs)
-      .def("messages", &Training::messages);
+      .def("epochs", &Training::epochs);
+  with_job(training);
   library.class_<Run>("Run")
-      .def(torch::init<const std::string&, const std::string&>())
+      .def(torch::init<const std::string&, const std::string&, bool>())
       .def("logits", &Run::logits)
       .def("class_names", &Run::class_names)
       .def("feature_names", &Run::feature_names)

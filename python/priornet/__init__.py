@@ -7,6 +7,9 @@
     priornet.detect(out_of_distribution, in_distribution)      # AUROC and its relatives, with intervals
     priornet.PriorNetworkClassifier().fit(X, y).uncertainty(X) # as scikit-learn has it
     priornet.train("config.toml", out="runs/mine")             # the loop of `priornet train`
+    model = priornet.calibrate(network, loader, rate=0.05)     # any PyTorch network: when to trust its answers
+    model.predict(images).verdict                              # accept, ambiguous, unfamiliar, undecided
+    priornet.evaluate(model, loader, ood={"noise": noise})     # with intervals; .report("page.html")
 
 Nats throughout. docs/python.md is the manual.
 """
@@ -20,6 +23,8 @@ from ._library import ops as _ops
 from ._measure_table import Measure, measure_table
 from ._measure_types import DirichletEnsembleMeasures, DirichletMeasures, EnsembleMeasures, SoftmaxMeasures
 from ._measures import kl_divergence, log_density, measures, sample
+from .calibration import calibrate
+from .evaluation import Evaluation, evaluate
 from .losses import (
     DistillationLoss,
     MethodLoss,
@@ -36,6 +41,7 @@ from .losses import (
     teacher,
 )
 from .metrics import Detection, Estimate, detect
+from .model import Model, Predictions, export, load
 from .simplex import Simplex, simplex
 from .training import Run, train
 
@@ -51,19 +57,26 @@ __all__ = [
     "DistillationLoss",
     "EnsembleMeasures",
     "Estimate",
+    "Evaluation",
     "Measure",
     "MethodLoss",
+    "Model",
     "OutlierExposureLoss",
+    "Predictions",
     "PriorNetworkClassifier",
     "PriorNetworkLoss",
     "Run",
     "Simplex",
     "SoftmaxMeasures",
+    "calibrate",
     "detect",
     "distillation_loss",
+    "evaluate",
+    "export",
     "flat",
     "forward_kl",
     "kl_divergence",
+    "load",
     "log_density",
     "losses",
     "measure_table",

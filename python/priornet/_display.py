@@ -1,4 +1,4 @@
-"""How measures look in a terminal and in a notebook."""
+"""How measures, runs and models look in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -98,3 +98,15 @@ def measures_html(measures: Any) -> str:
         f"<table><caption>{title} of {_count(measures)}; \u2191 uncertainty, \u2193 confidence</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     )
+
+
+def facts_text(title: str, facts: list[tuple[str, str]]) -> str:
+    """One line per fact."""
+    return "\n".join([title, *(f"  {key}: {value}" for key, value in facts)])
+
+
+def facts_html(title: str, facts: list[tuple[str, str]]) -> str:
+    """A table with one fact per row."""
+    cell = 'style="text-align:left"'
+    rows = "".join(f"<tr><th {cell}>{key}</th><td {cell}>{html.escape(value)}</td></tr>" for key, value in facts)
+    return f"<table><caption>{title}</caption><tbody>{rows}</tbody></table>"

@@ -15,6 +15,9 @@ try:
 except ImportError as error:
     raise ImportError("priornet.PriorNetworkClassifier needs scikit-learn (Debian: python3-sklearn)") from error
 
+from ._library import ops
+from .calibration import calibrate
+from .model import Model, load
 from .training import Run, train
 
 if TYPE_CHECKING:
@@ -34,6 +37,9 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     hidden: widths of the layers between inputs and logits.
     method: of priornet.losses.methods. epochs: passes over the data; None: as many as suit its size.
     members: networks of the ensemble.
+    rate: the share of rows like those of the training set that verdict() may reject, on average.
+    calibration_share: of the rows of each class, kept back for verdict(); where they would be too few for the rate, as
+        with 0, all rows are learnt from, and there are no verdicts.
     settings: other keys of the configuration, as priornet.train takes them.
     folder: where the run is kept, for the tool; None: nowhere.
     random_state: the same gives the same classifier, on one device with one number of threads.
@@ -47,6 +53,8 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         method: str = "dpn-reverse",
         epochs: Optional[int] = None,
         members: int = 1,
+        rate: float = 0.05,
+        calibration_share: float = 0.1,
         settings: Optional[Mapping[str, Any]] = None,
         folder: Union[str, os.PathLike[str], None] = None,
         random_state: Any = 0,
@@ -57,6 +65,8 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.method = method
         self.epochs = epochs
         self.members = members
+        self.rate = rate
+        self.calibration_share = calibration_share
         self.settings = settings
         self.folder = folder
         self.random_state = random_state
@@ -70,28 +80,51 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.classes_, numbers = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("PriorNetworkClassifier: y should have at least 2 classes, found one class")
+        seed = self._seed()
+        kept = self._kept_back(numbers, seed)
+        names_differ = len({str(name) for name in self.classes_}) == len(self.classes_)
+        targets = self.classes_[numbers] if names_differ else numbers
+        learnt = (rows[~kept], targets[~kept])
+        self._model: Optional[Model] = None
         with tempfile.TemporaryDirectory(prefix="priornet-") as temporary:
             folder = pathlib.Path(temporary) / "run" if self.folder is None else pathlib.Path(self.folder)
             run = train(
-                data=(rows, numbers),
+                data=learnt,
                 out=folder,
-                settings=self._settings(),
+                settings=self._settings(seed),
                 force=True,
                 device=self.device,
                 progress=self.verbose,
             )
             self._files = _files_of(folder)
+            self._model_file = b""
+            if kept.any():
+                self._model = calibrate(run, (rows[kept], targets[kept]), self.rate, training=learnt, progress=self.verbose)
+                self._model_file = _saved(self._model, pathlib.Path(temporary))
         if self.folder is None:
             run.folder = None
         self._run: Optional[Run] = run
         self.n_iter_ = len(run.metrics)
         return self
 
-    def _settings(self) -> dict[str, Any]:
+    def _seed(self) -> int:
         random = self.random_state
-        seed = random if isinstance(random, int) else int(check_random_state(random).randint(2**31))
+        return random if isinstance(random, int) else int(check_random_state(random).randint(2**31))
+
+    def _kept_back(self, numbers: Array, seed: int) -> Array:
+        """bool [N]: the rows for verdict(), the same share of every class."""
+        if not 0 <= self.calibration_share < 1:
+            raise ValueError(f"calibration_share should be from 0 to below 1, found {self.calibration_share}")
+        order = np.random.default_rng(seed).permutation(len(numbers))
+        kept = np.zeros(len(numbers), dtype=bool)
+        for number in range(len(self.classes_)):
+            rows = order[numbers[order] == number]
+            kept[rows[: int(self.calibration_share * len(rows))]] = True
+        return kept if kept.sum() >= ops.least_calibration_size(self.rate) else np.zeros_like(kept)
+
+    def _settings(self, seed: int) -> dict[str, Any]:
         settings: dict[str, Any] = {
-            # All rows are learnt from.
+            # All rows that it is given are learnt from.
             "data": {"validation_share": 0.0, "calibration_share": 0.0},
             "model": {"dense": list(self.hidden)},
             "method": {"name": self.method},
@@ -146,10 +179,32 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise ValueError(f"uncertainty: measure should be one of {', '.join(arrays._fields)}, found {measure!r}")
         return getattr(arrays, measure)
 
+    @property
+    def model_(self) -> Model:
+        """The calibrated model behind verdict(): it can be saved for the tool and its server."""
+        check_is_fitted(self, "classes_")
+        if not self._model_file:
+            raise ValueError(
+                f"verdict: too few rows could be kept back at fit: a rate of {self.rate} takes "
+                f"{ops.least_calibration_size(self.rate)} of them, found a calibration_share of {self.calibration_share}"
+            )
+        if self._model is None:  # out of a pickle
+            with tempfile.TemporaryDirectory(prefix="priornet-") as folder:
+                path = pathlib.Path(folder, "model.priornet")
+                path.write_bytes(self._model_file)
+                self._model = load(path, device=self.device)
+        return self._model
+
+    def verdict(self, X: Any) -> Array:
+        """Whether to trust each prediction, [N]: "accept", or why not: "ambiguous", "unfamiliar" or "undecided"."""
+        model = self.model_
+        return np.array(model.predict(_validated(self, X)).verdict)
+
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        if "_run" in state:
-            state["_run"] = None  # the files say it all
+        for name in ("_run", "_model"):
+            if name in state:
+                state[name] = None  # the files say it all
         return state
 
 
@@ -167,6 +222,12 @@ def _validated(estimator: PriorNetworkClassifier, X: Any, y: Any = None, *, fitt
     except ImportError:
         return estimator._validate_data(X, **arguments)
     return validate_data(estimator, X, **arguments)
+
+
+def _saved(model: Model, folder: pathlib.Path) -> bytes:
+    path = folder / "model.priornet"
+    model.save(path)
+    return path.read_bytes()
 
 
 def _files_of(folder: pathlib.Path) -> dict[str, bytes]:

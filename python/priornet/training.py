@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import atexit
-import html
 import json
 import os
 import pathlib
-import sys
-import threading
-import time
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
 
 import numpy as np
 import torch
 
-from ._arrays import as_tensor
+from ._background import run_job
+from ._display import facts_html, facts_text
+from ._inputs import inputs_of
 from ._library import classes, device_named, with_files
 from ._measures import measures
 
@@ -24,20 +21,6 @@ if TYPE_CHECKING:
 
     Settings = Mapping[str, Any]
     PathLike = Union[str, "os.PathLike[str]"]
-
-
-class _Inputs(NamedTuple):
-    values: torch.Tensor  #: images uint8 [N, C, H, W], or rows float32 [N, D]
-    feature_names: list[str]
-
-
-def _inputs_of(inputs: Any) -> _Inputs:
-    names = getattr(inputs, "columns", None)  # of a pandas frame
-    feature_names = [str(name) for name in names] if names is not None else []
-    values = as_tensor(inputs.to_numpy() if names is not None else inputs)
-    if values.dtype != torch.uint8 or values.dim() != 4:
-        values = values.to(torch.float32)
-    return _Inputs(values, feature_names)
 
 
 def _setting_text(value: object) -> str:
@@ -65,117 +48,12 @@ def _overrides(settings: Settings, table: str = "") -> list[str]:
     return lines
 
 
-class _Lines:
-    """How training goes, as one line per second at the most."""
-
-    def __init__(self) -> None:
-        self._last = 0.0
-
-    def show(self, task: str, done: int, total: int, detail: str) -> None:
-        now = time.monotonic()
-        if now - self._last >= 1.0:
-            self._last = now
-            print(f"{task}: {done} of {total} {detail}".rstrip(), file=sys.stderr)
-
-    def close(self) -> None:
-        pass
-
-
-class _Bar:
-    """The same as a bar of tqdm."""
-
-    def __init__(self, make: Any) -> None:
-        self._make = make
-        self._bar: Any = None
-        self._task: Optional[tuple[str, int]] = None
-
-    def show(self, task: str, done: int, total: int, detail: str) -> None:
-        if self._task != (task, total):
-            self.close()
-            self._bar = self._make(total=total, desc=task, leave=False)
-            self._task = (task, total)
-        self._bar.set_postfix_str(detail, refresh=False)
-        self._bar.update(done - self._bar.n)
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = self._task = None
-
-
-def _progress_shown(wanted: Optional[bool]) -> Union[_Lines, _Bar, None]:
-    in_notebook = "ipykernel" in sys.modules
-    if wanted is False or (wanted is None and not in_notebook and not sys.stderr.isatty()):
-        return None
-    try:
-        import tqdm.auto
-    except ImportError:
-        return _Lines()
-    return _Bar(tqdm.auto.tqdm)
-
-
-class _Worker:
-    """Training on a thread of its own; the interpreter's lock is free meanwhile."""
-
-    _running: set[_Worker] = set()
-
-    def __init__(self, training: Any, folder: str, start: str, device: str) -> None:
-        self.training = training
-        self.finished = False
-        self.error: Optional[BaseException] = None
-        # Not Thread.join(): interrupted by Ctrl-C, it takes a thread that runs for one that has ended.
-        self.ended = threading.Event()
-        self._running.add(self)
-        threading.Thread(target=self._work, args=(folder, start, device), name="priornet training", daemon=True).start()
-
-    def _work(self, folder: str, start: str, device: str) -> None:
-        try:
-            self.finished = with_files(self.training.run, folder, start, device)
-        except BaseException as error:  # raised again by the thread that waits
-            self.error = error
-        finally:
-            self._running.discard(self)
-            self.ended.set()
-
-    @classmethod
-    def stop_all(cls) -> None:
-        """Python ends: a thread that would come back from C++ later would be torn down there."""
-        for worker in list(cls._running):
-            worker.training.stop()
-            worker.ended.wait()
-
-
-atexit.register(_Worker.stop_all)
-
-
 def _run_to_end(training: Any, folder: str, start: str, device: str, progress: Optional[bool]) -> None:
-    shown = _progress_shown(progress)
-    worker = _Worker(training, folder, start, device)
-    interrupted = False
-    messages = 0
-    ended = False
-    while not ended:
-        try:
-            ended = worker.ended.wait(0.1)
-            if shown is None:
-                continue
-            for message in training.messages(messages):
-                messages += 1
-                print(message, file=sys.stderr)
-            task, done, total, detail = training.progress()
-            if task:
-                shown.show(task, done, total, detail)
-        except KeyboardInterrupt:  # the step in hand is finished, and a checkpoint written
-            interrupted = True
-            training.stop()
-    if shown is not None:
-        shown.close()
-    if worker.error is not None:
-        raise worker.error
+    outcome = run_job(training, folder, start, device, progress=progress)
     stopped = f"training was stopped; with resume=True it goes on from {folder}"
-    if interrupted:
-        raise KeyboardInterrupt(f"training had ended: {folder} is whole" if worker.finished else stopped)
-    if not worker.finished:  # Python ends
+    if outcome.interrupted:
+        raise KeyboardInterrupt(f"training had ended: {folder} is whole" if outcome.finished else stopped)
+    if not outcome.finished:  # Python ends
         raise RuntimeError(stopped)
 
 
@@ -228,7 +106,7 @@ def train(
     folder = pathlib.Path(out)
     where = device_named(device)
     _run_to_end(training, str(folder), start, where, progress)
-    return Run(folder, device=where)
+    return Run(folder, device=where, allow_torchscript=True)
 
 
 def _named_set(data: object) -> list[str]:
@@ -238,7 +116,7 @@ def _named_set(data: object) -> list[str]:
 def _give_data(training: Any, data: tuple[Any, Any], validation: Optional[tuple[Any, Any]]) -> None:
     if len(data) != 2:
         raise ValueError("train: data should be arrays (X, y), or the name of a set")
-    inputs = _inputs_of(data[0])
+    inputs = inputs_of(data[0])
     labels = _labels_of(data[1])
     names, numbers = np.unique(labels, return_inverse=True)
     training.set_data(
@@ -250,7 +128,7 @@ def _give_data(training: Any, data: tuple[Any, Any], validation: Optional[tuple[
         if len(unknown):
             raise ValueError(f"train: validation labels should be classes of the training labels, found {unknown[0]!r}")
         places = np.searchsorted(names, watched).astype(np.int64)
-        training.set_validation(_inputs_of(validation[0]).values, torch.from_numpy(places))
+        training.set_validation(inputs_of(validation[0]).values, torch.from_numpy(places))
 
 
 def _labels_of(labels: Any) -> Any:
@@ -272,12 +150,17 @@ class Run:
     """A trained run: its networks, ready to be asked. Calls from several threads are safe.
 
     folder: of `priornet train` or train(). OSError where it holds no run.
+    allow_torchscript: open a run of a TorchScript network too, which is a program.
     """
 
-    def __init__(self, folder: PathLike, *, device: Union[str, torch.device] = "auto") -> None:
+    def __init__(
+        self, folder: PathLike, *, device: Union[str, torch.device] = "auto", allow_torchscript: bool = False
+    ) -> None:
         path = pathlib.Path(folder)
         self.folder: Optional[pathlib.Path] = path
-        self._run: Any = with_files(classes.Run, str(path), device_named(device))
+        #: Where it computes.
+        self.device: str = device_named(device)
+        self._run: Any = with_files(classes.Run, str(path), self.device, allow_torchscript)
         self.class_names: list[str] = self._run.class_names()
         self.feature_names: list[str] = self._run.feature_names()
         self.input_shape: list[int] = self._run.input_shape()
@@ -295,13 +178,7 @@ class Run:
 
     def logits(self, inputs: ArrayLike) -> torch.Tensor:
         """[N, K], or [M, N, K] of an ensemble, float32; inputs as train() takes them. ValueError for other shapes."""
-        given = _inputs_of(inputs)
-        values = given.values
-        if given.feature_names and self.feature_names and given.feature_names != self.feature_names:
-            missing = [name for name in self.feature_names if name not in given.feature_names]
-            if missing:
-                raise ValueError(f"inputs: should have a column {missing[0]!r}, found {', '.join(given.feature_names)}")
-            values = values[:, [given.feature_names.index(name) for name in self.feature_names]]
+        values = inputs_of(inputs).in_order_of(self.feature_names)
         logits: torch.Tensor = self._run.logits(values)
         return logits
 
@@ -325,11 +202,7 @@ class Run:
         ]
 
     def __repr__(self) -> str:
-        return "Run(" + ", ".join(f"{key}: {value}" for key, value in self._facts()) + ")"
+        return facts_text("Run", self._facts())
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f'<tr><th style="text-align:left">{key}</th><td style="text-align:left">{html.escape(value)}</td></tr>'
-            for key, value in self._facts()
-        )
-        return f"<table><caption>Trained run</caption><tbody>{rows}</tbody></table>"
+        return facts_html("Trained run", self._facts())

@@ -181,7 +181,7 @@ TEST(Modifiers, SayWhatTheyCannotDo) {
   fails(",classes=a", "classes= needs labels, and the set has none");
   fails(",without=cifar10", "without= needs labels, and the set has none");
   fails(",resample=bicubic", "resample=, antialias= and grid= need a size=");
-  fails(",label=kind", "label= is for a .csv file");
+  fails(",label=kind", "label=, drop=, categorical= and numeric= are for a .csv or .tsv file");
 }
 
 TEST(PathSet, ReadsATableWithItsLabels) {
@@ -215,7 +215,7 @@ TEST(PathSet, RejectsWhatIsNotThereOrUnknown) {
   const auto file = root.file("notes.txt", "hello").string();
   EXPECT_THROWS(
       DataError, load_set(file, root.options()),
-      (file + ": should be a folder or an archive of images, .csv, .npy, .npz, .mat, or an IDX file (with idx "
+      (file + ": should be a folder or an archive of images, .csv, .tsv, .npy, .npz, .mat, or an IDX file (with idx "
               "in its name)")
           .c_str());
 }

@@ -1,4 +1,5 @@
 #include <priornet/learning/logits.h>
+#include <priornet/learning/tensor_file.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/fixtures.h>
 #include <testing/temporary_folder.h>
@@ -44,6 +45,50 @@ TEST(ReadLogits, StacksFilesAsMembers) {
   write_npy(folder / "b.npy", torch::tensor({{5.0f, 6.0f}, {7.0f, 8.0f}}));
   const auto wanted = torch::tensor({{{1.0, 2.0}, {3.0, 4.0}}, {{5.0, 6.0}, {7.0, 8.0}}}, torch::kFloat64);
   EXPECT_TRUE(read_logits({csv, folder / "b.npy"}).equal(wanted));
+}
+
+TEST(ReadLogits, ReadsSafetensors) {
+  const TemporaryFolder folder;
+  const auto values = torch::tensor({{1.0f, 2.0f}, {3.0f, 4.5f}});
+  for (const auto type : {torch::kFloat32, torch::kHalf, torch::kBFloat16}) {
+    write_tensor_file(folder / "a.safetensors", {{"scores", values.to(type)}});
+    EXPECT_TRUE(read_logits({folder / "a.safetensors"}).equal(values));
+  }
+  write_tensor_file(folder / "b.safetensors", {{"other", values}, {"logits", values * 2}});
+  EXPECT_TRUE(read_logits({folder / "b.safetensors"}).equal(values * 2));
+  EXPECT_TRUE(read_logits({folder / "b.safetensors"}, {.array = "other"}).equal(values));
+  EXPECT_THROWS(DataError, read_logits({folder / "b.safetensors"}, {.array = "none"}),
+                ((folder / "b.safetensors").string() + ": has no array none: say which of logits, other").c_str());
+}
+
+TEST(ReadLogits, ReadsFeatures) {
+  const TemporaryFolder folder;
+  const auto values = torch::tensor({{1.0, 2.0, 0.5}, {3.0, 4.5, 1.0}}, torch::kFloat64);
+  write_npy(folder / "f.npy", values);
+  EXPECT_TRUE(read_features(folder / "f.npy", 2).equal(values.to(torch::kFloat32)));
+  write_tensor_file(folder / "a.safetensors", {{"logits", values}, {"features", values * 2}});
+  EXPECT_TRUE(read_features(folder / "a.safetensors", 2).equal((values * 2).to(torch::kFloat32)));
+  const auto refused = [&](const torch::Tensor& features, const std::string& why) {
+    write_npy(folder / "f.npy", features);
+    EXPECT_THROWS(DataError, read_features(folder / "f.npy", 2), ((folder / "f.npy").string() + why).c_str());
+  };
+  refused(torch::zeros({3, 4}), ": has features of 3 inputs, the logits are of 2");
+  refused(torch::zeros({2}), ": features should be [N, F], found shape [2]");
+  refused(torch::zeros({2, 2}, torch::kInt64), ": features should be float32 or float64, found int64");
+  refused(torch::tensor({{1.0F, 2.0F}, {INFINITY, 0.0F}}),
+          ": features[1, 0] is inf: row 1, column 0 (from 0) should be finite");
+  refused(torch::full({2, 2}, 1e300, torch::kFloat64), ": features should be no larger than float32 holds");
+}
+
+TEST(ReadLogits, ReadsLabels) {
+  const TemporaryFolder folder;
+  write_npy(folder / "y.npy", torch::tensor({0, 2, 1}, torch::kInt64));
+  EXPECT_TRUE(read_labels(folder / "y.npy", 3, 3).equal(torch::tensor({0, 2, 1}, torch::kInt64)));
+  const auto refused = [&](int64_t rows, int64_t classes, const std::string& why) {
+    EXPECT_THROWS(DataError, read_labels(folder / "y.npy", rows, classes), ((folder / "y.npy").string() + why).c_str());
+  };
+  refused(4, 3, ": has 3 labels, the logits have 4 rows");
+  refused(3, 2, ": row 1 (from 0) should be the number of a class, 0 to 1, found 2");
 }
 
 TEST(ReadLogits, WantsMembersOfOneShape) {

@@ -70,8 +70,18 @@ TEST(SetName, TakesClassesAndAnotherSet) {
 TEST(SetName, RejectsWhatItDoesNotKnowAndSaysWhatThereIs) {
   EXPECT_THROWS(ArgumentError, parse_set_name("mnist,inverted"),
                 "data set 'mnist,inverted': 'inverted' is no modifier; did you mean invert? (there are invert, grey, "
-                "rgb, size=, resample=, antialias=, grid=, pad=, subset=, seed=, first=, last=, repeat=, label=, "
-                "classes=, without=)");
+                "rgb, size=, resample=, antialias=, grid=, pad=, subset=, seed=, first=, last=, repeat=, classes=, "
+                "label=, drop=, categorical=, numeric=, without=)");
+}
+
+TEST(SetName, TakesColumnsWhoseNamesHoldCommasInQuotes) {
+  const auto name = parse_set_name(R"(./a.csv,label="income, ""gross""",drop=id|"a|b",categorical=zip code)");
+  EXPECT_EQ(name.set, "./a.csv");
+  EXPECT_EQ(name.label, "income, \"gross\"");
+  EXPECT_EQ(name.drop, (Names{"id", "a|b"}));
+  EXPECT_EQ(name.categorical, Names{"zip code"});
+  EXPECT_THROWS(ArgumentError, parse_set_name("./a.csv,drop=a|"),
+                "data set './a.csv,drop=a|': 'drop=a|' should be drop=A|B|..., names of columns");
 }
 
 TEST(SetName, RejectsValuesAndNamesThePart) {
@@ -94,7 +104,7 @@ TEST(SetName, RejectsValuesAndNamesThePart) {
   rejects("size", "should be size=VALUE");
   rejects("invert=1", "should be invert alone");
   rejects("classes=a||b", "should be classes=A|B|..., names of classes");
-  rejects("label=y", "is for a .csv file; the labels of a set by name are known");
+  rejects("label=y", "is for a table; the labels of a set by name are known");
 }
 
 TEST(SetName, RejectsASettingGivenTwice) {

@@ -2,6 +2,7 @@
 #include <priornet/deploy/model_file.h>
 #include <priornet/deploy/predictor.h>
 #include <priornet/learning/inference.h>
+#include <priornet/learning/table_encoding.h>
 #include <priornet/learning/tensor_file.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/small_models.h>
@@ -85,8 +86,8 @@ TEST(ModelFile, HoldsEnsemblesForRowsOfNumbers) {
   const auto rows = torch::randn({5, 3});
   for (size_t m = 0; m < 2; ++m)
     EXPECT_TRUE(infer(*read.run.members[m], rows).equal(infer(*written.run.members[m], rows)));
-  EXPECT_TRUE(read.preprocessing.mean.equal(written.preprocessing.mean));
-  EXPECT_TRUE(read.preprocessing.deviation.equal(written.preprocessing.deviation));
+  EXPECT_TRUE(read.preprocessing.scale.mean.equal(written.preprocessing.scale.mean));
+  EXPECT_TRUE(read.preprocessing.scale.deviation.equal(written.preprocessing.scale.deviation));
   EXPECT_EQ(read.preprocessing.feature_names, written.preprocessing.feature_names);
   EXPECT_EQ(read.dropout_samples, 4);
   EXPECT_FALSE(read.points);
@@ -113,6 +114,31 @@ TEST(ModelFile, HoldsDetectorsWithWhatTheyLearnt) {
       EXPECT_TRUE(found[s].values.equal(wanted[s].values)) << found[s].name;
     }
   }
+}
+
+TEST(ModelFile, HoldsThresholdsWithoutANetwork) {
+  const TemporaryFolder folder;
+  const auto written = small_logits_model();
+  write_model_file(folder / "m", written);
+  const auto read = read_model_file(folder / "m");
+  ASSERT_TRUE(read.own_logits);
+  EXPECT_EQ(read.own_logits->features, 3);
+  EXPECT_TRUE(read.run.members.empty());
+  const auto rows = torch::randn({20, 5}, make_generator(4));
+  const auto wanted = judge_logits(written, rows.narrow(1, 0, 2), rows.narrow(1, 2, 3));
+  const auto found = Predictor(read).predict(rows);
+  ASSERT_EQ(found.scores.size(), score_names(read).size());
+  EXPECT_GE(read.detectors.size(), 6u);
+  for (size_t s = 0; s < found.scores.size(); ++s) {
+    EXPECT_EQ(found.scores[s].name, score_names(read)[s]);
+    EXPECT_TRUE(found.scores[s].values.equal(wanted.scores[s].values)) << found.scores[s].name;
+  }
+  for (size_t i = 0; i < 20; ++i) EXPECT_EQ(found.decisions[i].p_value, wanted.decisions[i].p_value);
+  EXPECT_EQ(Predictor(read).predict(torch::empty({0, 5})).size(), 0);
+  EXPECT_THROWS(ArgumentError, judge_logits(read, torch::zeros({4, 3})),
+                "elsewhere: logits should be [N, 2], found [4, 3]");
+  EXPECT_THROWS(ArgumentError, judge_logits(read, torch::zeros({4, 2}), torch::zeros({3, 3})),
+                "elsewhere: features should be [4, F], found [3, 3]");
 }
 
 TEST(ModelFile, NoticesDamageAndTruncation) {
@@ -159,6 +185,27 @@ class ChangedModel {
   nlohmann::json json_;
 };
 
+TEST(ModelFile, KeepsHowTheColumnsOfATableBecomeNumbers) {
+  const TemporaryFolder folder;
+  auto written = small_table_model();
+  auto encoding = std::make_shared<TableEncoding>();
+  encoding->columns.resize(2);
+  encoding->columns[0].name = "age";
+  encoding->columns[1].name = "colour";
+  encoding->columns[1].type = ColumnType::kCategory;
+  encoding->columns[1].levels = {"red", "blue"};
+  written.preprocessing.encoding = encoding;
+  written.preprocessing.scale.drawn_in = true;
+  write_model_file(folder / "m", written);
+  const auto read = read_model_file(folder / "m");
+  ASSERT_TRUE(read.preprocessing.encoding);
+  EXPECT_EQ(to_json(*read.preprocessing.encoding), to_json(*encoding));
+  EXPECT_TRUE(read.preprocessing.scale.drawn_in);
+  ChangedModel narrow(written);
+  narrow.json()["preprocessing"]["encoding"]["columns"].erase(1);
+  EXPECT_EQ(narrow.refusal(), "makes 1 numbers of a row, of which its network takes 3");
+}
+
 TEST(ModelFile, RefusesANewerVersionAndOtherFiles) {
   ChangedModel newer(small_table_model());
   EXPECT_EQ(newer.refusal(), "nothing");
@@ -185,6 +232,27 @@ TEST(ModelFile, RefusesWeightsOfAnotherNetwork) {
   EXPECT_EQ(missing.refusal(), "is of another network: it has 5 tensors of weights, here they are 4");
   tensors.back().name = "surplus";
   EXPECT_EQ(missing.refusal(), "holds a tensor surplus that its description does not name");
+}
+
+TEST(ModelFile, RefusesOwnLogitsThatDoNotFit) {
+  ChangedModel changed(small_logits_model());
+  EXPECT_EQ(changed.refusal(), "nothing");
+  const auto good = changed.json();
+  changed.json()["own_logits"]["features"] = 4;
+  EXPECT_EQ(changed.refusal(), "describes logits and features that do not fit its classes");
+  changed.json()["preprocessing"]["shape"] = {6};
+  EXPECT_EQ(changed.refusal(),
+            "has a detector that does not fit its network: knn: should look at rows of 3 numbers, found 4");
+  changed.json() = good;
+  changed.json()["own_logits"]["members"] = 0;
+  EXPECT_EQ(changed.refusal(), "should have 1 to 1000 members, has 0");
+  changed.json() = good;
+  changed.json().erase("points");
+  EXPECT_EQ(changed.refusal(), "should have a network or thresholds");
+  changed.json() = good;
+  changed.json()["detectors"][0] = "layers_mahalanobis";
+  EXPECT_EQ(changed.refusal(),
+            "has a detector layers_mahalanobis that does not fit its network: it asks the network, and there is none");
 }
 
 TEST(ModelFile, RefusesDetectorsThatDoNotFit) {
@@ -272,7 +340,7 @@ TEST(ModelFile, RefusesNamesThatSayNothingOrTooMuch) {
     return changed;
   };
   EXPECT_EQ(refusal(with_first("")), "has a class without a name");
-  EXPECT_EQ(refusal(with_first("class 1")), "has two class names class 1");
+  EXPECT_EQ(refusal(with_first("class 1")), "has two classes called class 1");
   EXPECT_EQ(refusal(with_first("a\x1b[2Jb\n")), "has a class with control characters in its name: a\\x1b[2Jb\\n");
 }
 

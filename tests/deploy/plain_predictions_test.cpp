@@ -70,5 +70,19 @@ TEST(PlainPredictions, AreTheSameOfAServerAndOfThePredictor) {
   EXPECT_EQ(answers.probabilities, plain_predictions(predictor->predict(image.unsqueeze(0))).probabilities);
 }
 
+TEST(PlainPredictions, AreServedOfLogitsWithoutANetwork) {
+  const auto model = small_logits_model();
+  const auto served = serving::served_model(std::make_shared<Predictor>(model));
+  EXPECT_EQ(served.description.measures, score_names(model));
+  EXPECT_EQ(served.description.shape, std::vector<int64_t>{5});
+  const auto rows = torch::randn({7, 5}, make_generator(2));
+  const auto answers =
+      served.answer(std::string(static_cast<const char*>(rows.data_ptr()), static_cast<size_t>(rows.nbytes())), 7);
+  const auto wanted = plain_predictions(judge_logits(model, rows.narrow(1, 0, 2), rows.narrow(1, 2, 3)));
+  EXPECT_EQ(answers.probabilities, wanted.probabilities);
+  EXPECT_EQ(answers.scores, wanted.scores);
+  for (size_t i = 0; i < 7; ++i) EXPECT_EQ(answers.decisions[i].p_value, wanted.decisions[i].p_value);
+}
+
 }  // namespace
 }  // namespace priornet

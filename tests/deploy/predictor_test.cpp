@@ -63,7 +63,8 @@ TEST(Predictor, RejectsByTheDetectorThatSpoke) {
   model.points->watches[0].reference = torch::linspace(-1, 1e6, 50, torch::kFloat64);
   model.points->watches[1].reference = torch::linspace(0, 3, 50, torch::kFloat64);
   set_thresholds(*model.points);
-  const auto rows = model.preprocessing.mean + model.preprocessing.deviation * torch::tensor({{0.0F}, {20.0F}});
+  const auto rows =
+      model.preprocessing.scale.mean + model.preprocessing.scale.deviation * torch::tensor({{0.0F}, {20.0F}});
   const auto decisions = Predictor(model).predict(rows).decisions;
   EXPECT_EQ(decisions[0].verdict, Verdict::kAccept);
   EXPECT_EQ(decisions[0].watch, "");
@@ -108,7 +109,7 @@ TEST(Predictor, StandardisesRowsAndAsksEveryMember) {
   const auto model = small_table_model();
   const auto rows = torch::randn({6, 3});
   const auto said = Predictor(model).predict(rows);
-  const auto prepared = (rows - model.preprocessing.mean) / model.preprocessing.deviation;
+  const auto prepared = (rows - model.preprocessing.scale.mean) / model.preprocessing.scale.deviation;
   torch::Tensor mean;
   for (const auto& member : model.run.members) {
     const auto probabilities = torch::softmax(member->forward(prepared).to(torch::kFloat64), 1);
@@ -118,9 +119,35 @@ TEST(Predictor, StandardisesRowsAndAsksEveryMember) {
   EXPECT_TRUE(said.decisions.empty());
   EXPECT_EQ(Predictor(model).predict(torch::empty({0, 3})).size(), 0);
   // However far out a value is, it says no more than one as far as training went.
-  const auto far = model.preprocessing.mean + model.preprocessing.deviation * torch::tensor({{100.0F, 0.0F, -100.0F}});
-  const auto absurd = model.preprocessing.mean + model.preprocessing.deviation * torch::tensor({{1e9F, 0.0F, -1e30F}});
+  const auto far =
+      model.preprocessing.scale.mean + model.preprocessing.scale.deviation * torch::tensor({{100.0F, 0.0F, -100.0F}});
+  const auto absurd =
+      model.preprocessing.scale.mean + model.preprocessing.scale.deviation * torch::tensor({{1e9F, 0.0F, -1e30F}});
   EXPECT_TRUE(torch::allclose(Predictor(model).predict(absurd).logits, Predictor(model).predict(far).logits));
+}
+
+TEST(Predictor, SaysOfBatchesThatAreJoinedWhatItSaysOfAll) {
+  for (auto model : {small_model(), small_table_model("dnn")}) {
+    const bool images = model.preprocessing.takes_images();
+    const auto inputs = images ? small_images(7, 3).inputs : torch::randn({7, 3});
+    Predictor predictor(std::move(model));
+    const auto whole = predictor.predict(inputs);
+    const auto joined =
+        Predictions::joined({predictor.predict(inputs.narrow(0, 0, 3)), predictor.predict(inputs.narrow(0, 3, 4))});
+    EXPECT_TRUE(joined.prediction.equal(whole.prediction));
+    EXPECT_TRUE(torch::allclose(joined.probability, whole.probability));
+    EXPECT_TRUE(torch::allclose(joined.probabilities, whole.probabilities));
+    EXPECT_TRUE(torch::allclose(joined.logits, whole.logits));
+    ASSERT_EQ(joined.log_alpha.defined(), whole.log_alpha.defined());
+    if (whole.log_alpha.defined()) {
+      EXPECT_TRUE(torch::allclose(joined.log_alpha, whole.log_alpha));
+    }
+    for (size_t c = 0; c < whole.scores.size(); ++c)
+      EXPECT_TRUE(torch::allclose(joined.scores[c].values, whole.scores[c].values)) << whole.scores[c].name;
+    ASSERT_EQ(joined.decisions.size(), whole.decisions.size());
+    for (size_t i = 0; i < whole.decisions.size(); ++i)
+      EXPECT_EQ(joined.decisions[i].verdict, whole.decisions[i].verdict) << i;
+  }
 }
 
 TEST(Predictor, LeavesLogAlphaToDirichlets) {

@@ -1,4 +1,4 @@
-#include <omp.h>
+#include <ATen/Parallel.h>
 #include <priornet/uncertainty/detection.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/score_samples.h>
@@ -13,15 +13,15 @@ bool covers(const Interval& interval, double truth) { return interval.low <= tru
 
 TEST(BootstrapIntervals, AreTheSameForAnyNumberOfThreads) {
   std::mt19937_64 random(8);
-  const int threads = omp_get_max_threads();
+  const int threads = at::get_num_threads();
   for (const int size : {50, 20000}) {
     const Ranking ranking(normal_samples({.positives = size, .negatives = size}, random).sets());
-    omp_set_num_threads(1);
+    at::set_num_threads(1);
     const auto one = bootstrap_intervals(ranking, {.replicates = 40, .seed = 9});
-    omp_set_num_threads(3);
+    at::set_num_threads(3);
     const auto three = bootstrap_intervals(ranking, {.replicates = 40, .seed = 9});
     const auto other_seed = bootstrap_intervals(ranking, {.replicates = 40, .seed = 10});
-    omp_set_num_threads(threads);
+    at::set_num_threads(threads);
     EXPECT_EQ(one.aupr.low, three.aupr.low);
     EXPECT_EQ(one.average_precision.high, three.average_precision.high);
     EXPECT_EQ(one.fpr95.low, three.fpr95.low);

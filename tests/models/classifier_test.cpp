@@ -197,6 +197,29 @@ TEST(TorchScript, GivesTheLogitsOfItsFileAndFeaturesThatMakeThem) {
   }
 }
 
+TEST(TorchScript, TakesTheFeaturesThatItGivesBesideTheLogitsWhereTheyMakeThem) {
+  const TemporaryFolder folder;
+  const auto inputs = torch::randn({3, 2, 3, 3});
+  const auto made = [&](const char* last) {
+    auto network = make_model(scripted_options(scripted(folder, 18, 4, last)), make_generator(1));
+    network->eval();
+    return network;
+  };
+  const auto wanted = made(kLinear)->forward(inputs);
+
+  // Two layers behind the features: the last dense one alone would take other features.
+  const auto named = made("torch.linear(2 * hidden, self.fc.weight, self.fc.bias), hidden");
+  EXPECT_TRUE(torch::allclose(named->features(inputs), made(kLinear)->features(inputs)));
+  EXPECT_TRUE(named->from_features(named->features(inputs)).equal(named->forward(inputs)));
+  EXPECT_EQ(named->last_parameters().size(), 2u);
+
+  // Logits that do not follow from what stands beside them: the last dense layer says what the features are.
+  const auto unrelated = made("torch.linear(hidden, self.fc.weight, self.fc.bias), torch.flatten(x, 1)");
+  EXPECT_TRUE(unrelated->forward(inputs).equal(wanted));
+  EXPECT_EQ(unrelated->features(inputs).size(1), 5);
+  EXPECT_TRUE(unrelated->from_features(unrelated->features(inputs)).equal(wanted));
+}
+
 TEST(TorchScript, GetsANewLastLayerWhereTheClassesDiffer) {
   const TemporaryFolder folder;
   const auto path = scripted(folder, 18, 7, kLinear);
@@ -246,11 +269,12 @@ TEST(TorchScript, IsTrainedStoredAndOpenedOnlyWhereItIsAllowed) {
   const auto network = trained(config, run);
   std::filesystem::remove(*config.model.file);  // the run needs it no more
   const auto wanted = infer(*network, set.inputs);
-  EXPECT_THROWS(DataError, load_run(folder / "run"),
-                ((folder / "run").string() +
-                 ": holds a TorchScript network, a program that runs when it is asked: give --allow-torchscript if you "
-                 "trust whoever made it")
-                    .c_str());
+  EXPECT_THROWS(
+      DataError, load_run(folder / "run"),
+      ((folder / "run").string() +
+       ": holds a TorchScript network, a program that runs when it is asked: give --allow-torchscript (in Python "
+       "allow_torchscript=True) if you trust whoever made it")
+          .c_str());
   OpenOptions open;
   open.allow_torchscript = true;
   EXPECT_TRUE(infer(*load_run(folder / "run", open).members[0], set.inputs).equal(wanted));

@@ -43,7 +43,7 @@ def test_it_says_how_sure_it_is(classifier, blobs):
 
 
 def test_an_ensemble_of_softmax_networks_is_asked_the_same_way(blobs):
-    classifier = PriorNetworkClassifier([16], method="dnn", members=2, epochs=10, device="cpu").fit(*blobs)
+    classifier = PriorNetworkClassifier([16], method="dnn", members=2, epochs=40, device="cpu").fit(*blobs)
     assert isinstance(classifier.uncertainty(blobs[0]), priornet.EnsembleMeasures)
     assert classifier.score(*blobs) > 0.9
 
@@ -99,3 +99,36 @@ def test_the_same_random_state_gives_the_same_classifier(blobs, one_thread):
     assert np.array_equal(fitted(1), fitted(1))
     assert not np.array_equal(fitted(1), fitted(2))
     assert np.array_equal(fitted(np.random.RandomState(3)), fitted(np.random.RandomState(3)))
+
+
+@pytest.fixture
+def many_blobs():
+    random = np.random.default_rng(5)
+    centres = np.array([[0, 0], [6, 0], [0, 6]])
+    return random.normal(np.repeat(centres, 100, axis=0)).astype(np.float32), np.repeat(["elm", "fir", "oak"], 100)
+
+
+def test_it_says_whether_to_trust_it(many_blobs, tmp_path):
+    rows, labels = many_blobs
+    classifier = PriorNetworkClassifier(epochs=15, device="cpu", calibration_share=0.3).fit(rows, labels)
+    verdicts = classifier.verdict(rows)
+    assert verdicts.shape == (300,) and (verdicts == "accept").mean() > 0.8
+    far = classifier.verdict(np.random.default_rng(1).normal(0, 60, (100, 2)))
+    assert (far == "unfamiliar").mean() > 0.8
+    again = pickle.loads(pickle.dumps(classifier))
+    assert np.array_equal(again.verdict(rows), verdicts)
+    assert classifier.model_.class_names == ["elm", "fir", "oak"]
+    classifier.model_.save(tmp_path / "trees.priornet")
+    opened = priornet.load(tmp_path / "trees.priornet", device="cpu")  # no program: it needs no leave
+    assert opened.predict(rows).verdict == verdicts.tolist()
+
+
+def test_rows_that_are_too_few_for_verdicts_are_all_learnt_from(blobs):
+    rows, labels = blobs
+    few = PriorNetworkClassifier(epochs=3, device="cpu").fit(rows, labels)
+    all_rows = PriorNetworkClassifier(epochs=3, device="cpu", calibration_share=0.0).fit(rows, labels)
+    assert np.array_equal(few.predict_proba(rows), all_rows.predict_proba(rows))
+    with pytest.raises(ValueError, match="takes 19 of them, found a calibration_share of 0.1"):
+        few.verdict(rows)
+    with pytest.raises(ValueError, match="from 0 to below 1"):
+        PriorNetworkClassifier(calibration_share=1.0).fit(rows, labels)

@@ -30,8 +30,8 @@ struct SmallReport {
     model.run.members.resize(1);
     model.preprocessing.shape = {2};
     model.preprocessing.feature_names = {"height", "width"};
-    model.preprocessing.mean = torch::tensor({2.f, 2.f});
-    model.preprocessing.deviation = torch::tensor({1.f, 2.f});
+    model.preprocessing.scale.mean = torch::tensor({2.f, 2.f});
+    model.preprocessing.scale.deviation = torch::tensor({1.f, 2.f});
     auto& result = evaluation.evaluation;
     result.inside.name = inside.name;
     result.inside.calibration_error = 0.25;

@@ -24,7 +24,7 @@ check "$1"
 code=$(objdump -d --no-show-raw-insn "$1")
 if grep -q x86-64 <<<"$(objdump -f "$1")"; then
   grep -A1 '<main>:' <<<"$code" | grep -q endbr64 || complain "$1: has no control-flow protection"
-  grep -Eq 'or[ql]? +\$0x0,.*\(%rsp' <<<"$code" || complain "$1: does not touch each page of a large frame (stack clash)"
+  grep -Eq '(or|mov)[ql]? +\$0x0,(0x0)?\(%rsp' <<<"$code" || complain "$1: does not touch each page of a large frame (stack clash)"
 fi
 if [[ -e $2 && $2 -nt cmake/Build.cmake ]]; then check "$2"; fi
 for preset in release python cuda; do  # without tests it is on unless somebody says otherwise

@@ -169,8 +169,9 @@ inline std::vector<ExportCase> export_cases(int64_t count) {
   mlp.classes = 3;
   mlp.dense = std::vector<int64_t>{12, 7};
   auto table = random_model("dpn", mlp, 1);
-  table.preprocessing.mean = torch::tensor({1.0F, -2.0F, 30.0F});
-  table.preprocessing.deviation = torch::tensor({1.0F, 0.5F, 20.0F});
+  table.preprocessing.scale.mean = torch::tensor({1.0F, -2.0F, 30.0F});
+  table.preprocessing.scale.deviation = torch::tensor({1.0F, 0.5F, 20.0F});
+  table.preprocessing.scale.drawn_in = true;
   table.preprocessing.feature_names = {"a", "b", "c"};
   auto rows = torch::randn({count, 3}, generator) * 9;
   rows[0] = torch::tensor({1e9F, -1e30F, 0.0F});  // values that no table should have

@@ -58,8 +58,8 @@ inline ModelFile small_table_model(const std::string& method = "dpn") {
   for (const uint64_t seed : {1, 2}) model.run.members.push_back(make_model(options, make_generator(seed)));
   for (const auto& member : model.run.members) member->eval();
   model.preprocessing.shape = {3};
-  model.preprocessing.mean = torch::tensor({1.0F, 2.0F, 3.0F});
-  model.preprocessing.deviation = torch::tensor({1.0F, 0.5F, 2.0F});
+  model.preprocessing.scale.mean = torch::tensor({1.0F, 2.0F, 3.0F});
+  model.preprocessing.scale.deviation = torch::tensor({1.0F, 0.5F, 2.0F});
   model.preprocessing.feature_names = {"a", "b", "c"};
   return model;
 }
@@ -69,6 +69,25 @@ inline std::vector<NamedDetector> small_table_detectors(const ModelFile& model, 
   const auto rows = torch::randn({40, 3}, make_generator(3));
   return fit_detectors(names, model.run.members,
                        {rows, rows.select(1, 0).gt(0).to(torch::kInt64), model.run.gives_dirichlet(), 1}, silent);
+}
+
+/// Thresholds for the logits of a network elsewhere, of two classes and three features, with every detector.
+inline ModelFile small_logits_model() {
+  ModelFile model;
+  model.name = "elsewhere";
+  model.own_logits = OwnLogits{1, 3};
+  model.run.config.method.name = "dnn";
+  model.run.config.train = "val.npy";
+  model.run.class_names = {"no", "yes"};
+  model.preprocessing.shape = {5};
+  auto generator = make_generator(3);
+  DetectorInputs training;
+  training.logits = torch::randn({30, 2}, generator);
+  training.features = torch::randn({30, 3}, generator);
+  training.labels = torch::arange(30, torch::kInt64).remainder(2);
+  model.detectors = fit_detectors(usable_without_network(true), training);
+  model.points = small_points({{Verdict::kUnfamiliar, "energy"}, {Verdict::kUnfamiliar, "knn"}});
+  return model;
 }
 
 }  // namespace priornet

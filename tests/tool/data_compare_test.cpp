@@ -47,7 +47,7 @@ TEST(DataCompare, RefusesWhatItCannotCompare) {
   const TwoTables files;
   const auto wide = files.text("wide.csv", "a,b,c\n1,2,3\n");
   expect_failure(run_tool({"data", "compare", files.in, wide}),
-                 wide + ": holds rows of 3 numbers, which cannot be compared with " + files.in + ": rows of 2 numbers");
+                 wide + ": has none of the columns age, height; its columns: a, b, c");
   expect_failure(run_tool({"data", "compare", files.in, files.out, "--invert"}),
                  files.out + ": holds rows of 2 numbers, which cannot be inverted");
 }

@@ -75,7 +75,7 @@ TEST(DataShow, PrintsCountsAndWritesAContactSheet) {
 
 TEST(DataShow, PrintsJson) {
   const DataRoot root;
-  const auto table = root.text("t.csv", "a,b,kind\n1,2,x\n3,2,y\n");
+  const auto table = root.text("t.csv", "a,b,kind,c\n1,2,x,7\n3,4,y,7\n");
   const auto [status, out, err] = run_tool({"data", "show", table + ",label=kind", "--json", "--root", root.path()});
   ASSERT_EQ(status, 0) << err;
   const auto json = nlohmann::json::parse(out);
@@ -83,6 +83,8 @@ TEST(DataShow, PrintsJson) {
   EXPECT_EQ(json["shape"], nlohmann::json::array({2}));
   EXPECT_EQ(json["channels"][0]["name"], "a");
   EXPECT_EQ(json["channels"][0]["mean"], 2.0);
+  EXPECT_EQ(json["columns"][1]["type"], "number");
+  EXPECT_EQ(json["columns"][2]["type"], "dropped");
   EXPECT_EQ(json["classes"][1]["name"], "y");
   EXPECT_TRUE(json["sheet"].is_null());
 }

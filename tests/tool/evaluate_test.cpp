@@ -185,6 +185,21 @@ TEST(Evaluate, ShowsWhatACalibratedModelHandsBack) {
   EXPECT_DOUBLE_EQ(foreign["handed_back"]["value"], 1 - foreign["verdicts"]["accept"].get<double>() / 90);
   EXPECT_EQ(foreign["trivial_beats_network"], true);  // it was taught nothing of what is far off
 
+  // The detectors that the file holds were fitted already: what they learnt from is not read again.
+  const auto watching = (files / "watching.priornet").string();
+  std::filesystem::copy_file(model, watching);
+  std::filesystem::rename(files / "train.csv", files / "away.csv");
+  auto detected = as_json;
+  detected[1] = watching;
+  detected.insert(detected.end(), {"--detectors", "columns_shift", "columns_mahalanobis"});
+  const auto reused = run_tool(detected);
+  detected.back() = "knn";
+  EXPECT_EQ(run_tool(detected).status, 1);
+  std::filesystem::rename(files / "away.csv", files / "train.csv");
+  ASSERT_EQ(reused.status, 0) << reused.err;
+  EXPECT_EQ(nlohmann::json::parse(reused.out)["detectors"],
+            (std::vector<std::string>{"columns_shift", "columns_mahalanobis"}));
+
   const auto page = (files / "clouds.html").string();
   ASSERT_EQ(run_tool({"report", model, "--out", page}).status, 0);
   for (const auto* part : {"\"bottom_line\":", "\"groups\":[{\"name\":\"accepted\"", "\"roc\":"})

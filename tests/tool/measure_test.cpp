@@ -31,7 +31,7 @@ std::vector<NamedTensor> measured(const InputFiles& files, Names arguments, cons
 
 TEST(Measure, PrintsEveryMeasureOfADirichlet) {
   const InputFiles files;
-  const auto [status, out, err] = run_tool({"measure", files.npy("a.npy", kLogits)});
+  const auto [status, out, err] = run_tool({"measure", files.npy("a.npy", kLogits), "--kind", "dirichlet"});
   ASSERT_EQ(status, 0) << err;
   EXPECT_EQ(err, "");
   const auto columns = read_columns(files.file("out.csv", out));
@@ -74,8 +74,9 @@ TEST(Measure, SummarisesWhatItWrites) {
 TEST(Measure, MeasuresSoftmaxModels) {
   const InputFiles files;
   const auto columns = measured(files, {files.npy("a.npy", kLogits), "--kind", "softmax"});
-  EXPECT_EQ(names_of(columns), Names({"prediction", "max_prob", "entropy"}));
+  EXPECT_EQ(names_of(columns), Names({"prediction", "max_prob", "entropy", "energy"}));
   EXPECT_TRUE(columns[2].values.equal(softmax_measures(kLogits).entropy));
+  EXPECT_TRUE(columns[3].values.equal(-torch::logsumexp(kLogits, 1)));
 }
 
 TEST(Measure, MeasuresEnsemblesFromOneFileOrSeveral) {
@@ -84,7 +85,8 @@ TEST(Measure, MeasuresEnsemblesFromOneFileOrSeveral) {
   const auto one = measured(files, {files.npy("both.npy", both), "--kind", "ensemble"});
   const auto several =
       measured(files, {files.npy("a.npy", kLogits), files.npy("b.npy", -kLogits), "--kind", "ensemble"});
-  EXPECT_EQ(names_of(one), Names({"prediction", "max_prob", "entropy", "expected_entropy", "mutual_information"}));
+  EXPECT_EQ(names_of(one),
+            Names({"prediction", "max_prob", "entropy", "expected_entropy", "mutual_information", "energy"}));
   EXPECT_TRUE(one[4].values.equal(ensemble_measures(both).mutual_information));
   for (size_t i = 0; i < one.size(); ++i) EXPECT_TRUE(one[i].values.equal(several[i].values)) << one[i].name;
 }
@@ -97,6 +99,23 @@ TEST(Measure, MeasuresEnsemblesOfDirichlets) {
   ASSERT_EQ(names_of(columns), names_of(wanted));
   EXPECT_EQ(columns.back().name, "mutual_information_mu_theta_std_err");
   for (size_t i = 1; i < columns.size(); ++i) EXPECT_TRUE(columns[i].values.equal(wanted[i].values)) << columns[i].name;
+}
+
+TEST(Measure, SaysWhatItAssumesAndWhatSpeaksAgainstIt) {
+  const InputFiles files;
+  const auto said = [&](const torch::Tensor& values) { return run_tool({"measure", files.npy("a.npy", values)}).err; };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  const auto plain = said(kLogits);
+  EXPECT_TRUE(has(plain, "--kind was not given: the logits are taken for those of Dirichlets")) << plain;
+  EXPECT_FALSE(has(plain, "warning")) << plain;
+  const auto probabilities = said(torch::softmax(kLogits, 1));
+  EXPECT_TRUE(has(probabilities, "a.npy: every row sums to 1, as probabilities do")) << probabilities;
+  const auto logarithms = said(torch::log_softmax(kLogits, 1));
+  EXPECT_TRUE(has(logarithms, "as those of log-probabilities do")) << logarithms;
+  const auto transposed = said(kLogits.t().contiguous());
+  EXPECT_TRUE(has(transposed, "has more columns (4) than rows (3)")) << transposed;
 }
 
 TEST(Measure, RefusesLogitsThatAreNotOfTheKind) {
@@ -139,9 +158,10 @@ TEST(Measure, RefusesBadFilesInOneLine) {
   const auto whole = bytes_of(files.npy("whole.npy", kLogits));
   const auto cut = files.text("cut.npy", std::string_view(whole).substr(0, whole.size() - 10));
   expect_failure(run_tool({"measure", cut}), cut + ": [4, 3] takes 96 bytes from byte 128, of which 86 can follow");
-  const auto fortran = fixture("fortran.npy").string();
-  expect_failure(run_tool({"measure", fortran}),
-                 fortran + ": is in Fortran order: wanted C order (numpy.ascontiguousarray)");
+  const auto structured = fixture("structured.npy").string();
+  expect_failure(
+      run_tool({"measure", structured}),
+      structured + ": dtype [('a', '<f4'), ('b', '<i8')] is not supported: wanted <f4, <f8, <i4, <i8 or |u1");
   const auto big_endian = fixture("big_endian.npy").string();
   expect_failure(run_tool({"measure", big_endian}),
                  big_endian + ": dtype '>f8' is not supported: wanted <f4, <f8, <i4, <i8 or |u1");
@@ -155,7 +175,7 @@ TEST(Measure, LeavesNothingBehindWhenItFails) {
     if (extension == "npz") continue;
 #endif
     const auto missing = (files / ("no/such/folder." + extension)).string();
-    expect_failure(run_tool({"measure", logits, "--out", missing}),
+    expect_failure(run_tool({"measure", logits, "--kind", "softmax", "--out", missing}),
                    missing + ": cannot be written: No such file or directory");
   }
   const auto bad = files.text("bad.csv", "1,2\nnan,2\n");

@@ -109,18 +109,28 @@ TEST(Train, RefusesToResumeWhatDiffersAndLeavesItAsItIs) {
   EXPECT_EQ(resume("model.dense=[17]").status, 1);
   EXPECT_EQ(bytes_of(checkpoint), before);
   EXPECT_EQ(bytes_of(files / "run" / "config.toml"), config);
+}
 
-  std::ofstream(checkpoint, std::ios::binary) << before.substr(0, before.size() / 2);
-  const auto cut = resume("training.rate=0.005");
-  EXPECT_EQ(cut.status, 1);
-  EXPECT_NE(cut.err.find(checkpoint.string()), std::string::npos) << cut.err;
+TEST(Train, GoesOnFromTheCheckpointBeforeADamagedOneAndSaysSo) {
+  const TrainFiles files;
+  ASSERT_EQ(run_tool({"train", files.config(), "--out", run_in(files)}).status, 0);
+  const auto checkpoint = files / "run" / "checkpoints" / "step-00000030.safetensors";
+  const auto before = bytes_of(checkpoint);
+  const auto cut = before.substr(0, before.size() / 2);
   auto flipped = before;
   flipped[flipped.size() - 100] ^= 1;
-  std::ofstream(checkpoint, std::ios::binary) << flipped;
-  const auto damaged = resume("training.rate=0.005");
-  EXPECT_EQ(damaged.status, 1);
-  EXPECT_NE(damaged.err.find(checkpoint.string()), std::string::npos) << damaged.err;
-  EXPECT_EQ(bytes_of(checkpoint), flipped);
+  for (const auto& damaged : {cut, flipped}) {
+    std::ofstream(checkpoint, std::ios::binary) << damaged;
+    const auto resumed = run_tool({"train", files.config(), "--out", run_in(files), "--resume"});
+    EXPECT_EQ(resumed.status, 0) << resumed.err;
+    EXPECT_NE(resumed.err.find(checkpoint.string() + ": is "), std::string::npos) << resumed.err;
+    EXPECT_NE(resumed.err.find("it is set aside as step-00000030.safetensors.damaged, and the run goes on from "
+                               "step-00000020.safetensors\n"),
+              std::string::npos)
+        << resumed.err;
+    EXPECT_TRUE(bytes_of(checkpoint) == before) << "the run ends as it did";
+    EXPECT_TRUE(bytes_of(checkpoint.string() + ".damaged") == damaged);
+  }
 }
 
 TEST(Train, LocatesMistakesInTheConfiguration) {

@@ -1,10 +1,14 @@
 #include <priornet/learning/config.h>
 #include <priornet/learning/load_set.h>
+#include <priornet/learning/training.h>
 #include <priornet/learning/training_sets.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/small_images.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+
+#include <cmath>
+
 #include "learning/data/npy.h"
 
 namespace priornet {
@@ -27,6 +31,9 @@ TEST(OwnData, ChoosesByTheKindOfData) {
   EXPECT_EQ(table.model.name, "mlp");
   EXPECT_TRUE(table.standardise.value());
   EXPECT_EQ(table.outside.settings.at("latent"), 4);
+  EXPECT_FALSE(table.validation_share) << "few rows are too dear to be watched";
+  rows = {"t", torch::randn({1000, 4}), torch::arange(1000).remainder(2), {"a", "b"}, {}};
+  EXPECT_EQ(config_for("./t", rows).validation_share, 0.1);
   EXPECT_EQ(to_toml(read_config(TomlText{"", to_toml(table)})), to_toml(table));
   rows.class_names = {"a"};
   EXPECT_THROWS(DataError, config_for("./t", rows), "./t: should have at least 2 classes, has 1");
@@ -78,8 +85,10 @@ TEST(OwnData, WatchesASetByTheNamesOfItsColumnsAndClasses) {
   };
   refused(folder.file("cow.csv", "weight,kind,height\n7,cow,102\n").string() + ",label=kind",
           ": holds the class cow, which is none of " + config.train + "'s");
-  refused(folder.file("w.csv", "weight,kind\n7,dog\n").string() + ",label=kind",
-          ": has no column height; its columns: weight");
+  const auto other = folder.file("w.csv", "age,kind\n7,dog\n").string();
+  config.validation = other + ",label=kind";
+  EXPECT_THROWS(DataError, load_training_sets(config, progress),
+                (other + ": has none of the columns height, weight; its columns: age, kind").c_str());
 }
 
 TEST(OwnData, KeepsRowsBackAndStandardisesByTheRest) {
@@ -95,10 +104,11 @@ TEST(OwnData, KeepsRowsBackAndStandardisesByTheRest) {
   EXPECT_EQ(sets.validation->size(), 5);
   EXPECT_EQ(sets.split.calibration_rows.size(0), 10);
   EXPECT_EQ(sets.split.feature_names, (std::vector<std::string>{"height", "weight"}));
-  EXPECT_TRUE(torch::allclose(sets.train.inputs.mean(0), torch::zeros({2}), 0, 1e-5));
-  EXPECT_TRUE(torch::allclose(sets.train.inputs.std(0, false), torch::ones({2}), 1e-4));
+  const auto [quartiles, order] = sets.train.inputs.sort(0);
+  EXPECT_TRUE(quartiles[17].allclose(torch::zeros({2}), 0, 1e-5));
+  EXPECT_TRUE((quartiles[26] - quartiles[9]).allclose(torch::full({2}, 1.349), 0.15));
   // Weights are the row numbers: no row is in two parts.
-  const auto weight = sets.train.inputs.select(1, 1) * sets.split.deviation[1] + sets.split.mean[1];
+  const auto weight = sets.train.inputs.select(1, 1) * sets.split.scale.deviation[1] + sets.split.scale.mean[1];
   const auto learnt = weight.round().to(torch::kInt64);
   for (const auto& kept : {sets.split.calibration_rows, sets.split.validation_rows})
     for (int64_t i = 0; i < kept.size(0); ++i) EXPECT_FALSE((learnt == kept[i]).any().item<bool>());
@@ -106,7 +116,7 @@ TEST(OwnData, KeepsRowsBackAndStandardisesByTheRest) {
 
   write_training_split(folder / "", sets.split);
   const auto read = read_training_split(folder / "");
-  EXPECT_TRUE(read.mean.equal(sets.split.mean));
+  EXPECT_TRUE(read.scale.mean.equal(sets.split.scale.mean));
   EXPECT_TRUE(read.calibration_rows.equal(sets.split.calibration_rows));
   EXPECT_EQ(read.feature_names, sets.split.feature_names);
 }
@@ -146,6 +156,51 @@ TEST(OwnData, DrawsRowsAroundTheDataAndBeyond) {
     EXPECT_TRUE(source->batch({0, 400, 100, 50}).equal(batch.narrow(0, 100, 50))) << name;
     EXPECT_FALSE(source->batch({1, 400, 0, 400}).equal(batch)) << name;
   }
+}
+
+// Median 5, quartiles 3 and 7, a value a million times as large; 0 and 1; always the same.
+TEST(OwnData, ScalesByWhatMostRowsAreLike) {
+  auto rows = torch::zeros({9, 3});
+  for (int64_t i = 0; i < 9; ++i) rows[i][0] = static_cast<double>(i + 1);
+  rows[8][0] = 5e6;
+  rows[0][1] = 1;
+  rows.select(1, 2).fill_(0.1);
+  const auto scale = measure_scale(rows);
+  EXPECT_TRUE(scale.mean.allclose(torch::tensor({5.0F, 1 / 9.0F, 0.1F})));
+  EXPECT_TRUE(scale.deviation.allclose(torch::tensor({4 / 1.349F, std::sqrt(8.0F) / 9, 1.0F}))) << scale.deviation;
+  const auto scaled = scale.applied(rows);
+  EXPECT_NEAR(scaled[0][0].item<double>(), -4 * 1.349 / 4, 1e-5);
+  EXPECT_NEAR(scaled[8][0].item<double>(), kTailsBegin + std::log(1 + kFarthestDeviations - kTailsBegin), 1e-5);
+  EXPECT_EQ(scaled[3][2].item<double>(), 0);
+  const auto distances = torch::tensor({-1e9F, -4.0F, -3.0F, 0.0F, 2.5F, NAN});
+  const auto drawn_in = draw_in_tails(distances);
+  EXPECT_TRUE(drawn_in.slice(0, 2, 5).equal(distances.slice(0, 2, 5)));
+  EXPECT_NEAR(drawn_in[1].item<double>(), -3 - std::log(2.0), 1e-6);
+  EXPECT_NEAR(drawn_in[0].item<double>(), -7.5850, 1e-4);
+  EXPECT_TRUE(drawn_in[5].isnan().item<bool>());
+}
+
+// Incomes and debts as they are: a few rows a thousand times the others.
+TEST(OwnData, StartsWithALossInTheHundredsHoweverLongTheTails) {
+  const TemporaryFolder folder;
+  const auto generator = make_generator(3);
+  const auto labels = torch::arange(600, torch::kInt64).remainder(2);
+  const auto draws = torch::randn({600, 4}, generator);
+  const Dataset set{"./t", (4 * draws + labels.unsqueeze(1)).exp(), labels, {"a", "b"}, {}};
+  auto config = config_for("./t", set);
+  config.validation_share = 0.1;
+  config.epochs = 1;
+  NoProgress progress;
+  const auto sets = prepare_training_sets(config, set);
+  const auto source = make_outside(config.outside, {sets.train, torch::kCPU, 1, progress, {}, true});
+  EXPECT_LE(source->batch({0, 400, 0, 400}).abs().max().item<double>(), 7.6);
+  EpochReport first;
+  TrainerOptions options;
+  options.on_epoch = [&](const EpochReport& report) { first = report; };
+  train(config, sets, RunFolder(folder / "run", RunFolder::Start::kNew), options, progress);
+  EXPECT_GT(first.loss, 0);
+  EXPECT_LT(first.loss, 1000);
+  for (const auto& [name, mean] : first.validation->outside) EXPECT_LT(std::abs(mean), 1e4) << name;
 }
 
 // 90 rows of one class, 9 of another, one of a third, which is left to be learnt from.

@@ -37,6 +37,7 @@ async function checkRows(page, name, metadata) {
   const fields = await page.evaluate(`[...document.querySelectorAll("#table-input label span")].map((span) => span.textContent)`);
   expect(fields.join() === columns.join(), `${name}: the fields are called ${fields}`);
   await answered(page);
+  expect(/Evidence of drift: [0-9.]+, an alarm from 100 on\./.test(await text(page, "time")), `${name}: nothing is said of drift: '${await text(page, "time")}'`);
   await checkPage(page, name);
   await picture(page, name);
   await page.evaluate(`{ const field = document.querySelector("#table-input input"); field.value = "1000"; field.dispatchEvent(new Event("input", { bubbles: true })); }`);

@@ -125,8 +125,12 @@ function fillTable(row) {
   tableChanged();
 }
 
+// Of a model that knows its columns, fields may hold text, and may be empty: the server knows what that means.
 function tableChanged() {
-  const features = [...byId("table-input").querySelectorAll("input")].map((input) => input.valueAsNumber);
+  const inputs = [...byId("table-input").querySelectorAll("input")];
+  if (inputs.some((input) => input.name))
+    return ask(JSON.stringify({ features: Object.fromEntries(inputs.map((input) => [input.name, input.value])) }));
+  const features = inputs.map((input) => input.valueAsNumber);
   if (features.some(Number.isNaN)) return complain(new Error("Every field should hold a number."));
   ask(JSON.stringify({ features }));
 }
@@ -167,15 +171,37 @@ function showExamples(groups) {
     }));
 }
 
+// One field per column as people know it, with what is usual in it.
+function showColumns(columns) {
+  byId("table-input").replaceChildren(
+    ...columns.map(({ name, type, levels, typical }, i) => {
+      const label = document.createElement("label");
+      const input = document.createElement("input");
+      const value = typeof typical === "number" ? Number(typical.toPrecision(6)) : typical ?? "";
+      Object.assign(input, { type: "text", name, value, placeholder: type });
+      const title = document.createElement("span");
+      title.textContent = name;
+      label.append(title, input);
+      if (levels.length) {
+        const list = document.createElement("datalist");
+        list.id = `levels-${i}`;
+        list.append(...levels.map((level) => Object.assign(document.createElement("option"), { value: level })));
+        input.setAttribute("list", list.id);
+        label.append(list);
+      }
+      return label;
+    }));
+}
+
 // One field per column, with the values that most rows have.
 function showTable({ feature_names: names, feature_means: means, feature_deviations: deviations }) {
   byId("table-input").replaceChildren(
     ...Array.from({ length: shape[0] }, (_, i) => {
       const label = document.createElement("label");
       const input = document.createElement("input");
-      Object.assign(input, { type: "number", step: "any", value: "0", name: names?.[i] ?? `feature ${i + 1}` });
+      Object.assign(input, { type: "number", step: "any", value: "0" });
       const title = document.createElement("span");
-      title.textContent = input.name;
+      title.textContent = names?.[i] ?? `feature ${i + 1}`;
       label.append(title, input);
       if (means?.length > 0) {
         const usual = document.createElement("small");
@@ -239,6 +265,10 @@ async function start(name) {
     byId("centre").checked = knowsDigits(parameters.class_names);
     showExamples(imageExamples(parameters.class_names));
     inputChanged();
+  } else if (parameters.columns) {
+    showColumns(parameters.columns);
+    showExamples([]);
+    tableChanged();
   } else {
     showTable(parameters);
     showExamples(tableExamples(parameters));

@@ -17,6 +17,13 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+// What the server makes of all inputs so far.
+function driftWords(drift) {
+  if (!drift) return "";
+  if (drift.alarm_input === 0) return ` Evidence of drift: ${short(drift.value)}, an alarm from ${short(drift.alarm_value)} on.`;
+  return ` Alarm: by input ${drift.alarm_input} what this model is asked had stopped looking like its calibration set.`;
+}
+
 export class View {
   // Built once for a model; an answer only moves what is there.
   constructor(parameters) {
@@ -69,7 +76,7 @@ export class View {
     byId("verdict-name").textContent = names[answer.verdict] ?? "No verdict";
     byId("class").replaceChildren(answer.prediction, " ", element("small", {}, `${(100 * answer.probability).toFixed(answer.probability > 0.9995 ? 0 : 1)} %`));
     byId("words").textContent = answer.words.replace(/^(Ambiguous|Unfamiliar|Undecided): ./, (start) => start.at(-1).toUpperCase());
-    byId("time").textContent = `Answered in ${Math.round(milliseconds)} ms${answer.p_value === undefined ? "" : `; p-value ${short(answer.p_value)}`}.`;
+    byId("time").textContent = `Answered in ${Math.round(milliseconds)} ms${answer.p_value === undefined ? "" : `; p-value ${short(answer.p_value)}`}.${driftWords(answer.drift)}`;
     const spoken = this.spokenOf(answer);
     for (const gauge of this.gauges) {
       const { measure, limit, box, value, fill, spoke } = gauge;

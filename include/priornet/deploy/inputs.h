@@ -14,10 +14,11 @@ namespace priornet {
 
 /// An input as the model takes it, or what is wrong with it.
 struct Input {
-  std::string name;     ///< the file it comes from
-  int64_t row = -1;     ///< of it, from 0; -1 for an image file
-  torch::Tensor value;  ///< uint8 [C, H, W] or float32 [D]; undefined where there is an error
-  std::string error;    ///< without the name in front
+  std::string name;                     ///< the file it comes from
+  int64_t row = -1;                     ///< of it, from 0; -1 for an image file
+  torch::Tensor value;                  ///< uint8 [C, H, W] or float32 [D]; undefined where there is an error
+  std::string error;                    ///< without the name in front
+  std::vector<std::string> notes = {};  ///< what in a row of a table was not as in training, in words
 };
 
 class InputSource {
@@ -33,9 +34,10 @@ class InputSource {
 };
 
 /// The inputs of a path: an image, a folder with images at any depth (in the order of their paths; hidden ones are
-/// passed over), a .csv, an .npy.
-/// A CSV whose first line holds names is read by those of the model where it has any, in any order and beside others;
-/// else its columns are the features in order. An .npy holds images uint8 [N, H, W] or [N, C, H, W], or numbers [N, D].
+/// passed over), a .csv or .tsv (.gz too), an .npy.
+/// A table whose first line holds names is read by those of the model where it has any, in any order and beside others;
+/// else its columns are the model's in order. A model of a table takes text, dates and gaps as its encoding has them.
+/// An .npy holds images uint8 [N, H, W] or [N, C, H, W], or numbers [N, D].
 std::unique_ptr<InputSource> open_inputs(const std::string& path, const Predictor& predictor);
 
 /// The same of a stream, known by its first bytes: an image, .npy, or else CSV where the model takes rows. The stream

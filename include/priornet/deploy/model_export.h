@@ -21,6 +21,8 @@ struct ExportSignature {
     std::string name;
     torch::Dtype type = torch::kFloat64;
     std::vector<int64_t> shape;
+
+    std::string type_name() const;  ///< as NumPy calls it
   };
   Tensor input;
   std::vector<Tensor> outputs;

@@ -13,7 +13,8 @@
 
 namespace priornet::model_layout {
 
-/// 2: detectors, and thresholds per class; watches have a precedence, which those of version 1 have not (0).
+/// 2: detectors, thresholds per class, scales with drawn-in tails, tables, files without networks; watches have a
+/// precedence, which those of version 1 have not (0).
 constexpr int kVersion = 2;
 constexpr const char* kVersionKey = "priornet_model";
 constexpr const char* kModelKey = "model";
@@ -41,16 +42,26 @@ namespace priornet {
 struct Preprocessing {
   std::vector<int64_t> shape;  ///< of one input: [C, H, W] for images, [D] for rows of numbers
   bool resize = true;          ///< images of another size are resized; otherwise refused
-  torch::Tensor mean;          ///< of rows of numbers, float32 [D]: subtracted ...
-  torch::Tensor deviation;     ///< ... and divided by; undefined for images
+  FeatureScale scale;          ///< of rows of numbers
   std::vector<std::string> feature_names;
+  std::shared_ptr<const TableEncoding> encoding = {};  ///< of a table: how its columns become numbers
 
   bool takes_images() const { return shape.size() == 3; }
+};
+
+/// Of a model whose network is elsewhere: what that network gives. An input of such a model is a row of numbers: the
+/// logits, member after member, then the features.
+struct OwnLogits {
+  int64_t members = 1;   ///< above 1, logits are [members, N, K]
+  int64_t features = 0;  ///< that detectors look at, per input; 0: none
 };
 
 struct ModelFile {
   std::string name;  ///< as a server or a table calls it
   TrainedRun run;    ///< networks with weights, configuration, class names
+  /// Set where there are no networks: logits are judged (judge_logits()), whoever computed them. The method of the
+  /// configuration says whether they are those of Dirichlets.
+  std::optional<OwnLogits> own_logits;
   Preprocessing preprocessing;
   int64_t dropout_samples = 0;  ///< passes with dropout at work; 0: one without it
   /// Fitted ones, each a score of every prediction beside the measures; operating points may watch them.
@@ -59,10 +70,13 @@ struct ModelFile {
   std::map<std::string, std::string> provenance;  ///< commit, version, set trained on, seed, date
 
   /// Whether its answer is put together from several: of members or of dropout samples.
-  bool asks_several() const { return run.members.size() > 1 || dropout_samples > 0; }
+  bool asks_several() const {
+    return run.members.size() > 1 || dropout_samples > 0 || (own_logits && own_logits->members > 1);
+  }
 };
 
-/// ArgumentError, opened by `function`, unless there are networks, and dropout where it is sampled.
+/// ArgumentError, opened by `function`, unless there are networks, and dropout where it is sampled; DataError where the
+/// network is elsewhere.
 void check_networks(const char* function, const ModelFile& model);
 
 /// Whole or not at all.
@@ -75,6 +89,9 @@ ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& 
 
 /// The model that a run came to, not calibrated; called by the name of its folder. DataError as load_run() has it.
 ModelFile model_of_run(const std::filesystem::path& folder, const OpenOptions& options = {});
+
+/// The same of a run in memory.
+ModelFile model_of_run(TrainedRun run, std::string name);
 
 /// A model file, called as the file where it has no name, or the folder of a run.
 ModelFile open_model(const std::filesystem::path& path, const OpenOptions& options = {});

@@ -62,9 +62,18 @@ struct Predictions {
   int64_t size() const { return prediction.size(0); }
   /// A score by its name, or null where the model does not give it.
   const torch::Tensor* score(std::string_view name) const;
+  /// What one model said of several batches, at least one, as of one: the rows of the first, then those of the next.
+  static Predictions joined(const std::vector<Predictions>& batches);
 };
 
-/// A model ready to answer. Calls from several threads are made one after the other.
+/// What a model says of logits, [N, K] of one network asked once, else [M, N, K], floating point: probabilities,
+/// measures, the scores of its detectors and, where it was calibrated, decisions. `features`: floating point [N, F],
+/// for detectors that look at them. ArgumentError for other shapes, DataError for logits that are not finite, a
+/// detector that looks at more than is given, or a watch that they do not give.
+Predictions judge_logits(const ModelFile& model, const torch::Tensor& logits, const torch::Tensor& features = {});
+
+/// A model ready to answer. Calls from several threads are made one after the other. Where the network is elsewhere
+/// (OwnLogits), its inputs are rows of logits and features.
 class Predictor {
  public:
   explicit Predictor(ModelFile model);

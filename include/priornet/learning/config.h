@@ -29,7 +29,8 @@ struct TrainConfig {
   AugmentationOptions augmentation;         ///< of training images, also of those outside
   std::optional<double> validation_share;   ///< of the rows of `train`, kept back to be watched
   std::optional<double> calibration_share;  ///< of the rows of `train`, kept back for `priornet calibrate`
-  std::optional<bool> standardise;          ///< rows of numbers: each feature to mean 0 and deviation 1
+  std::optional<double> balance;            ///< 1: all classes weigh the same, however rare; 0: each row does
+  std::optional<bool> standardise;          ///< rows of numbers: each feature to one scale (measure_scale)
 
   ModelOptions model;      // [model]; its input and classes are the training set's
   std::string weights;     ///< a safetensors file to begin with (load_pretrained); none if empty
@@ -49,6 +50,7 @@ struct TrainConfig {
   bool freeze = false;                   ///< the last layers alone learn: what comes before them stays as it is
   std::optional<double> weight_average;  ///< decay per step of the mean of the weights, which is what is kept
   std::optional<int64_t> restarts;       ///< from another seed, where validation shows no better than chance
+  std::optional<int64_t> patience;       ///< epochs without a smaller validation NLL after which a run ends
   int64_t checkpoint_every = 1;          ///< epochs; the last has one in any case
   int64_t keep_checkpoints = 2;          ///< the last so many, and the best
 };
@@ -65,8 +67,9 @@ TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& ov
 std::string to_toml(const TrainConfig& config);
 
 /// The first lines in which a configuration file and what to_toml() gives differ, for a message; empty where they
-/// differ in comments, the order of keys, or keys that the file does not have and that are at the values they have by
-/// default.
+/// differ in comments, the order of keys, keys that the file does not have and that are at the values they have by
+/// default, or in what a run may be told anew when it goes on: training.epochs, patience, checkpoint_every and
+/// keep_checkpoints, and data.train, of which train() compares the content.
 std::string first_difference(std::string_view file, std::string_view here);
 
 }  // namespace priornet

@@ -3,10 +3,13 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace priornet {
+
+struct TableEncoding;
 
 /// A data set in memory.
 struct Dataset {
@@ -15,6 +18,7 @@ struct Dataset {
   torch::Tensor labels;                    ///< int64 [N], in [0, number of class_names); undefined if it has none
   std::vector<std::string> class_names;    ///< one per class, empty without labels
   std::vector<std::string> feature_names;  ///< of rows of numbers, one a column or none
+  std::shared_ptr<const TableEncoding> encoding = {};  ///< of a table: how its columns became numbers
 
   int64_t size() const { return inputs.size(0); }
   bool has_images() const { return inputs.dim() == 4; }

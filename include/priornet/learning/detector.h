@@ -69,12 +69,13 @@ class Detector {
 
 /// What a detector cannot do without.
 struct DetectorNeeds {
-  bool training = false;   ///< it is fitted
-  bool features = false;   ///< Classifier::gives_features
-  bool layers = false;     ///< Classifier::gives_layers
-  bool rows = false;       ///< inputs that are rows of numbers
-  bool images = false;     ///< inputs that are images
-  bool gradients = false;  ///< of the networks: passes of its own
+  bool training = false;    ///< it is fitted
+  bool features = false;    ///< Classifier::gives_features
+  bool layers = false;      ///< Classifier::gives_layers
+  bool rows = false;        ///< inputs that are rows of numbers
+  bool images = false;      ///< inputs that are images
+  bool gradients = false;   ///< of the networks: passes of its own
+  bool last_layer = false;  ///< of the networks, asked again
 };
 
 /// A row of the table of detectors.
@@ -104,6 +105,10 @@ std::string why_not(const DetectorInfo& info, const Classifier& network);
 
 /// The names that can look at a network: the table without measures and, unless `gradients`, without what needs them.
 std::vector<std::string> usable_detectors(const Classifier& network, bool gradients = true);
+
+/// The same two where there is no network to ask: another program computed the logits and perhaps the features.
+std::string why_not_without_network(const DetectorInfo& info, bool features);
+std::vector<std::string> usable_without_network(bool features);
 
 /// What speaks for "unfamiliar" beside a measure, by the kind of network: of rows of numbers their columns; of images
 /// the maps inside the network, or else its features, or else what the images are like.
@@ -136,6 +141,9 @@ struct DetectorTraining {
 std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
                                          const std::vector<std::shared_ptr<Classifier>>& networks,
                                          const DetectorTraining& training, Progress& progress);
+
+/// The same on what networks gave for those inputs, all of it.
+std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, const DetectorInputs& training);
 
 /// The same of a run, on the set that it was trained on, which is read again. DataError where it is not there any more,
 /// or where its rows are others by now.

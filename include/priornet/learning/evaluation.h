@@ -73,6 +73,17 @@ struct Evaluation {
 Evaluation evaluate(TrainedRun& run, const Dataset& inside, const std::vector<Dataset>& outside,
                     const EvaluationOptions& options, Progress& progress);
 
+/// Scores of a set that were computed elsewhere: of logits, say (scores_of_logits()).
+struct ScoredSet {
+  std::string name;
+  SetScores scores;
+};
+
+/// The same of scores; `labels`: int64 [N], of `inside`. What inputs look like before any network is not known: the
+/// trivial statistics have no name. ArgumentError for labels that do not fit.
+Evaluation evaluate_scores(const ScoredSet& inside, const torch::Tensor& labels, const std::vector<ScoredSet>& outside,
+                           const BootstrapOptions& bootstrap, Progress& progress);
+
 /// The labels of a set, int64 [N], as the run numbers its classes: two files of one problem need not list them in one
 /// order. DataError as evaluate() has it.
 torch::Tensor labels_for(const TrainedRun& run, const Dataset& set);

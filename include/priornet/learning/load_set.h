@@ -6,6 +6,7 @@
 #include <priornet/uncertainty/errors.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,9 +31,13 @@
 //   resample=nearest|bilinear|bicubic, antialias=on|off   for size; bilinear and on unless given
 //   grid=centres|corners  for size without antialias; corners as TensorFlow 1 resized (resize.h)
 //   seed=N            for subset; 0 unless given
-//   label=COLUMN      which column of a .csv holds the labels
+//   label=COLUMN      which column of a table holds the labels
+//   drop=A|B, categorical=A|B, numeric=A|B   columns of a table to leave out, or of a type that they do not look like
+// A value with a comma or a bar in it stands in double quotes: label="income, gross".
 
 namespace priornet {
+
+struct TableEncoding;
 
 struct SetModifier {
   enum class Kind { kInvert, kGrey, kRgb, kSize, kPad, kSubset, kFirst, kLast, kRepeat, kClasses, kWithout };
@@ -55,6 +60,9 @@ struct SetName {
   std::optional<PixelGrid> grid;
   std::optional<uint64_t> seed;
   std::string label;
+  std::vector<std::string> drop;         ///< columns of a table
+  std::vector<std::string> categorical;  ///< likewise
+  std::vector<std::string> numeric;      ///< likewise
 
   /// How images become `height` x `width`; what the name leaves open is as in `otherwise`.
   ResizeOptions resize_to(int64_t height, int64_t width, const ResizeOptions& otherwise = {}) const;
@@ -112,6 +120,8 @@ struct LoadOptions {
   Progress* progress = nullptr;  ///< hears of sets that are read from their originals
   bool strict = false;           ///< a fault among the user's own images, or an empty class, is a DataError
   SetFiles* files = nullptr;     ///< is told of the user's own images, of which up to one in a hundred is left out
+  std::shared_ptr<const TableEncoding> encoding = {};  ///< of a model: tables are read as it takes them
+  std::vector<std::string>* notes = nullptr;           ///< is told what in a table was not as expected, in words
 };
 
 /// The set of that name, from its prepared copy or from its original files, with its split taken and the

@@ -49,6 +49,7 @@ struct OutsideContext {
   uint64_t seed = 0;
   Progress& progress;
   std::function<void(torch::Tensor)> share;  ///< gives what was fitted to all processes, where there are several
+  bool tails_drawn_in = false;               ///< of the rows in `train` (FeatureScale); so are those made far out
 };
 
 /// A row of the table of outlier sources, which make inputs from nothing or from the training set. The functions take

@@ -10,8 +10,8 @@
 
 namespace priornet {
 
-/// A run on disk: config.toml as it was resolved, metrics.jsonl with one line per epoch, checkpoints/, of which the
-/// last few and the best are kept.
+/// A run on disk: config.toml as it was resolved, metrics.jsonl with one line per epoch, the same as metrics.csv and
+/// for TensorBoard as metrics.tfevents, checkpoints/, of which the last few and the best are kept.
 class RunFolder {
  public:
   enum class Start {
@@ -58,10 +58,10 @@ class RunFolder {
   /// Removes all, and the best.
   void remove_checkpoints() const;
 
-  /// Drops the lines of epochs from `epoch` (1, 2, ...) on: those of a run that went further than its checkpoint.
+  /// Drops what the metrics say of epochs from `epoch` (1, 2, ...) on: a run went further than its checkpoint.
   void cut_metrics(int64_t epoch) const;
 
-  /// One line, at once on disk.
+  /// One line of metrics.jsonl, and the same in the other formats, at once on disk.
   void add_metrics(const std::string& json) const;
 
  private:

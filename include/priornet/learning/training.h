@@ -74,6 +74,7 @@ struct TrainerOptions {
   std::function<bool()> stop;                        ///< asked after each step; then a checkpoint is written
   std::function<void(const EpochReport&)> on_epoch;  ///< hears of each epoch
   std::function<void(const Restart&)> on_restart;    ///< hears that the run begins again (training.restarts)
+  std::function<void(int64_t epoch)> on_patience;    ///< hears that the run ends early, and which epoch it keeps
   /// Hears what is wrong with a checkpoint that was set aside, and which one the run goes on from.
   std::function<void(const std::string&)> on_damaged;
   /// Called by the process that writes, once all is ready and before anything is written.

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,8 +18,32 @@ namespace priornet {
 /// grows ever surer of itself there.
 constexpr double kFarthestDeviations = 100.0;
 
-/// (rows - mean) / deviation, no farther out than kFarthestDeviations; NaN stays. Rows [N, D], mean and deviation [D].
-torch::Tensor standardised_rows(const torch::Tensor& rows, const torch::Tensor& mean, const torch::Tensor& deviation);
+/// Where the tails of a feature begin to be drawn in, in deviations.
+constexpr double kTailsBegin = 3.0;
+
+/// Distances in deviations, any shape: no farther out than kFarthestDeviations, and |z| beyond kTailsBegin becomes
+/// kTailsBegin + ln(1 + |z| - kTailsBegin), at most 7.6. NaN stays.
+torch::Tensor draw_in_tails(const torch::Tensor& distances);
+
+/// How each feature of rows of numbers is brought to one scale: z = (value - mean) / deviation, no farther out than
+/// kFarthestDeviations. With drawn_in, draw_in_tails of that: a few values a thousand times the others do not rule a
+/// network.
+struct FeatureScale {
+  torch::Tensor mean;       ///< float32 [D]; undefined where rows are taken as they are
+  torch::Tensor deviation;  ///< float32 [D]
+  bool drawn_in = false;
+
+  bool defined() const { return mean.defined(); }
+
+  /// Rows float32 [N, D] as the network takes them; NaN stays. Anything else as it is.
+  torch::Tensor applied(const torch::Tensor& inputs) const;
+};
+
+/// The scale of rows [N, D] by what most of them are like: mean is the median, deviation the distance of the quartiles
+/// over 1.349, which it is of a Gaussian; where half of a feature's values are the same, as of 0 and 1, its mean and
+/// deviation in the usual sense. A feature that never changes has a deviation of 1. Tails are drawn in. Of many rows a
+/// hundred thousand are looked at.
+FeatureScale measure_scale(const torch::Tensor& rows);
 
 // What was done to a training set before a run saw it: rows kept back, features brought to one scale. It lies in the
 // run's folder, in preparation.safetensors.
@@ -26,24 +51,21 @@ torch::Tensor standardised_rows(const torch::Tensor& rows, const torch::Tensor& 
 struct Dataset;
 
 struct TrainingSplit {
-  torch::Tensor mean;                      ///< of rows of numbers, float32 [D]: subtracted ...
-  torch::Tensor deviation;                 ///< ... and divided by; undefined where rows are taken as they are
+  FeatureScale scale;                             ///< of rows of numbers
+  std::shared_ptr<const TableEncoding> encoding;  ///< of a table: how its columns became numbers
   torch::Tensor validation_rows;           ///< int64, ascending, of the set that data.train names; undefined if none
   torch::Tensor calibration_rows;          ///< likewise
   std::vector<std::string> feature_names;  ///< of rows of numbers, where they have any
   std::string content;                     ///< training_content of the set; empty where nobody noted it
 
   /// Rows float32 [N, D] as the network takes them; anything else as it is.
-  torch::Tensor standardised(const torch::Tensor& inputs) const;
+  torch::Tensor standardised(const torch::Tensor& inputs) const { return scale.applied(inputs); }
 
   bool empty() const;
 
   /// Whether a set of this training_content is the one that was prepared; also where nobody noted it.
   bool may_be_of(const std::string& found) const { return content.empty() || content == found; }
 };
-
-/// Mean and deviation of rows [N, D]; of a feature that never changes, 1.
-void measure_scale(TrainingSplit& split, const torch::Tensor& rows);
 
 /// A few letters that differ where a set has other rows of numbers, or its rows other labels, or another order of
 /// these: kept rows are known by where they lie. Not the pixels of images, which depend on who decoded them.
@@ -79,8 +101,8 @@ TrainingSets prepare_training_sets(const TrainConfig& config, Dataset train, std
 ModelOptions model_for(const TrainConfig& config, const Dataset& train);
 
 /// A configuration for a set that nobody wrote one for: a Prior Network that suits its kind of data and its size, with
-/// out-of-distribution inputs made from nothing, a tenth of the rows kept back to be watched and a tenth for
-/// calibration. `name` is what the set is loaded by. DataError, opened by it: no labels, one class, too few rows.
+/// out-of-distribution inputs made from nothing, a tenth of the rows kept back to be watched (of a small table none), a
+/// tenth for calibration. `name` is what the set is loaded by. DataError, opened by it: no labels, one class, few rows.
 TrainConfig config_for(const std::string& name, const Dataset& set);
 
 }  // namespace priornet

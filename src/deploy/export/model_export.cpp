@@ -32,6 +32,19 @@ ExportSignature export_by(const Write& write, const ModelFile& model, const std:
 
 }  // namespace
 
+std::string ExportSignature::Tensor::type_name() const {
+  switch (type) {
+    case torch::kUInt8:
+      return "uint8";
+    case torch::kInt64:
+      return "int64";
+    case torch::kFloat32:
+      return "float32";
+    default:
+      return "float64";
+  }
+}
+
 ExportSignature export_onnx(const ModelFile& model, const std::filesystem::path& path, ImageInput input) {
   return export_by(graph::write_onnx, model, path, input);
 }

@@ -220,20 +220,29 @@ DecisionValues decision_values(const OperatingPoints& points, const std::vector<
 
 namespace {
 
-// As standardised_rows has it. Not Clip, of which runtimes differ in what becomes of NaN.
+// As FeatureScale has it. Not Clip, of which runtimes differ in what becomes of NaN.
 Value no_farther(const Value& rows, double farthest) {
   const auto below = where(rows > farthest, farthest, rows);
   return where(below < -farthest, -farthest, below);
+}
+
+Value with_tails_drawn_in(const Value& rows) {
+  const auto distance = abs(rows);
+  const auto is_far = distance > kTailsBegin;
+  const auto tail = log(where(is_far, distance - kTailsBegin + 1.0, 1.0)) + kTailsBegin;
+  return where(is_far, where(rows < 0.0, -tail, tail), rows);
 }
 
 // As the networks take them.
 Value prepared_inputs(Graph& graph, const Preprocessing& preprocessing, ImageInput input) {
   if (!preprocessing.takes_images()) {
     const auto rows = graph.input("rows", torch::kFloat32, preprocessing.shape);
-    if (!preprocessing.mean.defined()) return rows;
-    const auto scaled = (rows - graph.tensor("features.mean", preprocessing.mean)) /
-                        graph.tensor("features.deviation", preprocessing.deviation);
-    return no_farther(scaled, kFarthestDeviations);
+    const auto& scale = preprocessing.scale;
+    if (!scale.defined()) return rows;
+    const auto scaled =
+        (rows - graph.tensor("features.mean", scale.mean)) / graph.tensor("features.deviation", scale.deviation);
+    const auto limited = no_farther(scaled, kFarthestDeviations);
+    return scale.drawn_in ? with_tails_drawn_in(limited) : limited;
   }
   if (input == ImageInput::kUnit) return graph.input("images", torch::kFloat32, preprocessing.shape) * 2.0 - 1.0;
   return cast(graph.input("images", torch::kUInt8, preprocessing.shape), torch::kFloat32) / 127.5 - 1.0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <priornet/learning/table_encoding.h>
 #include <priornet/uncertainty/errors.h>
 
 #include <algorithm>
@@ -15,8 +16,11 @@
 #include "learning/base/names.h"
 #include "learning/data/csv.h"
 #include "learning/data/decoded_pixels.h"
+#include "learning/data/delimited.h"
+#include "learning/data/file_tree.h"
 #include "learning/data/npy.h"
 #include "learning/sets/image_folder.h"
+#include "learning/sets/path_set.h"
 
 namespace priornet {
 namespace {
@@ -98,12 +102,12 @@ std::vector<std::string> images_below(const fs::path& folder) {
   return paths;
 }
 
-// A file and what reads it.
-class FileRows final : public InputSource {
+// An .npy and what reads it.
+class NpyFile final : public InputSource {
  public:
-  FileRows(const std::string& path, const Predictor& predictor, bool npy) : file_(path, std::ios::binary) {
+  NpyFile(const std::string& path, const Predictor& predictor)
+      : file_(path, std::ios::binary), rows_(npy_inputs(file_, path, predictor)) {
     size_ = static_cast<double>(fs::file_size(path));
-    rows_ = npy ? npy_inputs(file_, path, predictor) : csv_inputs(file_, path, predictor);
   }
   std::optional<Input> next() override { return rows_->next(); }
   double share() const override {
@@ -117,6 +121,9 @@ class FileRows final : public InputSource {
   std::unique_ptr<InputSource> rows_;
 };
 
+std::unique_ptr<InputSource> table_inputs(std::unique_ptr<ByteStream> bytes, const Predictor& predictor,
+                                          int64_t expected_bytes);
+
 }  // namespace
 
 std::unique_ptr<InputSource> open_inputs(const std::string& path, const Predictor& predictor) {
@@ -127,10 +134,12 @@ std::unique_ptr<InputSource> open_inputs(const std::string& path, const Predicto
       return std::make_unique<ImageFiles>(std::move(images), predictor);
     }
     const auto name = lower_case(path);
-    if (!name.ends_with(".csv") && !name.ends_with(".npy"))
+    if (!is_table_path(path) && !name.ends_with(".npy"))
       return std::make_unique<ImageFiles>(std::vector<std::string>{path}, predictor);
     const InputFile says_why(path);
-    return std::make_unique<FileRows>(path, predictor, name.ends_with(".npy"));
+    if (name.ends_with(".npy")) return std::make_unique<NpyFile>(path, predictor);
+    return table_inputs(open_file(path), predictor,
+                        name.ends_with(".gz") ? 0 : static_cast<int64_t>(fs::file_size(path)));
   } catch (const fs::filesystem_error& error) {
     return std::make_unique<OneInput>(Input{path, -1, {}, "cannot be read: " + error.code().message()});
   } catch (const DataError& error) {
@@ -158,96 +167,6 @@ std::unique_ptr<InputSource> stream_inputs(std::istream& bytes, const std::strin
 
 namespace {
 
-constexpr size_t kLongestLine = size_t{1} << 26;
-
-// A line without its end; false at the end of the stream.
-bool read_line(std::istream& bytes, std::string& line, const std::string& name) {
-  line.clear();
-  auto* buffer = bytes.rdbuf();
-  constexpr auto kEnd = std::istream::traits_type::eof();
-  auto c = buffer->sbumpc();
-  if (c == kEnd) return false;
-  for (; c != kEnd && c != '\n'; c = buffer->sbumpc()) {
-    line.push_back(static_cast<char>(c));
-    if (line.size() > kLongestLine) throw DataError(fmt::format("{}: has a line above {} bytes", name, kLongestLine));
-  }
-  if (line.ends_with('\r')) line.pop_back();
-  return true;
-}
-
-class CsvInputs final : public InputSource {
- public:
-  CsvInputs(std::istream& bytes, std::string name, const Preprocessing& preprocessing)
-      : bytes_(bytes), name_(std::move(name)), features_(preprocessing.shape.at(0)) {
-    if (!read_line(bytes_, line_, name_)) throw DataError(name_ + ": is empty");
-    if (line_.starts_with("\xef\xbb\xbf")) line_.erase(0, 3);
-    const auto first = parse_first_line(line_);
-    columns_ = first.fields.size();
-    held_ = first.is_numbers;
-    find_columns(first, preprocessing.feature_names);
-  }
-
-  std::optional<Input> next() override {
-    do {
-      if (!held_ && !read_line(bytes_, line_, name_)) return std::nullopt;
-      held_ = false;
-    } while (line_.find_first_not_of(" \t") == std::string::npos);
-    Input input;
-    input.name = name_;
-    input.row = row_++;
-    input.error = parse(input.value);
-    if (!input.error.empty()) input.value = torch::Tensor();
-    return input;
-  }
-
- private:
-  void find_columns(const FirstLine& first, const std::vector<std::string>& names) {
-    const auto wanted = static_cast<size_t>(features_);
-    if (!first.is_numbers && !names.empty()) {
-      for (const auto& name : names) {
-        const auto found = std::find(first.fields.begin(), first.fields.end(), name);
-        if (found == first.fields.end())
-          throw DataError(
-              fmt::format("{}: has no column {}; its columns: {}", name_, name, fmt::join(first.fields, ", ")));
-        if (std::find(found + 1, first.fields.end(), name) != first.fields.end())
-          throw DataError(fmt::format("{}: two columns are called {}", name_, name));
-        place_.push_back(static_cast<size_t>(found - first.fields.begin()));
-      }
-      return;
-    }
-    if (columns_ != wanted) throw DataError(fmt::format("{}: should have {} columns, has {}", name_, wanted, columns_));
-    for (size_t i = 0; i < wanted; ++i) place_.push_back(i);
-  }
-
-  // What is wrong, or nothing.
-  std::string parse(torch::Tensor& value) const {
-    std::vector<std::string_view> fields;
-    std::string_view left = line_;
-    for (bool more = true; more && fields.size() <= columns_;) fields.push_back(take_field(left, more));
-    if (fields.size() != columns_)
-      return fmt::format("should have {} values, has {}", columns_,
-                         fields.size() > columns_ ? "more" : fmt::format("{}", fields.size()));
-    value = torch::empty({features_}, torch::kFloat32);
-    for (size_t i = 0; i < place_.size(); ++i) {
-      double number = 0;
-      if (parse_csv_number(fields[place_[i]], number) != ParsedNumber::kNumber || !std::isfinite(number) ||
-          std::abs(number) > std::numeric_limits<float>::max())
-        return fmt::format("column {}: {} is no finite number", place_[i] + 1, shown_field(fields[place_[i]]));
-      value.data_ptr<float>()[i] = static_cast<float>(number);
-    }
-    return "";
-  }
-
-  std::istream& bytes_;
-  std::string name_;
-  int64_t features_;
-  std::string line_;
-  size_t columns_ = 0;
-  std::vector<size_t> place_;  ///< the column of each feature
-  bool held_ = false;          ///< the first line is a row
-  int64_t row_ = 0;
-};
-
 class StreamBytes final : public ByteStream {
  public:
   StreamBytes(std::string name, std::istream& bytes) : ByteStream(std::move(name)), bytes_(bytes) {}
@@ -261,6 +180,134 @@ class StreamBytes final : public ByteStream {
 
   std::istream& bytes_;
 };
+
+// The rows of a table, by the model's encoding or, where it has none, as numbers.
+class TableInputs final : public InputSource {
+ public:
+  TableInputs(std::unique_ptr<ByteStream> bytes, const Preprocessing& preprocessing, int64_t expected_bytes)
+      : bytes_(std::move(bytes)),
+        rows_(*bytes_),
+        preprocessing_(preprocessing),
+        features_(preprocessing.shape.at(0)),
+        expected_bytes_(expected_bytes) {
+    rows_.next();  // a text without rows is refused before
+    std::vector<std::string> names(rows_.values().begin(), rows_.values().end());
+    columns_ = names.size();
+    double ignored = 0;
+    held_ = std::all_of(names.begin(), names.end(),
+                        [&](const auto& name) { return parse_csv_number(name, ignored) != ParsedNumber::kOther; });
+    if (preprocessing.encoding)
+      find_encoder(names);
+    else
+      find_columns(names, preprocessing.feature_names);
+  }
+
+  std::optional<Input> next() override {
+    Input input;
+    input.name = bytes_->name();
+    try {
+      if (broken_ || (!held_ && !rows_.next())) return std::nullopt;
+    } catch (const DataError& error) {
+      input.error = without_name(error.what(), input.name);
+      broken_ = true;
+    }
+    held_ = false;
+    input.row = row_++;
+    if (input.error.empty()) input.error = read(input);
+    if (!input.error.empty()) input.value = torch::Tensor();
+    return input;
+  }
+
+  double share() const override {
+    if (expected_bytes_ == 0) return 0;
+    return std::min(1.0, static_cast<double>(bytes_->offset()) / static_cast<double>(expected_bytes_));
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw DataError(fmt::format("{}: {}", bytes_->name(), what));
+  }
+
+  void find_encoder(const std::vector<std::string>& names) {
+    const auto own = preprocessing_.encoding->column_names();
+    if (held_ && columns_ != own.size())
+      fail(fmt::format("should have {} columns, has {}; or names in its first line", own.size(), columns_));
+    try {
+      encoder_.emplace(*preprocessing_.encoding, held_ ? own : names);
+    } catch (const DataError& error) {
+      fail(error.what());
+    }
+    for (const auto& column : encoder_->absent_columns())
+      absent_.push_back(fmt::format("{}: there is no such column, and its values count as missing", column));
+  }
+
+  void find_columns(const std::vector<std::string>& found, const std::vector<std::string>& names) {
+    const auto wanted = static_cast<size_t>(features_);
+    if (!held_ && !names.empty()) {
+      for (const auto& name : names) {
+        const auto at = std::find(found.begin(), found.end(), name);
+        if (at == found.end()) fail(fmt::format("has no column {}; its columns: {}", name, fmt::join(found, ", ")));
+        if (std::find(at + 1, found.end(), name) != found.end()) fail(fmt::format("two columns are called {}", name));
+        place_.push_back(static_cast<size_t>(at - found.begin()));
+      }
+      return;
+    }
+    if (columns_ != wanted) fail(fmt::format("should have {} columns, has {}", wanted, columns_));
+    for (size_t i = 0; i < wanted; ++i) place_.push_back(i);
+  }
+
+  // What is wrong, or nothing.
+  std::string read(Input& input) {
+    const auto& values = rows_.values();
+    if (values.size() != columns_) return fmt::format("should have {} values, has {}", columns_, values.size());
+    input.value = torch::empty({features_}, torch::kFloat32);
+    auto* numbers = input.value.data_ptr<float>();
+    if (encoder_) {
+      std::vector<EncodingRemark> remarks;
+      encoder_->encode(values, numbers, &remarks);
+      input.notes = row_ == 1 ? absent_ : std::vector<std::string>();
+      for (const auto& remark : remarks) {
+        auto text = to_text(remark, *preprocessing_.encoding);
+        if (!is_absent(remark)) input.notes.push_back(std::move(text));
+      }
+      return "";
+    }
+    for (size_t i = 0; i < place_.size(); ++i) {
+      double number = 0;
+      if (parse_csv_number(values[place_[i]], number) != ParsedNumber::kNumber || !std::isfinite(number) ||
+          std::abs(number) > std::numeric_limits<float>::max())
+        return fmt::format("column {}: {} is no finite number", place_[i] + 1, shown_field(values[place_[i]]));
+      numbers[i] = static_cast<float>(number);
+    }
+    return "";
+  }
+
+  bool is_absent(const EncodingRemark& remark) const {
+    const auto& absent = encoder_->absent_columns();
+    const auto& column = preprocessing_.encoding->columns[remark.column].name;
+    return std::find(absent.begin(), absent.end(), column) != absent.end();
+  }
+
+  std::unique_ptr<ByteStream> bytes_;
+  DelimitedRows rows_;
+  const Preprocessing& preprocessing_;
+  int64_t features_;
+  int64_t expected_bytes_;
+  size_t columns_ = 0;
+  std::optional<RowEncoder> encoder_;
+  std::vector<std::string> absent_;  ///< notes, said of the first row
+  std::vector<size_t> place_;        ///< the column of each feature, where there is no encoding
+  bool held_ = false;                ///< the first line is a row
+  bool broken_ = false;
+  int64_t row_ = 0;
+};
+
+std::unique_ptr<InputSource> table_inputs(std::unique_ptr<ByteStream> bytes, const Predictor& predictor,
+                                          int64_t expected_bytes) {
+  if (predictor.model().preprocessing.takes_images())
+    throw DataError(bytes->name() + ": holds rows of numbers, the model takes images");
+  return std::make_unique<TableInputs>(std::move(bytes), predictor.model().preprocessing, expected_bytes);
+}
 
 class NpyInputs final : public InputSource {
  public:
@@ -338,9 +385,7 @@ class NpyInputs final : public InputSource {
 }  // namespace
 
 std::unique_ptr<InputSource> csv_inputs(std::istream& bytes, const std::string& name, const Predictor& predictor) {
-  if (predictor.model().preprocessing.takes_images())
-    throw DataError(name + ": holds rows of numbers, the model takes images");
-  return std::make_unique<CsvInputs>(bytes, name, predictor.model().preprocessing);
+  return table_inputs(std::make_unique<StreamBytes>(name, bytes), predictor, 0);
 }
 
 std::unique_ptr<InputSource> npy_inputs(std::istream& bytes, const std::string& name, const Predictor& predictor) {

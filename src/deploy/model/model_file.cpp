@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <priornet/learning/inference.h>
 #include <priornet/learning/network.h>
+#include <priornet/learning/table_encoding.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
 
@@ -23,10 +24,13 @@ namespace {
 using ModelJson = nlohmann::ordered_json;
 
 ModelJson json_of(const Preprocessing& preprocessing) {
-  return {{"shape", preprocessing.shape},
-          {"resize", preprocessing.resize},
-          {"standardise", preprocessing.mean.defined()},
-          {"feature_names", preprocessing.feature_names}};
+  ModelJson json = {{"shape", preprocessing.shape},
+                    {"resize", preprocessing.resize},
+                    {"standardise", preprocessing.scale.defined()},
+                    {"drawn_in", preprocessing.scale.drawn_in},
+                    {"feature_names", preprocessing.feature_names}};
+  if (preprocessing.encoding) json["encoding"] = ModelJson::parse(to_json(*preprocessing.encoding));
+  return json;
 }
 
 std::vector<double> precedences_of(const std::vector<Watch>& watches) {
@@ -54,6 +58,8 @@ ModelJson json_of(const OperatingPoints& points) {
 }  // namespace
 
 void check_networks(const char* function, const ModelFile& model) {
+  if (model.own_logits)
+    throw DataError(fmt::format("{}: holds no network, only thresholds for the logits of one", model.name));
   if (model.run.members.empty())
     throw ArgumentError(fmt::format("{}: the model should have a network, has none", function));
   if (model.dropout_samples > 0 && !model.run.members[0]->has_dropout())
@@ -69,11 +75,11 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
   for (size_t d = 0; d < model.detectors.size(); ++d)
     for (const auto& [name, values] : model.detectors[d].detector->state())
       tensors.push_back({model_layout::detector_prefix(d) + name, values});
-  const auto program = model.run.members.at(0)->program();
+  const auto program = model.own_logits ? torch::Tensor() : model.run.members.at(0)->program();
   if (program.defined()) tensors.push_back({model_layout::kProgram, program});
-  if (model.preprocessing.mean.defined()) {
-    tensors.push_back({model_layout::kMean, model.preprocessing.mean});
-    tensors.push_back({model_layout::kDeviation, model.preprocessing.deviation});
+  if (model.preprocessing.scale.defined()) {
+    tensors.push_back({model_layout::kMean, model.preprocessing.scale.mean});
+    tensors.push_back({model_layout::kDeviation, model.preprocessing.scale.deviation});
   }
   ModelJson json = {{"name", model.name},
                     {"classes", model.run.class_names},
@@ -84,6 +90,8 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
                     {"config", to_toml(model.run.config)},
                     {"provenance", model.provenance}};
   for (const auto& one : model.detectors) json["detectors"].push_back(one.name);
+  if (model.own_logits)
+    json["own_logits"] = {{"members", model.own_logits->members}, {"features", model.own_logits->features}};
   if (model.points) {
     check_points(*model.points);
     json["points"] = json_of(*model.points);
@@ -164,7 +172,10 @@ class ModelReader {
             fmt::format("its dropout_samples should be between 0 and {}, found {}", kMostDropoutSamples,
                         model.dropout_samples));
     model.preprocessing = preprocessing(json.at("preprocessing"));
-    read_run(model, json);
+    if (json.contains("own_logits"))
+      read_own_logits(model, json);
+    else
+      read_run(model, json);
     if (json.contains("detectors")) read_detectors(model, json.at("detectors").get<std::vector<std::string>>());
     if (json.contains("points")) model.points = points(json.at("points"), model.run.class_names.size());
     for (const auto& [name, values] : file_.tensors)
@@ -187,42 +198,79 @@ class ModelReader {
       require(shape.size() == 1 && holds(kLargestImage)(shape[0]), "describes inputs of an absurd size");
       require(result.feature_names.empty() || result.feature_names.size() == static_cast<size_t>(shape[0]),
               fmt::format("names {} features of {}", result.feature_names.size(), shape[0]));
-      check_names("feature", result.feature_names);
+    }
+    if (json.contains("encoding")) {
+      result.encoding =
+          std::make_shared<TableEncoding>(table_encoding_from_json(json.at("encoding").dump(), file_.path));
+      require(
+          shape.size() == 1 && result.encoding->width() == shape[0],
+          fmt::format("makes {} numbers of a row, of which its network takes {}", result.encoding->width(), shape[0]));
     }
     if (!json.at("standardise").get<bool>()) return result;
-    result.mean = tensor(model_layout::kMean).clone();
-    result.deviation = tensor(model_layout::kDeviation).clone();
-    for (const auto& values : {result.mean, result.deviation})
+    auto& scale = result.scale;
+    scale = {tensor(model_layout::kMean).clone(), tensor(model_layout::kDeviation).clone(),
+             json.value("drawn_in", false)};
+    for (const auto& values : {scale.mean, scale.deviation})
       require(values.sizes() == torch::IntArrayRef(shape) && shape.size() == 1 &&
                   values.scalar_type() == torch::kFloat32 && values.isfinite().all().item<bool>(),
               "its mean and deviation should be a number a feature");
-    require(result.deviation.gt(0).all().item<bool>(), "its deviations should be above 0");
+    require(scale.deviation.gt(0).all().item<bool>(), "its deviations should be above 0");
     return result;
   }
 
   // Names are shown: each says which it is, and nothing else.
-  void check_names(const char* what, const std::vector<std::string>& names) const {
+  void check_class_names(const std::vector<std::string>& names) const {
     std::set<std::string> seen;
     for (const auto& name : names) {
-      require(!name.empty(), fmt::format("has a {} without a name", what));
+      require(!name.empty(), "has a class without a name");
       require(printable(name) == name,
-              fmt::format("has a {} with control characters in its name: {}", what, printable(name)));
-      require(seen.insert(name).second, fmt::format("has two {} names {}", what, name));
+              fmt::format("has a class with control characters in its name: {}", printable(name)));
+      require(seen.insert(name).second, fmt::format("has two classes called {}", name));
+    }
+  }
+
+  void read_classes(TrainedRun& run, const Json& json) const {
+    json.at("classes").get_to(run.class_names);
+    json.at("identity").get_to(run.identity);
+    check_class_names(run.class_names);
+    require(run.class_names.size() >= 2,
+            fmt::format("should name at least 2 classes, names {}", run.class_names.size()));
+  }
+
+  int64_t members_in(const Json& json) const {
+    const auto members = json.at("members").get<int64_t>();
+    require(members >= 1 && members <= kMostMembers,
+            fmt::format("should have 1 to {} members, has {}", kMostMembers, members));
+    return members;
+  }
+
+  TrainConfig config_in(const Json& json) const {
+    return read_config(TomlText{"its configuration", json.at("config").get<std::string>()});
+  }
+
+  void read_own_logits(ModelFile& model, const Json& json) {
+    read_classes(model.run, json);
+    const auto& own = json.at("own_logits");
+    model.own_logits = OwnLogits{members_in(own), own.at("features").get<int64_t>()};
+    const auto [members, features] = *model.own_logits;
+    const auto& shape = model.preprocessing.shape;
+    require(features >= 0 && shape.size() == 1 && !model.preprocessing.scale.defined() && model.dropout_samples == 0 &&
+                shape[0] - members * static_cast<int64_t>(model.run.class_names.size()) == features,
+            "describes logits and features that do not fit its classes");
+    require(json.contains("points"), "should have a network or thresholds");
+    try {
+      model.run.config = config_in(json);
+    } catch (const ConfigError& error) {
+      fail(fmt::format("describes no method: {}", error.what()));
     }
   }
 
   void read_run(ModelFile& model, const Json& json) {
     auto& run = model.run;
-    json.at("classes").get_to(run.class_names);
-    json.at("identity").get_to(run.identity);
-    check_names("class", run.class_names);
-    require(run.class_names.size() >= 2,
-            fmt::format("should name at least 2 classes, names {}", run.class_names.size()));
-    const auto members = json.at("members").get<int64_t>();
-    require(members >= 1 && members <= kMostMembers,
-            fmt::format("should have 1 to {} members, has {}", kMostMembers, members));
+    read_classes(run, json);
+    const auto members = members_in(json);
     try {
-      run.config = read_config(TomlText{"its configuration", json.at("config").get<std::string>()});
+      run.config = config_in(json);
       auto options = run.config.model;
       options.input = model.preprocessing.shape;
       options.classes = static_cast<int64_t>(run.class_names.size());
@@ -273,7 +321,8 @@ class ModelReader {
       const auto* info = find_detector(name);
       require(info != nullptr && !info->is_measure,
               fmt::format("has a detector {} that this program does not know", name));
-      const auto reason = why_not(*info, *model.run.members.at(0));
+      const auto reason = model.own_logits ? why_not_without_network(*info, model.own_logits->features > 0)
+                                           : why_not(*info, *model.run.members.at(0));
       require(reason.empty(), fmt::format("has a detector {} that does not fit its network: {}", name, reason));
       std::vector<NamedTensor> state;
       for (const auto& [tensor_name, values] : file_.tensors) {
@@ -363,6 +412,17 @@ void refuse_other_file(const std::filesystem::path& path) {
                               text ? fmt::format(": it begins with \"{}\"", line) : ""));
 }
 
+// What a network elsewhere might give for one input.
+DetectorInputs blank_outputs(const ModelFile& model) {
+  const auto [members, features] = *model.own_logits;
+  const auto classes = static_cast<int64_t>(model.run.class_names.size());
+  DetectorInputs outputs;
+  outputs.logits = members > 1 ? torch::zeros({members, 1, classes}) : torch::zeros({1, classes});
+  if (features > 0) outputs.features = torch::zeros({1, features});
+  outputs.dirichlet = model.run.gives_dirichlet();
+  return outputs;
+}
+
 // What detectors learnt has to be as wide as what the network gives.
 void check_detectors(const std::filesystem::path& path, const ModelFile& model) {
   if (model.detectors.empty()) return;
@@ -372,7 +432,10 @@ void check_detectors(const std::filesystem::path& path, const ModelFile& model) 
   AskOptions ask;
   pass.join(ask);
   try {
-    logits_of_networks(model.run.members, torch::zeros(shape), {}, ask);
+    if (model.own_logits)
+      detector_columns(model.detectors, blank_outputs(model));
+    else
+      logits_of_networks(model.run.members, torch::zeros(shape), {}, ask);
   } catch (const ArgumentError& error) {
     throw DataError(fmt::format("{}: has a detector that does not fit its network: {}", path.string(), error.what()));
   }
@@ -394,14 +457,19 @@ ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& 
 }
 
 ModelFile model_of_run(const std::filesystem::path& folder, const OpenOptions& options) {
-  ModelFile model;
-  model.run = load_run(folder, options);
   const auto whole = std::filesystem::weakly_canonical(folder);
-  model.name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+  return model_of_run(load_run(folder, options),
+                      (whole.has_filename() ? whole : whole.parent_path()).filename().string());
+}
+
+ModelFile model_of_run(TrainedRun run, std::string name) {
+  ModelFile model;
+  model.name = std::move(name);
+  model.run = std::move(run);
   model.preprocessing.shape = model.run.members.at(0)->input_shape();
-  model.preprocessing.mean = model.run.split.mean;
-  model.preprocessing.deviation = model.run.split.deviation;
+  model.preprocessing.scale = model.run.split.scale;
   model.preprocessing.feature_names = model.run.split.feature_names;
+  model.preprocessing.encoding = model.run.split.encoding;
   const auto record = describe_run();
   model.provenance = {{"priornet", record.priornet},          {"commit", record.commit},
                       {"libtorch", record.libtorch},          {"made", record.finished},

@@ -67,6 +67,26 @@ PlainPredictions plain_predictions(const Predictions& said) {
   return answers;
 }
 
+Predictions Predictions::joined(const std::vector<Predictions>& batches) {
+  auto whole = batches.at(0);
+  const auto join = [&](auto part, int64_t dimension = 0) {
+    std::vector<torch::Tensor> tensors;
+    for (const auto& one : batches) tensors.push_back(part(one));
+    return torch::cat(tensors, dimension);
+  };
+  whole.prediction = join([](const auto& one) { return one.prediction; });
+  whole.probability = join([](const auto& one) { return one.probability; });
+  whole.probabilities = join([](const auto& one) { return one.probabilities; });
+  whole.logits = join([](const auto& one) { return one.logits; }, whole.logits.dim() - 2);
+  if (whole.log_alpha.defined()) whole.log_alpha = join([](const auto& one) { return one.log_alpha; });
+  for (size_t c = 0; c < whole.scores.size(); ++c)
+    whole.scores[c].values = join([c](const auto& one) { return one.scores[c].values; });
+  whole.decisions.clear();
+  for (const auto& one : batches)
+    whole.decisions.insert(whole.decisions.end(), one.decisions.begin(), one.decisions.end());
+  return whole;
+}
+
 nlohmann::ordered_json prediction_json(const PredictionNames& names, const PlainPredictions& said, int64_t row) {
   const auto at = static_cast<size_t>(row);
   nlohmann::ordered_json json = {{"prediction", names.classes.at(static_cast<size_t>(said.prediction.at(at)))},
@@ -121,11 +141,6 @@ torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs, con
   return logits.size(0) == 1 && model.dropout_samples == 0 ? logits[0] : logits;
 }
 
-torch::Tensor standardised(const torch::Tensor& rows, const Preprocessing& preprocessing) {
-  if (!preprocessing.mean.defined()) return rows;
-  return standardised_rows(rows, preprocessing.mean, preprocessing.deviation);
-}
-
 torch::Tensor mean_dirichlet(const torch::Tensor& logits) {
   if (logits.dim() == 2) return logits;
   return torch::logsumexp(logits, 0) - std::log(static_cast<double>(logits.size(0)));
@@ -161,41 +176,93 @@ const torch::Tensor* Predictions::score(std::string_view name) const {
   return found == scores.end() ? nullptr : &found->values;
 }
 
-Predictor::Predictor(ModelFile model) : model_(std::move(model)) { check_networks("Predictor", model_); }
+namespace {
+
+void check_outputs(const ModelFile& model, const torch::Tensor& logits, const torch::Tensor& features) {
+  const auto classes = static_cast<int64_t>(model.run.class_names.size());
+  const bool several = model.asks_several();
+  const bool fits = logits.dim() == (several ? 3 : 2) && logits.size(-1) == classes;
+  if (!fits || (model.own_logits && several && logits.size(0) != model.own_logits->members)) {
+    const auto members = model.own_logits ? fmt::format("{}", model.own_logits->members) : "M";
+    throw ArgumentError(fmt::format("{}: logits should be [{}N, {}], found [{}]", model.name,
+                                    several ? members + ", " : "", classes, fmt::join(logits.sizes(), ", ")));
+  }
+  if (features.defined() && (features.dim() != 2 || features.size(0) != logits.size(-2)))
+    throw ArgumentError(fmt::format("{}: features should be [{}, F], found [{}]", model.name, logits.size(-2),
+                                    fmt::join(features.sizes(), ", ")));
+}
+
+/// `columns`: the scores of the model's detectors, in their order.
+Predictions judged(const ModelFile& model, const torch::Tensor& logits_as_given, std::vector<NamedTensor> columns) {
+  Predictions result;
+  const auto logits = logits_as_given.to(torch::kCPU).to(torch::kFloat64);
+  if (!logits.isfinite().all().item<bool>())
+    throw DataError(fmt::format("{}: the network's logits of an input are not finite", model.name));
+  const bool dirichlet = model.run.gives_dirichlet();
+  result.scores = scores_of_logits(logits, dirichlet, 0).columns;
+  for (auto& column : columns) result.scores.push_back(std::move(column));
+  const auto temperature = model.points ? model.points->temperature : 1.0;
+  result.probabilities = torch::softmax(logits / temperature, -1);
+  if (logits.dim() == 3) result.probabilities = result.probabilities.mean(0);
+  std::tie(result.probability, result.prediction) = result.probabilities.max(1);
+  if (dirichlet) result.log_alpha = mean_dirichlet(logits);
+  result.logits = logits;
+  if (!model.points) return result;
+  std::vector<torch::Tensor> watched;
+  for (const auto& watch : model.points->watches) {
+    const auto* values = result.score(watch.measure);
+    if (values == nullptr)
+      throw DataError(fmt::format("{}: watches {}, which its network does not give", model.name, watch.measure));
+    watched.push_back(*values);
+  }
+  result.decisions = decide(*model.points, watched, result.prediction);
+  return result;
+}
+
+/// Rows of logits, member after member, and features.
+Predictions judged_rows(const ModelFile& model, const torch::Tensor& rows) {
+  const auto classes = static_cast<int64_t>(model.run.class_names.size());
+  const auto [members, features] = *model.own_logits;
+  auto logits = rows.narrow(1, 0, members * classes);
+  if (members > 1) logits = logits.reshape({rows.size(0), members, classes}).transpose(0, 1);
+  return judge_logits(model, logits, features > 0 ? rows.narrow(1, members * classes, features) : torch::Tensor());
+}
+
+}  // namespace
+
+Predictions judge_logits(const ModelFile& model, const torch::Tensor& logits, const torch::Tensor& features) {
+  const torch::NoGradGuard no_gradient;
+  check_outputs(model, logits, features);
+  const bool dirichlet = model.run.gives_dirichlet();
+  if (logits.size(-2) == 0)
+    return judged(model, logits, DetectorPass(model.detectors, model.run.members, dirichlet).columns());
+  for (const auto& [name, detector] : model.detectors)
+    if (const auto reason = why_not_without_network(*find_detector(name), features.defined()); !reason.empty())
+      throw DataError(
+          fmt::format("{}: has the detector {}, which cannot judge these logits: {}", model.name, name, reason));
+  DetectorInputs seen;
+  seen.logits = logits.to(torch::kCPU);
+  if (features.defined()) seen.features = features.to(torch::kCPU).to(torch::kFloat32);
+  seen.dirichlet = dirichlet;
+  return judged(model, logits, detector_columns(model.detectors, seen));
+}
+
+Predictor::Predictor(ModelFile model) : model_(std::move(model)) {
+  if (!model_.own_logits) check_networks("Predictor", model_);
+}
 
 Predictions Predictor::predict(const torch::Tensor& inputs) {
   check_inputs(inputs, model_.preprocessing);
   const torch::NoGradGuard no_gradient;
   const std::lock_guard lock(one_at_a_time_);
+  if (model_.own_logits) return judged_rows(model_, inputs);
   const auto classes = static_cast<int64_t>(model_.run.class_names.size());
   const bool several = model_.asks_several();
-  Predictions result;
   auto logits = several ? torch::empty({1, 0, classes}) : torch::empty({0, classes});
   const auto rows = inputs.to(torch::kCPU).contiguous();
-  const bool dirichlet = model_.run.gives_dirichlet();
-  DetectorPass pass(model_.detectors, model_.run.members, dirichlet);
-  if (rows.size(0) > 0) logits = logits_of(model_, standardised(rows, model_.preprocessing), rows, pass);
-  logits = logits.to(torch::kCPU).to(torch::kFloat64);
-  if (!logits.isfinite().all().item<bool>())
-    throw DataError(fmt::format("{}: the network's logits of an input are not finite", model_.name));
-  result.scores = scores_of_logits(logits, dirichlet, 0).columns;
-  for (auto& column : pass.columns()) result.scores.push_back(std::move(column));
-  const auto temperature = model_.points ? model_.points->temperature : 1.0;
-  result.probabilities = torch::softmax(logits / temperature, -1);
-  if (several) result.probabilities = result.probabilities.mean(0);
-  std::tie(result.probability, result.prediction) = result.probabilities.max(1);
-  if (dirichlet) result.log_alpha = mean_dirichlet(logits);
-  result.logits = logits;
-  if (!model_.points) return result;
-  std::vector<torch::Tensor> watched;
-  for (const auto& watch : model_.points->watches) {
-    const auto* values = result.score(watch.measure);
-    if (values == nullptr)
-      throw DataError(fmt::format("{}: watches {}, which its network does not give", model_.name, watch.measure));
-    watched.push_back(*values);
-  }
-  result.decisions = decide(*model_.points, watched, result.prediction);
-  return result;
+  DetectorPass pass(model_.detectors, model_.run.members, model_.run.gives_dirichlet());
+  if (rows.size(0) > 0) logits = logits_of(model_, model_.preprocessing.scale.applied(rows), rows, pass);
+  return judged(model_, logits, pass.columns());
 }
 
 namespace {

@@ -15,7 +15,7 @@ namespace priornet {
 namespace {
 
 Dataset with_rows(const Dataset& set, torch::Tensor inputs, torch::Tensor labels) {
-  return {set.name, std::move(inputs), std::move(labels), set.class_names, set.feature_names};
+  return {set.name, std::move(inputs), std::move(labels), set.class_names, set.feature_names, set.encoding};
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ Dataset concatenate(const std::vector<Dataset>& sets) {
   check_range("concatenate", "number of sets", !sets.empty(), "at least 1", 0);
   const auto& first = sets.front();
   if (sets.size() == 1) return first;
-  Dataset whole{first.name, {}, {}, {}, first.feature_names};
+  Dataset whole{first.name, {}, {}, {}, first.feature_names, first.encoding};
   std::vector<torch::Tensor> inputs, labels;
   std::map<std::string, int64_t> numbers;
   for (const auto& set : sets) {
@@ -108,6 +108,7 @@ Dataset with_features(const Dataset& set, const std::vector<std::string>& names)
   auto result = set;
   result.inputs = set.inputs.index_select(1, columns.to(set.inputs.device()));
   result.feature_names = names;
+  result.encoding = nullptr;  // of other columns
   return result;
 }
 

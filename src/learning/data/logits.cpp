@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/learning/columns.h>
+#include <priornet/learning/tensor_file.h>
 #include <priornet/uncertainty/errors.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "learning/base/names.h"
 #include "learning/data/csv.h"
 #include "learning/data/npy.h"
 #include "learning/data/npz.h"
@@ -28,12 +30,23 @@ const char* name_of_integers(torch::ScalarType type) {
   return type == torch::kUInt8 ? "uint8" : type == torch::kInt32 ? "int32" : "int64";
 }
 
-std::string choose_array(const std::filesystem::path& path) {
-  const auto names = npz_names(path);
+/// Which array of a file that has several is read.
+struct WantedArray {
+  std::string name;              ///< as the user says it; empty: the only one, or the usual one
+  const char* usual = "logits";  ///< what it is called in most files, and in messages
+};
+
+std::string choose_array(const std::filesystem::path& path, const std::vector<std::string>& names,
+                         const WantedArray& wanted) {
   if (names.empty()) fail(path, "holds no arrays");
+  const auto has = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  if (!wanted.name.empty()) {
+    if (has(wanted.name)) return wanted.name;
+    fail(path, "has no array {}: say which of {}", wanted.name, fmt::join(names, ", "));
+  }
   if (names.size() == 1) return names.front();
-  if (std::find(names.begin(), names.end(), "logits") != names.end()) return "logits";
-  fail(path, "has several arrays and none is called logits: say which of {}", fmt::join(names, ", "));
+  if (has(wanted.usual)) return wanted.usual;
+  fail(path, "has several arrays and none is called {}: say which of {}", wanted.usual, fmt::join(names, ", "));
 }
 
 // A header taken for a row, or a row for a header, would go unnoticed, and so would an index taken for a class.
@@ -61,12 +74,23 @@ torch::Tensor read_csv_logits(const std::filesystem::path& path) {
   return table.values;
 }
 
-torch::Tensor read_array(const std::filesystem::path& path, const LogitsOptions& options) {
+torch::Tensor read_safetensors(const std::filesystem::path& path, const WantedArray& wanted) {
+  const auto file = read_tensor_file(path);
+  std::vector<std::string> names;
+  for (const auto& tensor : file.tensors) names.push_back(tensor.name);
+  const auto values = file.at(choose_array(path, names, wanted)).clone();
+  const bool half = values.scalar_type() == torch::kHalf || values.scalar_type() == torch::kBFloat16;
+  return half ? values.to(torch::kFloat32) : values;
+}
+
+torch::Tensor read_array(const std::filesystem::path& path, const WantedArray& wanted) {
+  if (lower_case(path.extension().string()) == ".safetensors") return read_safetensors(path, wanted);
   const auto format = format_of(path, {FileFormat::kNpy, FileFormat::kNpz, FileFormat::kCsv});
-  if (!options.array.empty() && format != FileFormat::kNpz)
-    fail(path, "has no array {}: only an .npz names its arrays", options.array);
+  if (!wanted.name.empty() && format != FileFormat::kNpz)
+    fail(path, "has no array {}: only an .npz names its arrays", wanted.name);
   if (format == FileFormat::kNpy) return read_npy(path);
-  if (format == FileFormat::kNpz) return read_npz(path, options.array.empty() ? choose_array(path) : options.array);
+  if (format == FileFormat::kNpz)
+    return read_npz(path, wanted.name.empty() ? choose_array(path, npz_names(path), wanted) : wanted.name);
   return read_csv_logits(path);
 }
 
@@ -78,7 +102,7 @@ int64_t first_not_finite(const torch::Tensor& logits) {
   return found == end ? -1 : found - begin;
 }
 
-void check_finite(const std::filesystem::path& path, const torch::Tensor& logits) {
+void check_finite(const std::filesystem::path& path, const torch::Tensor& logits, const char* what) {
   const bool single = logits.scalar_type() == torch::kFloat32;
   const auto index = single ? first_not_finite<float>(logits) : first_not_finite<double>(logits);
   if (index < 0) return;
@@ -86,22 +110,26 @@ void check_finite(const std::filesystem::path& path, const torch::Tensor& logits
   const auto column = index % logits.size(-1);
   const auto row = index / logits.size(-1) % logits.size(-2);
   if (logits.dim() == 2) {
-    fail(path, "logits[{}, {}] is {}: row {}, column {} (from 0) should be finite", row, column, value, row, column);
+    fail(path, "{}[{}, {}] is {}: row {}, column {} (from 0) should be finite", what, row, column, value, row, column);
   }
   const auto member = index / (logits.size(-1) * logits.size(-2));
-  fail(path, "logits[{}, {}, {}] is {}: member {}, row {}, column {} (from 0) should be finite", member, row, column,
+  fail(path, "{}[{}, {}, {}] is {}: member {}, row {}, column {} (from 0) should be finite", what, member, row, column,
        value, member, row, column);
 }
 
+void check_numbers(const std::filesystem::path& path, const torch::Tensor& values, const char* what) {
+  if (values.scalar_type() != torch::kFloat32 && values.scalar_type() != torch::kFloat64)
+    fail(path, "{} should be float32 or float64, found {}", what, name_of_integers(values.scalar_type()));
+}
+
 torch::Tensor read_one(const std::filesystem::path& path, const LogitsOptions& options) {
-  auto logits = read_array(path, options);
-  if (logits.scalar_type() != torch::kFloat32 && logits.scalar_type() != torch::kFloat64)
-    fail(path, "logits should be float32 or float64, found {}", name_of_integers(logits.scalar_type()));
+  auto logits = read_array(path, {options.array});
+  check_numbers(path, logits, "logits");
   if (logits.dim() != 2 && logits.dim() != 3)
     fail(path, "logits should be [N, K], or [M, N, K] for an ensemble, found shape {}", shape_of(logits));
   if (logits.size(-1) < 2) fail(path, "logits should have at least 2 classes, found shape {}", shape_of(logits));
   if (logits.numel() == 0) fail(path, "holds no rows: shape {}", shape_of(logits));
-  check_finite(path, logits);
+  check_finite(path, logits, "logits");
   return logits;
 }
 
@@ -125,6 +153,52 @@ torch::Tensor read_logits(const std::vector<std::filesystem::path>& paths, const
   if (any_double)
     for (auto& member : members) member = member.to(torch::kFloat64);
   return torch::stack(members);
+}
+
+std::vector<std::string> doubts_about_logits(const torch::Tensor& logits) {
+  const auto exact = logits.to(torch::kFloat64);
+  std::vector<std::string> doubts;
+  const auto sums_to_one = [](const torch::Tensor& rows) {
+    return (rows.sum(-1) - 1).abs().max().item<double>() < 1e-3;
+  };
+  if (exact.ge(0).all().item<bool>() && sums_to_one(exact))
+    doubts.emplace_back("every row sums to 1, as probabilities do: logits are what stands before the softmax");
+  else if (exact.le(0).all().item<bool>() && sums_to_one(exact.exp()))
+    doubts.emplace_back(
+        "the exponentials of every row sum to 1, as those of log-probabilities do: how large logits are is lost in "
+        "them");
+  if (exact.size(-1) > exact.size(-2) && exact.size(-1) > 2 && exact.size(-2) > 1)
+    doubts.push_back(fmt::format("has more columns ({}) than rows ({}): columns should be classes, is it transposed?",
+                                 exact.size(-1), exact.size(-2)));
+  return doubts;
+}
+
+torch::Tensor read_features(const std::filesystem::path& path, int64_t rows) {
+  const auto features = read_array(path, {.name = "", .usual = "features"});
+  check_numbers(path, features, "features");
+  if (features.dim() != 2 || features.size(1) < 1)
+    fail(path, "features should be [N, F], found shape {}", shape_of(features));
+  if (features.size(0) != rows) fail(path, "has features of {} inputs, the logits are of {}", features.size(0), rows);
+  check_finite(path, features, "features");
+  const auto single = features.to(torch::kFloat32);
+  if (!single.isfinite().all().item<bool>()) fail(path, "features should be no larger than float32 holds");
+  return single;
+}
+
+torch::Tensor read_labels(const std::filesystem::path& path, int64_t rows, int64_t classes) {
+  auto values = format_of(path, {FileFormat::kNpy, FileFormat::kCsv}) == FileFormat::kNpy ? read_npy(path)
+                                                                                          : read_csv(path).values;
+  if (values.dim() == 2 && values.size(1) == 1) values = values.squeeze(1);
+  if (values.dim() != 1) fail(path, "labels should be [N], found shape {}", shape_of(values));
+  if (values.size(0) != rows) fail(path, "has {} labels, the logits have {} rows", values.size(0), rows);
+  const auto labels = values.to(torch::kInt64);
+  const auto wrong = labels.lt(0).logical_or(labels.ge(classes)).logical_or(labels.to(values.scalar_type()).ne(values));
+  if (wrong.any().item<bool>()) {
+    const auto row = wrong.nonzero()[0].item<int64_t>();
+    fail(path, "row {} (from 0) should be the number of a class, 0 to {}, found {}", row, classes - 1,
+         values[row].item<double>());
+  }
+  return labels;
 }
 
 }  // namespace priornet

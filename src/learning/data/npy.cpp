@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "learning/base/file_io.h"
@@ -32,6 +34,10 @@ constexpr std::array<Dtype, 5> kDtypes = {{{"<f4", torch::kFloat32},
                                            {"<i4", torch::kInt32},
                                            {"<i8", torch::kInt64},
                                            {"|u1", torch::kUInt8}}};
+
+// Read, never written. NumPy has no bfloat16: ml_dtypes saves two bytes without a meaning.
+constexpr std::array<Dtype, 3> kHalfDtypes = {
+    {{"<f2", torch::kHalf}, {"<V2", torch::kBFloat16}, {"|V2", torch::kBFloat16}}};
 
 const Dtype* find_dtype(torch::ScalarType type) {
   for (const auto& dtype : kDtypes)
@@ -142,7 +148,7 @@ std::string read_dict(ByteStream& bytes) {
 
 }  // namespace
 
-NpyHeader read_npy_header(ByteStream& bytes) {
+NpyHeader read_npy_header(ByteStream& bytes, NpyForms forms) {
   const auto& name = bytes.name();
   const auto text = read_dict(bytes);
   const auto dict = parse_dict(text);
@@ -152,15 +158,19 @@ NpyHeader read_npy_header(ByteStream& bytes) {
   NpyHeader header;
   const auto descr = dict->at("descr");
   const auto code = unquoted(descr);
-  const auto dtype = std::find_if(kDtypes.begin(), kDtypes.end(), [&](const Dtype& d) { return d.code == code; });
-  if (dtype == kDtypes.end())
+  const auto known = [&](const Dtype& d) { return d.code == code; };
+  const auto* dtype = std::find_if(kDtypes.begin(), kDtypes.end(), known);
+  const auto* half = std::find_if(kHalfDtypes.begin(), kHalfDtypes.end(), known);
+  const bool halves = forms == NpyForms::kAll && half != kHalfDtypes.end();
+  if (dtype == kDtypes.end() && !halves)
     throw DataError(fmt::format("{}: dtype {} is not supported: wanted <f4, <f8, <i4, <i8 or |u1", name, descr));
-  header.dtype = dtype->type;
+  header.dtype = halves ? half->type : dtype->type;
 
   const auto order = dict->at("fortran_order");
-  if (order == "True")
+  if (order == "True" && forms == NpyForms::kPlain)
     throw DataError(fmt::format("{}: is in Fortran order: wanted C order (numpy.ascontiguousarray)", name));
-  if (order != "False")
+  header.fortran_order = order == "True";
+  if (!header.fortran_order && order != "False")
     throw DataError(fmt::format("{}: fortran_order in the .npy header is {}: wanted False", name, order));
 
   const auto shape = parse_shape(dict->at("shape"));
@@ -190,12 +200,20 @@ std::string format_npy_header(torch::ScalarType dtype, const std::vector<int64_t
 torch::Tensor read_npy(const std::filesystem::path& path) { return read_npy(*open_file(path)); }
 
 torch::Tensor read_npy(ByteStream& bytes) {
-  const auto header = read_npy_header(bytes);
+  auto header = read_npy_header(bytes, NpyForms::kAll);
+  // In Fortran order an array lies as its transpose does in ours.
+  if (header.fortran_order) std::reverse(header.shape.begin(), header.shape.end());
   auto values = memory_for(bytes, header.shape, header.dtype);
   const auto what = fmt::format("the array [{}]", fmt::join(header.shape, ", "));
   bytes.read_exactly(values.data_ptr(), values.nbytes(), what);
   bytes.expect_end(what);
-  return values;
+  if (header.fortran_order) {
+    std::vector<int64_t> reversed(header.shape.size());
+    std::iota(reversed.rbegin(), reversed.rend(), 0);
+    values = values.permute(reversed).contiguous();
+  }
+  const bool half = values.scalar_type() == torch::kHalf || values.scalar_type() == torch::kBFloat16;
+  return half ? values.to(torch::kFloat32) : values;
 }
 
 void write_npy(const std::filesystem::path& path, const torch::Tensor& values) {

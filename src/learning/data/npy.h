@@ -14,24 +14,31 @@
 namespace priornet {
 
 /// float32 (<f4), float64 (<f8), int32 (<i4), int64 (<i8) or uint8 (|u1), little-endian and in C order: the arrays we
-/// read and write.
+/// read and write. read_npy() also takes float16 (<f2), bfloat16 as ml_dtypes leaves it (<V2, |V2), and Fortran order.
 struct NpyHeader {
   torch::ScalarType dtype = torch::kFloat64;
   std::vector<int64_t> shape;
+  bool fortran_order = false;  ///< the first index runs fastest
+};
+
+/// What a header may say.
+enum class NpyForms {
+  kPlain,  ///< what we write
+  kAll     ///< also half precision and Fortran order
 };
 
 /// Reads a header of version 1, 2 or 3 and leaves the stream at the first byte of data. Whatever is wrong with it, or
 /// is not supported, throws DataError that opens with the stream's name.
-NpyHeader read_npy_header(ByteStream& bytes);
+NpyHeader read_npy_header(ByteStream& bytes, NpyForms forms = NpyForms::kPlain);
 
 /// A version 1 header with magic and padding, as NumPy writes it. Other dtypes throw ArgumentError.
 std::string format_npy_header(torch::ScalarType dtype, const std::vector<int64_t>& shape);
 
 // Arrays in NumPy's .npy format: float32, float64, int32, int64, uint8; little-endian, C order.
 
-/// The array of a file, on the CPU. DataError, which names the file, if it is empty, is not .npy, is in Fortran order,
-/// has another dtype, or holds fewer or more bytes than its header promises. Nothing is allocated that a header only
-/// claims.
+/// The array of a file, on the CPU, contiguous; half precision comes as float32. DataError, which names the file, if it
+/// is empty, is not .npy, has another dtype, or holds fewer or more bytes than its header promises. Nothing is
+/// allocated that a header only claims.
 torch::Tensor read_npy(const std::filesystem::path& path);
 
 /// The same from a stream, which opens the messages with its name.

@@ -8,6 +8,7 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/passes/lower_tuples.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/serialization/import.h>
 
@@ -61,11 +62,12 @@ std::shared_ptr<torch::nn::Module> tensors_of(const jit::Module& script) {
   return root;
 }
 
-/// forward() of a script cut at what its last dense layer takes.
+/// forward() of a script cut at its features: those that it gives beside the logits, or what its last dense layer
+/// takes.
 struct Cut {
   std::unique_ptr<jit::GraphFunction> features;       ///< (self, inputs) to features
   std::unique_ptr<jit::GraphFunction> from_features;  ///< (self, features) to logits
-  std::vector<std::string> last;                      ///< the parameters of the layer, by name
+  std::vector<std::string> last;                      ///< the parameters behind the cut, by name
 };
 
 // The attributes that a chain of GetAttr reads from self: "classifier.1.weight".
@@ -90,9 +92,9 @@ std::unique_ptr<jit::GraphFunction> function_of(std::shared_ptr<jit::Graph> grap
   return std::make_unique<jit::GraphFunction>(c10::QualifiedName(name), std::move(graph), nullptr);
 }
 
-// The part of a program from a value to its output, (self, value) to output: nothing before the value runs. Null where
+// The part of a program from a value to an output, (self, value) to output: nothing before the value runs. Null where
 // that part also looks at the inputs.
-std::shared_ptr<jit::Graph> what_follows(jit::Graph& whole, jit::Value* value) {
+std::shared_ptr<jit::Graph> what_follows(jit::Graph& whole, jit::Value* value, jit::Value* output) {
   auto graph = std::make_shared<jit::Graph>();
   std::unordered_map<const jit::Value*, jit::Value*> copies;
   for (auto* given : {whole.inputs()[0], value}) copies[given] = graph->addInput()->setType(given->type());
@@ -110,54 +112,91 @@ std::shared_ptr<jit::Graph> what_follows(jit::Graph& whole, jit::Value* value) {
       for (const auto* operand : of->inputs()) need(operand);
       for (const auto* block : of->blocks()) {
         for (const auto* inner : block->nodes()) need_operands(inner);
-        for (const auto* output : block->outputs()) need(output);
+        for (const auto* given : block->outputs()) need(given);
       }
     };
     need_operands(node);
   };
-  need(whole.outputs()[0]);
+  need(output);
   if (looks_at_inputs) return nullptr;
   for (auto* node : whole.nodes()) {
     if (!needed.contains(node)) continue;
     auto* copy = graph->insertNode(graph->createClone(node, [&](jit::Value* of) { return copies.at(of); }));
     for (size_t i = 0; i < copy->outputs().size(); ++i) copies[node->output(i)] = copy->output(i);
   }
-  graph->registerOutput(copies.at(whole.outputs()[0]));
+  graph->registerOutput(copies.at(output));
   return graph;
 }
 
-// The last dense layer of the program itself; one inside a branch is not found.
+// Where a program is cut.
+struct Features {
+  jit::Value* value = nullptr;
+  jit::Value* output = nullptr;  ///< that is made of them
+};
+
+// What a program gives, or the first of it.
+jit::Value* logits_of(jit::Graph& graph) {
+  auto* given = graph.outputs()[0];
+  auto* node = given->node();
+  return node->kind() == c10::prim::TupleConstruct && !node->inputs().empty() ? node->input(0) : given;
+}
+
+// What stands beside the logits in what a program gives; null where it gives something else.
+Features given_features(jit::Graph& graph) {
+  auto* node = graph.outputs()[0]->node();
+  const auto is_tensor = [](const jit::Value* value) { return value->type()->kind() == c10::TypeKind::TensorType; };
+  if (node->kind() != c10::prim::TupleConstruct || node->inputs().size() != 2) return {};
+  if (!is_tensor(node->input(0)) || !is_tensor(node->input(1))) return {};
+  return {node->input(1), logits_of(graph)};
+}
+
+// What comes to the last dense layer of the program itself; null where there is none: one inside a branch is not found.
+Features last_dense_input(jit::Graph& graph) {
+  for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node)
+    if (const auto place = dense_input(**node)) return {node->input(*place), logits_of(graph)};
+  return {};
+}
+
+std::optional<Cut> cut_at(jit::Graph& program, Features (*find)(jit::Graph&)) {
+  Cut cut;
+  {
+    const auto graph = program.copy();
+    const auto features = find(*graph);
+    if (features.value == nullptr) return std::nullopt;
+    graph->eraseOutput(0);
+    graph->registerOutput(features.value);
+    cut.features = function_of(graph, "features");
+  }
+  const auto whole = program.copy();
+  const auto features = find(*whole);
+  auto rest = what_follows(*whole, features.value, features.output);
+  if (!rest) return std::nullopt;
+  for (const auto* node : rest->nodes()) {
+    if (node->kind() == c10::prim::GetAttr) continue;
+    for (const auto* operand : node->inputs())
+      if (auto path = attribute_path(operand); !path.empty()) cut.last.push_back(std::move(path));
+  }
+  cut.from_features = function_of(std::move(rest), "from_features");
+  return cut;
+}
+
 std::optional<Cut> cut_before_last_layer(const jit::Module& script) {
   const auto whole = script.get_method("forward").graph()->copy();
   jit::Inline(*whole);
-  const auto last_dense = [](jit::Graph& graph) -> jit::Node* {
-    for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node)
-      if (dense_input(**node)) return *node;
-    return nullptr;
-  };
-  if (whole->inputs().size() != 2 || last_dense(*whole) == nullptr) return std::nullopt;
-  Cut cut;
-  {
-    auto graph = whole->copy();
-    const auto* dense = last_dense(*graph);
-    auto* taken = dense->input(*dense_input(*dense));
-    for (const auto* operand : dense->inputs())
-      if (auto path = attribute_path(operand); !path.empty()) cut.last.push_back(std::move(path));
-    graph->eraseOutput(0);
-    graph->registerOutput(taken);
-    cut.features = function_of(std::move(graph), "features");
-  }
-  const auto* dense = last_dense(*whole);
-  auto rest = what_follows(*whole, dense->input(*dense_input(*dense)));
-  if (!rest) return std::nullopt;
-  cut.from_features = function_of(std::move(rest), "from_features");
-  return cut;
+  jit::LowerSimpleTuples(whole);  // a trace packs and unpacks what modules give one another
+  if (whole->inputs().size() != 2) return std::nullopt;
+  if (auto cut = cut_at(*whole, given_features)) return cut;
+  return cut_at(*whole, last_dense_input);
 }
 
 class TorchScriptClassifier final : public Classifier {
  public:
   TorchScriptClassifier(const ModelOptions& options, const at::Generator& generator)
-      : Classifier("TorchScript"), shape_(options.input), classes_(options.classes), script_(loaded(options)) {
+      : Classifier("TorchScript"),
+        shape_(options.input),
+        classes_(options.classes),
+        script_(loaded(options)),
+        program_(program_of(script_)) {
     name_ = options.file.value_or("its network");
     if (options.mean) {
       scale_ = std::make_shared<NormaliseLayer>(*options.mean, *options.deviation);
@@ -218,18 +257,22 @@ class TorchScriptClassifier final : public Classifier {
     script_.to(device, non_blocking);  // constants of a trace, too
   }
 
-  // The program with weights of one number each: they are stored beside it, as those of every network are.
-  torch::Tensor program() const override {
+  torch::Tensor program() const override { return program_; }
+
+ private:
+  // The program with weights of one number each: they are stored beside it, as those of every network are. Made before
+  // anyone asks the network, whose weights are out of the way meanwhile.
+  static torch::Tensor program_of(const jit::Module& script) {
     const torch::NoGradGuard no_gradient;
     std::vector<std::pair<torch::Tensor, torch::Tensor>> kept;
     const auto hollow = [&](torch::Tensor tensor) {
       kept.emplace_back(tensor, tensor.detach());
       tensor.set_data(torch::zeros({}, tensor.options().device(torch::kCPU)).expand(tensor.sizes()));
     };
-    for (const auto& parameter : script_.parameters()) hollow(parameter);
-    for (const auto& buffer : script_.buffers()) hollow(buffer);
+    for (const auto& parameter : script.parameters()) hollow(parameter);
+    for (const auto& buffer : script.buffers()) hollow(buffer);
     std::ostringstream stream;
-    script_.save(stream);
+    script.save(stream);
     for (auto& [tensor, values] : kept) tensor.set_data(values);
     const auto bytes = std::move(stream).str();
     auto result = torch::empty({static_cast<int64_t>(bytes.size())}, torch::kUInt8);
@@ -237,7 +280,6 @@ class TorchScriptClassifier final : public Classifier {
     return result;
   }
 
- private:
   static jit::Module loaded(const ModelOptions& options) {
     const auto name = options.file.value_or("its network");
     std::istringstream stream(options.program.defined()
@@ -328,6 +370,7 @@ class TorchScriptClassifier final : public Classifier {
   int64_t classes_;
   std::string name_;
   mutable jit::Module script_;
+  torch::Tensor program_;
   std::shared_ptr<NormaliseLayer> scale_;
   std::shared_ptr<Cut> cut_;
   std::shared_ptr<Network> head_;

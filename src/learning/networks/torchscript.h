@@ -15,7 +15,8 @@ namespace priornet {
 /// generator) on the features that came to it. options.mean and deviation, per channel of values in [0, 1], come first.
 ///
 /// Its parameters have the names that PyTorch gives them, behind `script.`; those of the new head begin with `head.`.
-/// It gives features where its last dense layer can be found. It has no dropout samples, and cannot be recorded or
+/// It gives features where its program gives (logits, features) and the logits follow from the features alone, or else
+/// where its last dense layer can be found. It has no dropout samples, and cannot be recorded or
 /// exported. A traced network trains as it was traced: in evaluation mode, say.
 ///
 /// DataError that names the file: none there, no TorchScript, a network that does not take inputs of that shape or does

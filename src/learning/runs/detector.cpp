@@ -68,6 +68,8 @@ std::vector<DetectorInfo> made_table() {
                      true});
   }
   const auto features = needing(&DetectorNeeds::features);
+  auto reshaped = features;
+  reshaped.last_layer = true;
   const auto rows = needing(&DetectorNeeds::rows);
   constexpr auto kUp = Direction::kUncertainty;
   constexpr auto kOutside = Cause::kDistributional;
@@ -76,8 +78,8 @@ std::vector<DetectorInfo> made_table() {
       {{"max_logit", "Max. logit, negated", kUp, Cause::kTotal, {}, detectors::max_logit},
        {"gen", "GEN", kUp, Cause::kTotal, {}, detectors::gen},
        {"odin", "ODIN", Direction::kConfidence, kOutside, {.gradients = true}, detectors::odin},
-       {"react", "ReAct", kUp, kOutside, features, detectors::react},
-       {"ash", "ASH", kUp, kOutside, features, detectors::ash},
+       {"react", "ReAct", kUp, kOutside, reshaped, detectors::react},
+       {"ash", "ASH", kUp, kOutside, reshaped, detectors::ash},
        {"knn", "Nearest neighbours", kUp, kOutside, features, detectors::knn},
        {"mahalanobis", "Mahalanobis", kUp, kOutside, features, detectors::mahalanobis},
        {"mahalanobis_relative", "Relative Mahalanobis", kUp, kOutside, features, detectors::mahalanobis_relative},
@@ -133,6 +135,21 @@ std::vector<std::string> usable_detectors(const Classifier& network, bool gradie
   return names;
 }
 
+std::string why_not_without_network(const DetectorInfo& info, bool features) {
+  const auto& needs = info.needs;
+  if (needs.layers || needs.gradients || needs.last_layer) return "it asks the network, and there is none";
+  if (needs.rows || needs.images) return "it looks at inputs, and there are logits alone";
+  if (needs.features && !features) return "it looks at features, and there are none";
+  return "";
+}
+
+std::vector<std::string> usable_without_network(bool features) {
+  std::vector<std::string> names;
+  for (const auto& row : detector_table())
+    if (!row.is_measure && why_not_without_network(row, features).empty()) names.push_back(row.name);
+  return names;
+}
+
 std::vector<std::string> watched_detectors(const Classifier& network) {
   if (network.input_shape().size() != 3) return {"columns_mahalanobis", "columns_shift"};
   if (network.gives_layers()) return {"layers_mahalanobis"};
@@ -166,6 +183,12 @@ bool look_at_inputs(const std::vector<NamedDetector>& detectors) {
   });
 }
 
+std::vector<NamedDetector> made(const std::vector<std::string>& names) {
+  std::vector<NamedDetector> detectors;
+  for (const auto& name : names) detectors.push_back(make_detector(name));
+  return detectors;
+}
+
 void check_usable(const std::vector<std::string>& names, const Classifier& network) {
   for (const auto& name : names) {
     const auto* info = find_detector(name);
@@ -181,8 +204,7 @@ std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
                                          const DetectorTraining& training, Progress& progress) {
   const torch::NoGradGuard no_gradient;
   check_usable(names, *networks.at(0));
-  std::vector<NamedDetector> detectors;
-  for (const auto& name : names) detectors.push_back(make_detector(name));
+  auto detectors = made(names);
   if (detectors.empty()) return detectors;
   if (training.inputs.size(0) < 2)
     throw ArgumentError(fmt::format("detectors are fitted on at least 2 inputs, found {}", training.inputs.size(0)));
@@ -218,6 +240,13 @@ std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
   seen.dirichlet = training.dirichlet;
   seen.networks = &networks;
   for (const auto& [name, detector] : detectors) detector->fit(seen);
+  return detectors;
+}
+
+std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, const DetectorInputs& training) {
+  const torch::NoGradGuard no_gradient;
+  auto detectors = made(names);
+  for (const auto& [name, detector] : detectors) detector->fit(training);
   return detectors;
 }
 

@@ -12,7 +12,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+
+#include "uncertainty/core/checks.h"
 
 namespace priornet {
 
@@ -44,11 +47,11 @@ MeasureDetection detected(const std::string& measure, const torch::Tensor& posit
   return result;
 }
 
-InsideEvaluation evaluate_inside(const Dataset& set, const torch::Tensor& labels, const torch::Tensor& wrong,
+InsideEvaluation evaluate_inside(const std::string& name, const torch::Tensor& labels, const torch::Tensor& wrong,
                                  const SetScores& scores, const BootstrapOptions& bootstrap, Progress& progress) {
   InsideEvaluation result;
-  result.name = set.name;
-  result.size = set.size();
+  result.name = name;
+  result.size = scores.probabilities.size(0);
   result.errors = wrong.sum().item<int64_t>();
   result.error = static_cast<double>(result.errors) / static_cast<double>(result.size);
   result.log_likelihood = negative_log_likelihood(scores.probabilities, labels);
@@ -57,7 +60,7 @@ InsideEvaluation evaluate_inside(const Dataset& set, const torch::Tensor& labels
   result.adaptive_calibration_error = calibration_error(scores.probabilities, labels, Binning::kEqualCount);
   const auto errors = wrong.to(torch::kFloat64).contiguous();
   const bool has_both = result.errors > 0 && result.errors < result.size;
-  const auto task = "misclassification on " + set.name;
+  const auto task = "misclassification on " + name;
   const auto total = static_cast<int64_t>(scores.columns.size());
   for (const auto& [measure, values] : scores.columns) {
     progress.report(task, static_cast<int64_t>(result.rejection.size()), total);
@@ -73,12 +76,12 @@ InsideEvaluation evaluate_inside(const Dataset& set, const torch::Tensor& labels
   return result;
 }
 
-OutsideEvaluation evaluate_outside(const Dataset& set, const SetScores& scores, const SetScores& inside,
+OutsideEvaluation evaluate_outside(const std::string& name, const SetScores& scores, const SetScores& inside,
                                    const BootstrapOptions& bootstrap, Progress& progress) {
   OutsideEvaluation result;
-  result.name = set.name;
-  result.size = set.size();
-  const auto task = "detection of " + set.name;
+  result.name = name;
+  result.size = scores.probabilities.size(0);
+  const auto task = "detection of " + name;
   const auto total = static_cast<int64_t>(scores.columns.size());
   for (const auto& [measure, values] : scores.columns) {
     progress.report(task, static_cast<int64_t>(result.detection.size()), total);
@@ -114,13 +117,30 @@ Evaluation evaluate(TrainedRun& run, const Dataset& inside, const std::vector<Da
   result.wrong = result.inside_scores.probabilities.argmax(1) != labels;
   for (size_t s = 1; s < fitted.size(); ++s)
     result.outside_scores.push_back(cached_score(run, fitted[s], options.scoring, options.cache, progress));
-  result.inside = evaluate_inside(fitted[0], labels, result.wrong, result.inside_scores, options.bootstrap, progress);
+  result.inside =
+      evaluate_inside(fitted[0].name, labels, result.wrong, result.inside_scores, options.bootstrap, progress);
   const std::vector<Dataset> fitted_outside(fitted.begin() + 1, fitted.end());
   const auto trivial = options.trivial.empty() ? trivial_detection(fitted[0], fitted_outside) : options.trivial;
   for (size_t s = 0; s < fitted_outside.size(); ++s) {
-    result.outside.push_back(evaluate_outside(fitted_outside[s], result.outside_scores[s], result.inside_scores,
+    result.outside.push_back(evaluate_outside(fitted_outside[s].name, result.outside_scores[s], result.inside_scores,
                                               options.bootstrap, progress));
     result.outside.back().trivial = trivial.at(s);
+  }
+  return result;
+}
+
+Evaluation evaluate_scores(const ScoredSet& inside, const torch::Tensor& labels, const std::vector<ScoredSet>& outside,
+                           const BootstrapOptions& bootstrap, Progress& progress) {
+  check_labels("evaluate_scores", "labels", labels, inside.scores.probabilities.size(0),
+               inside.scores.probabilities.size(1));
+  Evaluation result;
+  result.inside_scores = inside.scores;
+  result.wrong = inside.scores.probabilities.argmax(1) != labels;
+  result.inside = evaluate_inside(inside.name, labels, result.wrong, inside.scores, bootstrap, progress);
+  for (const auto& set : outside) {
+    result.outside_scores.push_back(set.scores);
+    result.outside.push_back(evaluate_outside(set.name, set.scores, inside.scores, bootstrap, progress));
+    result.outside.back().trivial.auroc = std::numeric_limits<double>::quiet_NaN();
   }
   return result;
 }

@@ -163,6 +163,7 @@ OdinValidation odin_validation(const TrainedRun& run, const std::vector<std::str
   LoadOptions load;
   load.progress = &progress;
   const auto& config = run.config;
+  load.encoding = run.split.encoding;
   const auto train = fit_to_run(load_set(config.train, load), run);
   const bool has_validation = !config.validation.empty() && !is_tested(config.validation, tested);
   const auto inside = has_validation ? fit_to_run(load_set(config.validation, load), run) : train;

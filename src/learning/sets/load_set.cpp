@@ -32,14 +32,29 @@ struct Word {
   throw ArgumentError(fmt::format("data set '{}': '{}' {}", name, part, wanted));
 }
 
+// Separators between double quotes are part of a piece.
 std::vector<std::string> split_at(std::string_view text, char separator) {
-  std::vector<std::string> pieces;
-  for (;;) {
-    const auto end = text.find(separator);
-    pieces.emplace_back(text.substr(0, end));
-    if (end == std::string_view::npos) return pieces;
-    text.remove_prefix(end + 1);
+  std::vector<std::string> pieces(1);
+  bool quoted = false;
+  for (const char c : text) {
+    quoted ^= c == '"';
+    if (c == separator && !quoted)
+      pieces.emplace_back();
+    else
+      pieces.back().push_back(c);
   }
+  return pieces;
+}
+
+// What is meant by "income, gross"; a doubled quote stands for one.
+std::string unquoted(const std::string& text) {
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
+  std::string plain;
+  for (size_t i = 1; i + 1 < text.size(); ++i) {
+    plain.push_back(text[i]);
+    if (text[i] == '"' && text[i + 1] == '"') ++i;
+  }
+  return plain;
 }
 
 template <class Number>
@@ -70,8 +85,10 @@ SetModifier size_modifier(const Word& word) {
 
 std::vector<std::string> names_in(const Word& word) {
   auto names = split_at(word.value, '|');
+  for (auto& name : names) name = unquoted(name);
   if (std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.empty(); }))
-    reject(word.name, word.text, "should be classes=A|B|..., names of classes");
+    reject(word.name, word.text,
+           fmt::format("should be {}=A|B|..., names of {}", word.key, word.key == "classes" ? "classes" : "columns"));
   return names;
 }
 
@@ -106,8 +123,9 @@ uint64_t seed_of(const Word& word) {
 }
 
 const std::vector<std::string> kWithoutValue = {"invert", "grey", "rgb"};
-const std::vector<std::string> kWithValue = {"size",  "resample", "antialias", "grid",  "pad",     "subset", "seed",
-                                             "first", "last",     "repeat",    "label", "classes", "without"};
+const std::vector<std::string> kWithValue = {"size", "resample",    "antialias", "grid",   "pad",     "subset",
+                                             "seed", "first",       "last",      "repeat", "classes", "label",
+                                             "drop", "categorical", "numeric",   "without"};
 
 void check_form(const Word& word) {
   const auto listed = [&](const auto& keys) { return std::find(keys.begin(), keys.end(), word.key) != keys.end(); };
@@ -148,9 +166,15 @@ void add(SetName& name, const Word& word) {
   if (key == "seed") set_once(name.seed, seed_of(word), word);
   if (key == "label") {
     if (!name.label.empty()) reject(word.name, word.text, "is a second label=");
-    if (!name.is_path) reject(word.name, word.text, "is for a .csv file; the labels of a set by name are known");
-    name.label = word.value;
+    if (!name.is_path) reject(word.name, word.text, "is for a table; the labels of a set by name are known");
+    name.label = unquoted(word.value);
   }
+  for (const auto& [columns, list] :
+       {std::pair{"drop", &name.drop}, {"categorical", &name.categorical}, {"numeric", &name.numeric}})
+    if (key == columns) {
+      if (!list->empty()) reject(word.name, word.text, fmt::format("is a second {}=", key));
+      *list = names_in(word);
+    }
 }
 
 bool has(const SetName& name, Kind kind) {

@@ -122,27 +122,51 @@ Dataset read_idx_pair(const fs::path& path) {
   return set;
 }
 
+// Kinds of tables that nothing here reads, with the line that makes a CSV of one.
+void refuse_other_table(const std::string& path, const std::string& file) {
+  for (const auto& [ending, reader] : {std::pair{".parquet", "read_parquet"},
+                                       {".feather", "read_feather"},
+                                       {".arrow", "read_feather"},
+                                       {".xlsx", "read_excel"},
+                                       {".xls", "read_excel"}})
+    if (file.ends_with(ending))
+      throw DataError(
+          fmt::format("{0}: a {1} file is not read; this makes a table of it that is: python3 -c \"import "
+                      "pandas; pandas.{2}('{0}').to_csv('{3}.csv.gz', index=False)\"",
+                      path, ending, reader, fs::path(path).replace_extension().string()));
+}
+
 }  // namespace
+
+bool is_table_path(const std::string& path) {
+  const auto name = lower_case(path);
+  return ends_with_or_gz(name, ".csv") || ends_with_or_gz(name, ".tsv");
+}
 
 Dataset load_path_set(const SetName& name, const LoadOptions& options) {
   const auto path = without_slash(name.set);
   if (!fs::exists(path)) throw DataError(fmt::format("{}: there is no such file or folder", name.set));
   const auto file = lower_case(path.filename().string());
-  const bool is_table = ends_with_or_gz(file, ".csv");
-  if (!name.label.empty() && !is_table)
-    throw DataError(fmt::format("data set '{}': label= is for a .csv file", name.text));
+  const bool is_table = is_table_path(file);
+  if (!is_table && !(name.label.empty() && name.drop.empty() && name.categorical.empty() && name.numeric.empty()))
+    throw DataError(
+        fmt::format("data set '{}': label=, drop=, categorical= and numeric= are for a .csv or .tsv file", name.text));
   if (fs::is_directory(path) || is_archive(path)) {
     const auto resize = resize_on_reading(name, std::nullopt);
     return modified_images(load_images(copy_of_path(path, resize), path, resize, options), name, resize.has_value(),
                            options);
   }
   const auto read = [&]() -> Dataset {
-    if (is_table) return read_table(path, {name.label});
+    if (is_table)
+      return read_table(path,
+                        {name.label, name.drop, name.categorical, name.numeric, options.encoding.get(), options.notes});
+    refuse_other_table(name.set, file);
     if (file.ends_with(".npy") || file.ends_with(".npz")) return read_array_set(path);
     if (file.ends_with(".mat")) return read_svhn(path);
     if (file.find("idx") != std::string::npos) return read_idx_pair(path);
     throw DataError(fmt::format(
-        "{}: should be a folder or an archive of images, .csv, .npy, .npz, .mat, or an IDX file (with idx in its name)",
+        "{}: should be a folder or an archive of images, .csv, .tsv, .npy, .npz, .mat, or an IDX file (with idx in its "
+        "name)",
         name.set));
   };
   auto set = read();

@@ -7,10 +7,13 @@ namespace priornet {
 /// What the name's path leads to, with its modifiers applied:
 /// - a folder or an archive of images, a sub-folder a class or all in one; prepared copies are kept of these;
 /// - an LMDB of images, as LSUN has them (a folder with data.mdb);
-/// - .csv, .npy, .npz: numbers or images;
+/// - .csv, .tsv (also .gz): a table; .npy, .npz: numbers or images;
 /// - an IDX file of images (its labels beside it, with "labels" and "idx1" in their name);
 /// - .mat: images as SVHN has them.
 Dataset load_path_set(const SetName& name, const LoadOptions& options);
+
+/// Whether a path leads to a text table, by its name: .csv or .tsv, .gz behind it or not.
+bool is_table_path(const std::string& path);
 
 /// Whether the data root has a folder of images of that name, or a prepared copy of one: a set of the user's own that
 /// the catalogue need not have.

@@ -6,11 +6,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <unordered_map>
 
+#include "learning/base/names.h"
+#include "learning/data/column_types.h"
+#include "learning/data/column_values.h"
 #include "learning/data/csv.h"
+#include "learning/data/delimited.h"
 #include "learning/data/file_tree.h"
 
 namespace priornet {
@@ -48,13 +54,15 @@ LabelClasses classes_of(const std::vector<std::string>& texts) {
 
 namespace {
 
-constexpr int64_t kLargestTable = int64_t{64} << 30;
-constexpr int64_t kNone = -1;
+// A table can be read from its beginning as often as it takes.
+using OpenTable = std::function<std::unique_ptr<ByteStream>()>;
 
-// Names and classes go into JSON, in runs and model files, which holds nothing else.
+constexpr size_t kNone = static_cast<size_t>(-1);
+
+// Names, levels and classes go into JSON, in runs and model files, which holds nothing else.
 constexpr const char* kNotUtf8 = "is not UTF-8: the table should be saved as that";
 
-bool is_utf8(const std::string& text) {
+bool is_utf8(std::string_view text) {
   if (std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x80; })) return true;
   try {
     static_cast<void>(nlohmann::json(text).dump());
@@ -64,107 +72,262 @@ bool is_utf8(const std::string& text) {
   }
 }
 
-std::vector<std::string> read_names(CsvLines& lines) {
-  auto [names, is_numbers] = parse_first_line(lines.next());
+std::vector<std::string> read_names(DelimitedRows& rows) {
+  if (!rows.next()) throw DataError(fmt::format("{}: is empty", rows.name()));
+  std::vector<std::string> names(rows.values().begin(), rows.values().end());
   for (size_t i = 0; i < names.size(); ++i)
-    if (!is_utf8(names[i]))
-      throw DataError(fmt::format("{}: a name {}", lines.place(static_cast<int64_t>(i) + 1), kNotUtf8));
-  if (is_numbers)
-    throw DataError(fmt::format("{}: line 1 is all numbers: wanted the names of the columns", lines.name()));
+    if (!is_utf8(names[i])) throw DataError(fmt::format("{}: a name {}", rows.place(i + 1), kNotUtf8));
+  double ignored = 0;
+  if (std::all_of(names.begin(), names.end(),
+                  [&](const auto& name) { return parse_csv_number(name, ignored) != ParsedNumber::kOther; }))
+    throw DataError(fmt::format("{}: line 1 is all numbers: wanted the names of the columns", rows.name()));
   // Whoever asks a model later is understood by these names.
   auto sorted = names;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice != sorted.end())
-    throw DataError(twice->empty() ? fmt::format("{}: two columns have no name", lines.name())
-                                   : fmt::format("{}: two columns are called {}", lines.name(), *twice));
+    throw DataError(twice->empty() ? fmt::format("{}: two columns have no name", rows.name())
+                                   : fmt::format("{}: two columns are called {}", rows.name(), *twice));
+  for (auto& name : names) name = printable(name);
   return names;
 }
 
-int64_t find_label(const std::string& name, const std::vector<std::string>& names, const std::string& label) {
-  if (label.empty()) return kNone;
-  const auto found = std::find(names.begin(), names.end(), label);
-  if (found == names.end() && names.size() == 1 && names[0].find_first_of(";\t") != std::string::npos)
-    throw DataError(fmt::format("{}: should have commas between its values, line 1 has {}", name,
-                                names[0].find(';') != std::string::npos ? "semicolons" : "tabs"));
+size_t find_column(const std::string& table, const std::vector<std::string>& names, const std::string& wanted) {
+  const auto found = std::find(names.begin(), names.end(), wanted);
   if (found == names.end())
-    throw DataError(fmt::format("{}: has no column {}; its columns: {}", name, label, fmt::join(names, ", ")));
-  return found - names.begin();
+    throw DataError(fmt::format("{}: has no column {}; its columns: {}", table, wanted, fmt::join(names, ", ")));
+  return static_cast<size_t>(found - names.begin());
 }
 
 class TableReader {
  public:
-  TableReader(CsvLines& lines, int64_t columns, int64_t label) : lines_(lines), columns_(columns), label_(label) {}
+  TableReader(OpenTable open, const TableOptions& options) : open_(std::move(open)), options_(options) {}
 
-  void read_row(std::string_view line) {
-    const auto whole = line;
-    int64_t column = 0;
-    for (bool more = true; more; ++column) {
-      const auto field = take_field(line, more);
-      const auto problem = column == label_ ? take_label(field) : take_number(field);
-      if (problem == nullptr) continue;
-      lines_.check_length(whole, columns_);  // the better explanation, where both are wrong
-      throw DataError(fmt::format("{}: {} {}", lines_.place(column + 1),
-                                  problem == kNotUtf8 ? "a label" : shown_field(field), problem));
+  Dataset read() {
+    auto encoding = std::make_shared<TableEncoding>();
+    if (options_.encoding != nullptr) {
+      *encoding = *options_.encoding;
+      visit([&](const DelimitedRows&) { ++rows_; });
+    } else {
+      *encoding = found_encoding();
     }
-    if (column != columns_) lines_.check_length(whole, columns_);
-    ++rows;
+    if (rows_ == 0) throw DataError(fmt::format("{}: holds no rows after the names of the columns", name_));
+    Dataset set{name_, encoded(*encoding), {}, {}, encoding->feature_names()};
+    set.encoding = encoding;
+    if (label_ != kNone) add_labels(set);
+    if (unlabelled_ > 0) say(fmt::format("{} rows without a label are left out", unlabelled_));
+    return set;
   }
-
-  std::vector<float> numbers;
-  std::vector<std::string> labels;
-  int64_t rows = 0;
 
  private:
-  // Each returns what is wrong, if anything.
-  const char* take_label(std::string_view field) {
-    labels.push_back(csv_text(field));
-    if (!is_utf8(labels.back())) return kNotUtf8;
-    return labels.back().empty() ? "is no label" : nullptr;
+  void say(const std::string& what) const {
+    if (options_.notes != nullptr) options_.notes->push_back(fmt::format("{}: {}", name_, what));
   }
 
-  const char* take_number(std::string_view field) {
-    double value = 0;
-    const auto parsed = parse_csv_number(field, value);
-    if (parsed == ParsedNumber::kOther)
-      return label_ == kNone ? "is not a number; a column of classes is named by ,label=COLUMN" : "is not a number";
-    if (parsed == ParsedNumber::kTooLarge ||
-        (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()))
-      return "is too large for a float32";
-    if (!std::isfinite(value)) return "is not finite";
-    numbers.push_back(static_cast<float>(value));
-    return nullptr;
+  bool is_left_out(const DelimitedRows& rows) const {
+    return label_ != kNone && is_missing_value(rows.values()[label_]);
   }
 
-  CsvLines& lines_;
-  int64_t columns_;
-  int64_t label_;
+  // Goes through the rows that have a label, or through all where labels are not wanted.
+  template <class Visitor>
+  void visit(const Visitor& visitor) {
+    const auto stream = open_();
+    DelimitedRows rows(*stream);
+    name_ = rows.name();
+    names_ = read_names(rows);
+    separator_ = rows.separator();
+    label_ = options_.label.empty() ? kNone : find_column(name_, names_, options_.label);
+    unlabelled_ = 0;
+    while (rows.next()) {
+      rows.check_length(names_.size());
+      if (is_left_out(rows))
+        ++unlabelled_;
+      else
+        visitor(rows);
+    }
+  }
+
+  std::optional<ColumnType> wanted_type(const std::string& name) const {
+    const auto lists = [&](const std::vector<std::string>& names) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    if (lists(options_.drop)) return ColumnType::kDropped;
+    if (lists(options_.categorical)) return ColumnType::kCategory;
+    if (lists(options_.numeric)) return ColumnType::kNumber;
+    return std::nullopt;
+  }
+
+  void check_wanted() const {
+    for (const auto* list : {&options_.drop, &options_.categorical, &options_.numeric})
+      for (const auto& name : *list)
+        if (find_column(name_, names_, name) == label_)
+          throw DataError(fmt::format("{}: {} is the label, and no input", name_, name));
+  }
+
+  TableEncoding found_encoding() {
+    std::vector<ColumnFacts> facts;
+    visit([&](const DelimitedRows& rows) {
+      if (facts.empty()) facts.resize(names_.size(), ColumnFacts(takes_decimal_comma()));
+      for (size_t c = 0; c < facts.size(); ++c)
+        if (c != label_) facts[c].add(rows.values()[c]);
+      ++rows_;
+    });
+    check_wanted();
+    facts.resize(names_.size());
+    if (rows_ == 0) throw DataError(fmt::format("{}: holds no rows after the names of the columns", name_));
+    TableEncoding encoding;
+    encoding.decimal_comma = takes_decimal_comma();
+    std::vector<std::pair<size_t, size_t>> recount;  // columns of the table and of the encoding
+    for (size_t c = 0; c < names_.size(); ++c) {
+      if (c == label_) continue;
+      encoding.columns.push_back(facts[c].column(names_[c], wanted_type(names_[c])));
+      if (encoding.columns.back().type != ColumnType::kCategory) continue;
+      if (facts[c].has_numbers())
+        recount.emplace_back(c, encoding.columns.size() - 1);
+      else
+        choose_levels(encoding.columns.back(), facts[c].texts(), rows_);
+    }
+    count_levels(recount, encoding);
+    if (encoding.width() == 0)
+      throw DataError(encoding.columns.empty()
+                          ? fmt::format("{}: has no column beside the label", name_)
+                          : fmt::format("{}: no column is left to learn from: {}", name_, reasons(encoding)));
+    check_levels(encoding);
+    return encoding;
+  }
+
+  // Where a comma separates values, it is no part of them.
+  bool takes_decimal_comma() const { return separator_ != ','; }
+
+  static std::string reasons(const TableEncoding& encoding) {
+    std::vector<std::string> reasons;
+    for (const auto& column : encoding.columns) reasons.push_back(fmt::format("{} ({})", column.name, column.summary));
+    return fmt::format("{}", fmt::join(reasons, ", "));
+  }
+
+  // Of columns of names that look like numbers.
+  void count_levels(const std::vector<std::pair<size_t, size_t>>& columns, TableEncoding& encoding) {
+    if (columns.empty()) return;
+    std::vector<LevelCounts> counts(columns.size());
+    visit([&](const DelimitedRows& rows) {
+      for (size_t i = 0; i < columns.size(); ++i) {
+        const auto value = rows.values()[columns[i].first];
+        if (!is_missing_value(value)) counts[i].add(value);
+      }
+    });
+    for (size_t i = 0; i < columns.size(); ++i) choose_levels(encoding.columns[columns[i].second], counts[i], rows_);
+  }
+
+  void check_levels(const TableEncoding& encoding) const {
+    for (const auto& column : encoding.columns)
+      for (const auto& level : column.levels)
+        if (!is_utf8(level)) throw DataError(fmt::format("{}: a value of column {} {}", name_, column.name, kNotUtf8));
+  }
+
+  // Also notes the labels. Of an encoding that was found here, also what stands for missing values.
+  torch::Tensor encoded(TableEncoding& encoding) {
+    const auto width = encoding.width();
+    auto inputs = torch::empty({rows_, width}, torch::kFloat32);
+    auto* row = inputs.data_ptr<float>();
+    std::unique_ptr<RowEncoder> encoder;
+    std::vector<EncodingRemark> remarks;
+    const bool is_model = options_.encoding != nullptr;
+    std::vector<int64_t> remarked(encoding.columns.size(), 0);
+    visit([&](const DelimitedRows& rows) {
+      if (!encoder) encoder = encoder_for(encoding);
+      encoder->encode(rows.values(), row, is_model ? &remarks : nullptr, !is_model);
+      for (const auto& remark : remarks) {
+        const auto& column = encoding.columns[remark.column];
+        if (remarked[remark.column]++ == 0 && !is_absent(*encoder, column.name)) examples_.push_back(remark);
+      }
+      remarks.clear();
+      if (label_ != kNone) add_label(rows);
+      row += width;
+    });
+    if (!is_model) fill_gaps(encoding, inputs);
+    if (is_model && !encoder->absent_columns().empty())
+      say(fmt::format("lacks columns that the model knows, which count as missing: {}",
+                      fmt::join(encoder->absent_columns(), ", ")));
+    for (const auto& example : examples_)
+      say(fmt::format("{} ({} {})", to_text(example, encoding), remarked[example.column],
+                      remarked[example.column] == 1 ? "row" : "rows"));
+    return inputs;
+  }
+
+  static bool is_absent(const RowEncoder& encoder, const std::string& column) {
+    const auto& absent = encoder.absent_columns();
+    return std::find(absent.begin(), absent.end(), column) != absent.end();
+  }
+
+  std::unique_ptr<RowEncoder> encoder_for(const TableEncoding& encoding) const {
+    try {
+      return std::make_unique<RowEncoder>(encoding, names_);
+    } catch (const DataError& error) {
+      throw DataError(fmt::format("{}: {}", name_, error.what()));
+    }
+  }
+
+  // Missing numbers, truths and days stand as NaN until the median of the others is known.
+  static void fill_gaps(TableEncoding& encoding, const torch::Tensor& inputs) {
+    int64_t feature = 0;
+    for (auto& column : encoding.columns) {
+      const auto values = column.features() == 0 ? torch::Tensor() : inputs.select(1, feature);
+      feature += column.features();
+      const bool has_value = column.type == ColumnType::kNumber || column.type == ColumnType::kBoolean ||
+                             (column.type == ColumnType::kDate && column.has_date);
+      if (column.type == ColumnType::kDate && column.marks_missing && !column.has_date) values.nan_to_num_(0.0);
+      if (!has_value) continue;
+      const auto there = values.masked_select(values.isfinite());
+      column.fill = there.numel() == 0 ? 0.0 : there.median().item<double>();
+      if (column.marks_missing)
+        values.copy_(torch::where(values.isnan(), torch::full_like(values, column.fill), values));
+      if (column.type == ColumnType::kNumber) column.summary += fmt::format(", median {:.6g}", column.fill);
+    }
+  }
+
+  void add_label(const DelimitedRows& rows) {
+    const auto label = rows.values()[label_];
+    const auto found = label_numbers_.find(std::string(label));
+    if (found != label_numbers_.end()) {
+      labels_.push_back(found->second);
+      return;
+    }
+    if (!is_utf8(label)) throw DataError(fmt::format("{}: a label {}", rows.place(label_ + 1), kNotUtf8));
+    const auto number = static_cast<int32_t>(label_texts_.size());
+    label_numbers_.emplace(label, number);
+    label_texts_.emplace_back(label);
+    labels_.push_back(number);
+  }
+
+  void add_labels(Dataset& set) {
+    auto classes = classes_of(label_texts_);
+    set.labels = classes.labels.index_select(0, torch::tensor(labels_, torch::kInt32));
+    set.class_names = std::move(classes.names);
+    for (auto& name : set.class_names) name = printable(name);
+  }
+
+  OpenTable open_;
+  const TableOptions& options_;
+  std::string name_;
+  std::vector<std::string> names_;
+  char separator_ = ',';
+  size_t label_ = kNone;
+  int64_t rows_ = 0;
+  int64_t unlabelled_ = 0;
+  std::vector<EncodingRemark> examples_;  ///< one per column
+  std::unordered_map<std::string, int32_t> label_numbers_;
+  std::vector<std::string> label_texts_;
+  std::vector<int32_t> labels_;
 };
 
 }  // namespace
 
 Dataset read_table(const std::filesystem::path& path, const TableOptions& options) {
-  return read_table(*open_file(path), options);
+  return TableReader([&] { return open_file(path); }, options).read();
 }
 
-Dataset read_table(ByteStream& bytes, const TableOptions& options) {
-  CsvLines lines(bytes.name(), bytes.read_rest(kLargestTable));
-  auto names = read_names(lines);
-  const auto label = find_label(bytes.name(), names, options.label);
-  const auto columns = static_cast<int64_t>(names.size());
-  TableReader reader(lines, columns, label);
-  while (!lines.at_end()) reader.read_row(lines.next());
-  if (reader.rows == 0) throw DataError(fmt::format("{}: holds no rows after the names of the columns", bytes.name()));
-  if (label != kNone) names.erase(names.begin() + label);
-  if (names.empty()) throw DataError(fmt::format("{}: has no column beside the label", bytes.name()));
-
-  Dataset set{bytes.name(), torch::tensor(reader.numbers).view({reader.rows, -1}), {}, {}, std::move(names)};
-  if (label != kNone) {
-    auto classes = classes_of(reader.labels);
-    set.labels = std::move(classes.labels);
-    set.class_names = std::move(classes.names);
-  }
-  return set;
+Dataset read_table(const std::string& name, std::string_view text, const TableOptions& options) {
+  return TableReader([&] { return std::make_unique<MemoryStream>(name, text); }, options).read();
 }
 
 }  // namespace priornet

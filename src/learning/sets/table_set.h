@@ -1,6 +1,7 @@
 #pragma once
 
 #include <priornet/learning/dataset.h>
+#include <priornet/learning/table_encoding.h>
 #include <torch/types.h>
 
 #include <filesystem>
@@ -21,16 +22,22 @@ struct LabelClasses {
 LabelClasses classes_of(const std::vector<std::string>& texts);
 
 struct TableOptions {
-  std::string label;  ///< the name of the column that holds the labels; without one the set has no labels
+  std::string label;                          ///< the column that holds the labels; without one the set has no labels
+  std::vector<std::string> drop;              ///< columns that are left out
+  std::vector<std::string> categorical;       ///< columns whose values are names, though they look like numbers
+  std::vector<std::string> numeric;           ///< columns whose values are numbers; what is none of them is missing
+  const TableEncoding* encoding = nullptr;    ///< of a model; else one is found from the table
+  std::vector<std::string>* notes = nullptr;  ///< is told what was not as expected, in words
 };
 
-/// A CSV file (or .csv.gz) whose first line names the columns, each differently, in UTF-8. The label column may hold
-/// text or numbers: its distinct values become the classes, in the order of the numbers where all are finite numbers (1
-/// and 1.0 are one class), else in that of the text. The other columns hold finite numbers and become the inputs,
-/// float32 [N, D]. DataError that names file, line and column (from 1) where it is not that.
+/// A text table (delimited.h; .gz too) whose first line names the columns, each differently, in UTF-8. The label column
+/// may hold text or numbers: its distinct values become the classes, in the order of the numbers where all are finite
+/// numbers (1 and 1.0 are one class), else in that of the text; a row without a label is left out. The other columns
+/// become the inputs, float32 [N, D], as the encoding says. The file is read two times, or three, and never held as
+/// text. DataError that names file, line and column (from 1) where it is not that.
 Dataset read_table(const std::filesystem::path& path, const TableOptions& options = {});
 
-/// The same from a stream.
-Dataset read_table(ByteStream& bytes, const TableOptions& options = {});
+/// The same of a text in memory.
+Dataset read_table(const std::string& name, std::string_view text, const TableOptions& options = {});
 
 }  // namespace priornet

@@ -16,6 +16,7 @@ constexpr const char* kOptimiser = "optimiser.";
 constexpr const char* kSums = "sums";
 constexpr const char* kTrained = "trained.";  // the weights behind an average
 constexpr const char* kRestart = "restart";
+constexpr const char* kSinceBest = "since_best";
 
 // All tensors of a file, sharing memory with what they are of.
 std::vector<NamedTensor> tensors_of(const CheckpointedState& state) {
@@ -73,16 +74,24 @@ void write_checkpoint(const std::filesystem::path& path, const CheckpointedState
                      {"class_names", facts.class_names},
                      {"input_shape", fmt::format("[{}]", fmt::join(state.network.input_shape(), ", "))},
                      {"best", fmt::format("{}", facts.best)},
-                     {kRestart, std::to_string(facts.restart)}});
+                     {kRestart, std::to_string(facts.restart)},
+                     {kSinceBest, std::to_string(facts.since_best)}});
 }
 
 CheckpointFacts checkpoint_facts(const TensorFile& file) {
   if (const auto& version = text_of(file, "checkpoint"); version != kVersion)
     throw DataError(
         fmt::format("{}: is a checkpoint of version {}; this program reads version {}", file.path, version, kVersion));
-  return {number_of<int64_t>(file, "step"), text_of(file, "config"),
-          text_of(file, "class_names"),     number_of<double>(file, "best"),
-          text_of(file, "input_shape"),     file.metadata.contains(kRestart) ? number_of<int64_t>(file, kRestart) : 0};
+  const auto later = [&](const char* key) {  // than the first files
+    return file.metadata.contains(key) ? number_of<int64_t>(file, key) : 0;
+  };
+  return {number_of<int64_t>(file, "step"),
+          text_of(file, "config"),
+          text_of(file, "class_names"),
+          number_of<double>(file, "best"),
+          text_of(file, "input_shape"),
+          later(kRestart),
+          later(kSinceBest)};
 }
 
 void load_weights(const TensorFile& file, Classifier& network) { fill(file, weights_of(network)); }

@@ -21,9 +21,10 @@ struct CheckpointFacts {
   int64_t step = 0;         ///< steps done
   std::string config;       ///< as TOML
   std::string class_names;  ///< as a JSON list
-  double best = 0.0;        ///< the best validation error so far; above 1 if there is none yet
+  double best = 0.0;        ///< the smallest validation error so far, or NLL with training.patience
   std::string input_shape;  ///< of one input, as a JSON list; what is written is the network's
   int64_t restart = 0;      ///< how often the run began again from another seed
+  int64_t since_best = 0;   ///< epochs since `best`
 };
 
 /// What a checkpoint holds of a run. Where the weights are averaged, the network in the file is the average.

@@ -28,8 +28,11 @@ void visit_data(TrainConfig& config, ConfigFields& fields) {
   fields.maybe("calibration_share", config.calibration_share, [&](auto& value) {
     fields.number("calibration_share", value, share, "of its rows, kept back for priornet calibrate");
   });
+  fields.maybe("balance", config.balance, [&](auto& value) {
+    fields.number("balance", value, {0, 1}, "of rare classes: 1 for as much weight as any, 0 for that of their rows");
+  });
   fields.maybe("standardise", config.standardise, [&](auto& value) {
-    fields.flag("standardise", value, "rows of numbers: features to mean 0 and deviation 1");
+    fields.flag("standardise", value, "rows of numbers: features to one scale, tails drawn in");
   });
   for (auto [key, values] : {std::pair{"mean", &config.model.mean}, {"deviation", &config.model.deviation}})
     fields.maybe(key, *values, [&, key = key](auto& value) {
@@ -114,6 +117,9 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
   fields.maybe("restarts", config.restarts, [&](auto& value) {
     fields.whole("restarts", value, at_least(0), "from another seed, while the validation error is that of chance");
   });
+  fields.maybe("patience", config.patience, [&](auto& value) {
+    fields.whole("patience", value, at_least(1), "epochs without a smaller validation NLL, then the best one is kept");
+  });
   fields.whole("checkpoint_every", config.checkpoint_every, at_least(1), "epochs from one checkpoint to the next");
   fields.whole("keep_checkpoints", config.keep_checkpoints, at_least(1), "the last so many, and the best");
 }
@@ -126,6 +132,23 @@ std::string as_written_today(std::string_view toml) {
   } catch (const Error&) {
     return std::string(toml);
   }
+}
+
+// What a run that goes on may be told anew.
+bool may_change(std::string_view line) {
+  for (const std::string_view key : {"train", "epochs", "patience", "checkpoint_every", "keep_checkpoints"})
+    if (line.starts_with(key) && line.substr(key.size()).starts_with(" = ")) return true;
+  return false;
+}
+
+std::string what_stays(std::string_view toml) {
+  std::string lines;
+  while (!toml.empty()) {
+    const auto line = toml.substr(0, toml.find('\n'));
+    toml.remove_prefix(std::min(toml.size(), line.size() + 1));
+    if (!may_change(line)) lines.append(line).push_back('\n');
+  }
+  return lines;
 }
 
 // Without its comment.
@@ -167,6 +190,10 @@ TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& ov
           "data.validation and data.validation_share should not both be given");
   require(config.restarts.value_or(0) == 0 || !config.validation.empty() || config.validation_share.value_or(0.0) > 0.0,
           "training.restarts looks at the validation error: data.validation or data.validation_share should be given");
+  require(!config.patience || !config.validation.empty() || config.validation_share.value_or(0.0) > 0.0,
+          "training.patience looks at the validation NLL: data.validation or data.validation_share should be given");
+  require(!config.patience || !config.weight_average,
+          "training.patience keeps the weights of one epoch, training.weight_average those of many: not both");
   require(config.validation_share.value_or(0.0) + config.calibration_share.value_or(0.0) < 1.0,
           "data.validation_share and data.calibration_share should leave rows to learn from");
   return config;
@@ -177,9 +204,11 @@ std::string to_toml(const TrainConfig& config) {
   return to_toml([&](ConfigFields& fields) { visit_config(copy, fields); });
 }
 
-std::string first_difference(std::string_view file, std::string_view here) {
-  const auto rewritten = as_written_today(file);
+std::string first_difference(std::string_view file, std::string_view config) {
+  const auto rewritten = what_stays(as_written_today(file));
+  const auto wanted = what_stays(config);
   std::string_view there = rewritten;
+  std::string_view here = wanted;
   while (!there.empty() || !here.empty()) {
     const auto line_there = there.substr(0, there.find('\n'));
     const auto line_here = here.substr(0, here.find('\n'));

@@ -4,6 +4,7 @@
 #include <priornet/learning/dataset.h>
 #include <priornet/learning/factor_analysis.h>
 #include <priornet/learning/load_set.h>
+#include <priornet/learning/training_sets.h>
 #include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
@@ -226,7 +227,8 @@ class FactorRows final : public OutsideSource {
   FactorRows(const SettingValues& settings, const OutsideContext& context)
       : settings_(settings),
         model_(fitted(context.train.inputs.to(context.device), settings_, context)),
-        seed_(context.seed) {}
+        seed_(context.seed),
+        tails_drawn_in_(context.tails_drawn_in) {}
 
   torch::Tensor batch(const OutsideBatch& batch) override {
     const auto seed = seed_of_step(seed_, batch.step);
@@ -238,6 +240,7 @@ class FactorRows final : public OutsideSource {
     auto farther = torch::exp(std::log(kFarthest) * torch::rand({batch.whole, 1}, generator)).to(rows.device());
     farther.slice(0, 0, batch.whole, 2).fill_(1.0);
     rows = model_.mean + (rows - model_.mean) * farther;
+    if (tails_drawn_in_) rows = draw_in_tails(rows);
     return rows.narrow(0, batch.first, batch.count);
   }
 
@@ -245,6 +248,7 @@ class FactorRows final : public OutsideSource {
   FactorSettings settings_;
   FactorAnalysis model_;
   uint64_t seed_;
+  bool tails_drawn_in_;
 };
 
 OutlierSourceInfo factor_analysis_source() {

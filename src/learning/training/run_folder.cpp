@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 
 #include "learning/base/file_io.h"
+#include "learning/training/metric_files.h"
 
 namespace priornet {
 namespace {
@@ -39,8 +41,10 @@ std::vector<std::filesystem::path> parts_of_run(const std::filesystem::path& fol
   std::error_code none_yet;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none_yet)) {
     const auto name = entry.path().filename().string();
-    if (name == "config.toml" || name == "metrics.jsonl" || name == "checkpoints" || name == "scores" ||
-        name == "evaluation" || name == "network.pt" || name == "left-out.csv" || name.starts_with("member-"))
+    const bool is_metrics = std::any_of(kMetricFormats.begin(), kMetricFormats.end(),
+                                        [&](const MetricFormat& format) { return name == format.file; });
+    if (is_metrics || name == "config.toml" || name == "checkpoints" || name == "scores" || name == "evaluation" ||
+        name == "network.pt" || name == "left-out.csv" || name.starts_with("member-"))
       parts.push_back(entry.path());
   }
   return parts;
@@ -129,27 +133,41 @@ void RunFolder::remove_checkpoints() const {
 }
 
 void RunFolder::cut_metrics(int64_t epoch) const {
-  if (!std::filesystem::exists(metrics())) return;
-  const auto text = InputFile(metrics()).read_rest();
-  size_t end = 0;
-  for (int64_t line = 1; line < epoch && end < text.size(); ++line) {
-    const auto next = text.find('\n', end);
-    if (next == std::string::npos) break;  // a line that was never finished
-    end = next + 1;
+  for (const auto& format : kMetricFormats) {
+    const auto path = path_ / format.file;
+    if (!std::filesystem::exists(path)) continue;
+    const auto text = InputFile(path).read_rest();
+    // Another run's first epoch may have other columns: nothing of the start is left for it.
+    const auto pieces = epoch == 1 ? 0 : epoch - 1 + (format.start == nullptr ? 0 : 1);
+    AtomicFile file(path);
+    file.write(std::string_view(text).substr(0, format.size(text, pieces)));
+    file.commit();
   }
-  AtomicFile file(metrics());
-  file.write(std::string_view(text).substr(0, end));
-  file.commit();
 }
 
-void RunFolder::add_metrics(const std::string& json) const {
-  const auto line = json + "\n";
-  const int descriptor = ::open(metrics().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+namespace {
+
+void append(const std::filesystem::path& path, const std::string& text) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   const bool written =
-      descriptor >= 0 && ::write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+      descriptor >= 0 && ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   const int error = errno;
   if (descriptor >= 0) ::close(descriptor);
-  if (!written) throw DataError(fmt::format("{}: cannot be written: {}", metrics().string(), std::strerror(error)));
+  if (!written) throw DataError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
+}
+
+}  // namespace
+
+void RunFolder::add_metrics(const std::string& json) const {
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  for (const auto& format : kMetricFormats) {
+    const auto path = path_ / format.file;
+    std::error_code not_there;
+    const auto size = std::filesystem::file_size(path, not_there);
+    const bool begins = not_there || size == 0;
+    append(path, (begins && format.start != nullptr ? format.start(json, now.count()) : std::string()) +
+                     format.piece(json, now.count()));
+  }
 }
 
 RunLock::RunLock(const RunFolder& folder)

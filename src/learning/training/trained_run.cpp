@@ -82,8 +82,8 @@ bool TrainedRun::gives_dirichlet() const { return method_info(config.method.name
 
 void refuse_torchscript(const std::filesystem::path& path) {
   throw DataError(fmt::format(
-      "{}: holds a TorchScript network, a program that runs when it is asked: give --allow-torchscript if you "
-      "trust whoever made it",
+      "{}: holds a TorchScript network, a program that runs when it is asked: give --allow-torchscript (in Python "
+      "allow_torchscript=True) if you trust whoever made it",
       path.string()));
 }
 
@@ -160,8 +160,10 @@ void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Dev
     network->eval();
     if (train.has_images()) to_channels_last(*network);
   }
-  run->split.mean = run->split.mean.defined() ? run->split.mean.to(device) : run->split.mean;
-  run->split.deviation = run->split.deviation.defined() ? run->split.deviation.to(device) : run->split.deviation;
+  if (auto& scale = run->split.scale; scale.defined()) {
+    scale.mean = scale.mean.to(device);
+    scale.deviation = scale.deviation.to(device);
+  }
   sets.teacher = [run, bfloat16 = config.precision == Precision::kBFloat16](const torch::Tensor& inputs) {
     const torch::NoGradGuard no_gradient;
     const Autocast autocast(bfloat16);

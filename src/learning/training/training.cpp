@@ -96,7 +96,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kOutsideValidation = 1000;  // images
-constexpr double kNoneYet = 2.0;              // above any error rate
+constexpr double kNoneYet = 1e300;            // above any error or NLL
 
 /// Thrown by a run that is to begin again from another seed.
 struct NoBetterThanChance {
@@ -137,7 +137,7 @@ class Run {
              [this] {
                if (average_) average_->update();
              },
-             config.freeze, sets.teacher})) {
+             config.freeze, sets.teacher, class_weights()})) {
     if (config.weight_average) average_.emplace(*network_, parameters_, *config.weight_average);
     // What the loss would refuse, it should refuse before an older run is removed.
     const auto classes = network_->classes();
@@ -155,7 +155,9 @@ class Run {
     const auto steps = batches_.steps_per_epoch();
     TrainingProgress shown(progress_, {config_.epochs, steps, inputs_per_step(), facts_.step,
                                        sets_.train.has_images() ? "images" : "rows"});
-    for (auto epoch = facts_.step / steps; epoch < config_.epochs; ++epoch) train_epoch(epoch, shown);
+    auto epoch = facts_.step / steps;
+    for (; epoch < config_.epochs && !is_out_of_patience(); ++epoch) train_epoch(epoch, shown);
+    if (epoch < config_.epochs && options_.on_patience) options_.on_patience(epoch - facts_.since_best);
     if (average_) average_->exchange();
     processes_.finish(*network_);
     return network_;
@@ -187,7 +189,17 @@ class Run {
   std::unique_ptr<OutsideSource> make_outside_source() const {
     if (!method_info(config_.method.name).needs_outside || config_.outside_batch == 0) return nullptr;
     return make_outside(config_.outside, {sets_.train, options_.device, derive_seed(seed_, "outside"), progress_,
-                                          processes_.broadcast()});
+                                          processes_.broadcast(), sets_.split.scale.drawn_in});
+  }
+
+  // A row of class c counts N_c^-balance times, scaled so that the mean over the rows is 1.
+  torch::Tensor class_weights() const {
+    const auto balance = config_.balance.value_or(0.0);
+    if (balance == 0.0) return {};
+    const auto counts = class_counts(sets_.train).to(torch::kFloat64).clamp_min(1.0);
+    auto weights = counts.pow(-balance);
+    weights /= (weights * counts).sum() / counts.sum();  // a row's weight is 1 on average
+    return weights.to(torch::kFloat32).to(options_.device);
   }
 
   TrainingBatchesOptions batch_options() const {
@@ -199,6 +211,15 @@ class Run {
             processes_.share(),
             sets_.train.has_images(),
             config_.precision == Precision::kBFloat16};
+  }
+
+  bool is_out_of_patience() const { return config_.patience && processes_.any(facts_.since_best >= *config_.patience); }
+
+  // With patience, what is kept is the network of the best epoch; the last checkpoint, which everybody opens, holds it.
+  void keep_best() {
+    if (facts_.since_best == 0) return;
+    load_weights(read_tensor_file(folder_.best()), *network_);
+    write(folder_.checkpoint(facts_.step));
   }
 
   int64_t inputs_per_step() const { return config_.batch + (outside_ ? config_.outside_batch : 0); }
@@ -302,15 +323,21 @@ class Run {
     report.validation = validation();
     step_->sums().zero_();
     if (report.validation) look_for_chance(epoch + 1, report.validation->error);
-    const bool best = report.validation && report.validation->error < facts_.best;
-    if (best) facts_.best = report.validation->error;
+    const bool best = report.validation && watched(*report.validation) < facts_.best;
+    if (best) facts_.best = watched(*report.validation);
+    facts_.since_best = best || !report.validation ? 0 : facts_.since_best + 1;
     folder_.add_metrics(to_json(report));
     const auto done = epoch + 1;
     // Before the checkpoint, which knows it: whoever goes on from there does not write it again.
     if (best) write(folder_.best());
     if (done % config_.checkpoint_every == 0 || done == config_.epochs) write(folder_.checkpoint(facts_.step));
+    if (config_.patience && (done == config_.epochs || facts_.since_best >= *config_.patience)) keep_best();
     folder_.keep_last(config_.keep_checkpoints);
     if (options_.on_epoch) options_.on_epoch(report);
+  }
+
+  double watched(const Validation& validation) const {
+    return config_.patience ? validation.log_likelihood_loss : validation.error;
   }
 
   void look_for_chance(int64_t epoch, double error) {
@@ -371,11 +398,25 @@ int64_t restarts_so_far(const RunFolder& folder, const TrainerOptions& options) 
   return newest.step ? checkpoint_facts(read_tensor_file(folder.checkpoint(*newest.step))).restart : 0;
 }
 
+// A set that was moved is known by its rows, where the run noted them.
+void check_same_data(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder) {
+  if (!std::filesystem::exists(folder.config())) return;
+  TrainConfig before;  // as it stands there: of sets in memory it may lack what read_config wants
+  read_toml(folder.config(), {}, [&](ConfigFields& fields) { visit_config(before, fields); });
+  if (before.train == config.train) return;
+  auto content = read_training_split(folder.path()).content;
+  if (content.empty()) content = read_training_split(folder.path().parent_path()).content;  // of a member's run
+  if (content.empty() || content != sets.split.content)
+    throw DataError(fmt::format("{}: was begun with {}, and {} cannot be shown to hold the same rows",
+                                folder.path().string(), before.train, config.train));
+}
+
 std::shared_ptr<Classifier> trained(const TrainConfig& config, TrainingSets sets, const RunFolder& folder,
                                     const TrainerOptions& options, Progress& progress) {
   add_teacher(sets, config, options.device);
   std::optional<RunLock> lock;
   if (options.processes == nullptr || options.processes->is_first()) lock.emplace(folder);
+  if (options.resume) check_same_data(config, sets, folder);
   folder.check_config(to_toml(config));
   auto attempt = options;
   auto restart = restarts_so_far(folder, options);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <priornet/learning/dataset.h>
 #include <priornet/learning/load_set.h>
+#include <priornet/learning/table_encoding.h>
 #include <priornet/learning/tensor_file.h>
 #include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>
@@ -17,8 +18,56 @@
 
 namespace priornet {
 
-torch::Tensor standardised_rows(const torch::Tensor& rows, const torch::Tensor& mean, const torch::Tensor& deviation) {
-  return ((rows - mean) / deviation).clamp(-kFarthestDeviations, kFarthestDeviations);
+torch::Tensor draw_in_tails(const torch::Tensor& distances) {
+  const auto limited = distances.clamp(-kFarthestDeviations, kFarthestDeviations);
+  const auto size = limited.abs();
+  const auto tail = (size - kTailsBegin).clamp_min_(0.0).log1p_().add_(kTailsBegin).mul_(limited.sign());
+  return torch::where(size > kTailsBegin, tail, limited);
+}
+
+torch::Tensor FeatureScale::applied(const torch::Tensor& inputs) const {
+  if (!defined() || inputs.dim() != 2) return inputs;
+  constexpr int64_t kPiece = 1 << 16;  // rows, so that a large table is not in memory three times
+  const auto centre = mean.to(inputs.device());
+  const auto width = deviation.to(inputs.device());
+  auto result = torch::empty_like(inputs);
+  for (int64_t first = 0; first < inputs.size(0); first += kPiece) {
+    const auto count = std::min(kPiece, inputs.size(0) - first);
+    auto scaled = (inputs.narrow(0, first, count) - centre).div_(width);
+    result.narrow(0, first, count)
+        .copy_(drawn_in ? draw_in_tails(scaled) : scaled.clamp_(-kFarthestDeviations, kFarthestDeviations));
+  }
+  return result;
+}
+
+FeatureScale measure_scale(const torch::Tensor& rows) {
+  constexpr int64_t kMostRows = 100'000;
+  constexpr double kQuartilesOfGaussian = 1.349;
+  const auto size = rows.size(0);
+  const auto looked_at =
+      size <= kMostRows
+          ? rows
+          : rows.index_select(
+                0, (torch::arange(kMostRows, torch::kInt64) * size).div(kMostRows, "floor").to(rows.device()));
+  FeatureScale scale{torch::empty({rows.size(1)}), torch::empty({rows.size(1)}), true};
+  for (int64_t feature = 0; feature < rows.size(1); ++feature) {
+    const auto values = std::get<0>(looked_at.select(1, feature).to(torch::kCPU).to(torch::kFloat64).sort());
+    const auto quantile = [&](double share) {
+      const auto last = static_cast<double>(values.size(0) - 1);
+      return values[static_cast<int64_t>(std::llround(share * last))].item<double>();
+    };
+    double centre = quantile(0.5);
+    double deviation = (quantile(0.75) - quantile(0.25)) / kQuartilesOfGaussian;
+    if (!(deviation > 0)) {
+      centre = values.mean().item<double>();
+      deviation = values.sub(centre).square().mean().sqrt().item<double>();
+    }
+    // What rounding leaves of a constant feature is no scale.
+    if (!(deviation > std::abs(centre) * 1e-6)) deviation = 1;
+    scale.mean[feature] = centre;
+    scale.deviation[feature] = deviation;
+  }
+  return scale;
 }
 
 namespace {
@@ -27,7 +76,7 @@ constexpr const char* kSplitFile = "preparation.safetensors";
 
 template <class P>  // of a TrainingSplit, to be written or read
 auto parts_of(P& split) {
-  return std::array{std::pair{"mean", &split.mean}, std::pair{"deviation", &split.deviation},
+  return std::array{std::pair{"mean", &split.scale.mean}, std::pair{"deviation", &split.scale.deviation},
                     std::pair{"validation_rows", &split.validation_rows},
                     std::pair{"calibration_rows", &split.calibration_rows}};
 }
@@ -35,22 +84,7 @@ auto parts_of(P& split) {
 }  // namespace
 
 bool TrainingSplit::empty() const {
-  return !mean.defined() && !validation_rows.defined() && !calibration_rows.defined() && feature_names.empty();
-}
-
-torch::Tensor TrainingSplit::standardised(const torch::Tensor& inputs) const {
-  if (!mean.defined() || inputs.dim() != 2) return inputs;
-  return standardised_rows(inputs, mean.to(inputs.device()), deviation.to(inputs.device()));
-}
-
-void measure_scale(TrainingSplit& split, const torch::Tensor& rows) {
-  const auto exact = rows.to(torch::kFloat64);
-  const auto mean = exact.mean(0);
-  const auto deviation = exact.sub(mean).square().mean(0).sqrt();
-  // What rounding leaves of a constant feature is no scale.
-  const auto varies = deviation > mean.abs() * 1e-6;
-  split.mean = mean.to(torch::kFloat32).to(torch::kCPU);
-  split.deviation = torch::where(varies, deviation, torch::ones_like(deviation)).to(torch::kFloat32).to(torch::kCPU);
+  return !scale.defined() && !validation_rows.defined() && !calibration_rows.defined() && feature_names.empty();
 }
 
 std::string training_content(const Dataset& set) {
@@ -72,10 +106,12 @@ void write_training_split(const std::filesystem::path& run, const TrainingSplit&
   std::vector<NamedTensor> tensors;
   for (const auto& [name, values] : parts_of(split))
     if (values->defined()) tensors.push_back({name, *values});
-  write_tensor_file(
-      path, tensors,
-      {{"features", nlohmann::json(split.feature_names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)},
-       {"content", split.content}});
+  std::map<std::string, std::string> texts = {
+      {"features", nlohmann::json(split.feature_names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)},
+      {"content", split.content}};
+  if (split.scale.drawn_in) texts["drawn_in"] = "yes";
+  if (split.encoding) texts["encoding"] = to_json(*split.encoding);
+  write_tensor_file(path, tensors, texts);
 }
 
 TrainingSplit read_training_split(const std::filesystem::path& run) {
@@ -93,7 +129,11 @@ TrainingSplit read_training_split(const std::filesystem::path& run) {
   }
   if (const auto content = file.metadata.find("content"); content != file.metadata.end())
     split.content = content->second;
-  const auto& [mean, deviation, validation, calibration, names, noted] = split;
+  split.scale.drawn_in = file.metadata.contains("drawn_in");
+  if (const auto encoding = file.metadata.find("encoding"); encoding != file.metadata.end())
+    split.encoding = std::make_shared<TableEncoding>(table_encoding_from_json(encoding->second, path.string()));
+  const auto& [mean, deviation, drawn_in] = split.scale;
+  const auto& names = split.feature_names;
   const bool sound =
       mean.defined() == deviation.defined() &&
       (!mean.defined() || (mean.scalar_type() == torch::kFloat32 && mean.dim() == 1 &&
@@ -101,7 +141,7 @@ TrainingSplit read_training_split(const std::filesystem::path& run) {
   if (!sound) throw DataError(path.string() + ": its mean and deviation should be one number per feature");
   if (mean.defined() && !names.empty() && names.size() != static_cast<size_t>(mean.size(0)))
     throw DataError(path.string() + ": its features should be as many as their means");
-  for (const auto& rows : {validation, calibration})
+  for (const auto& rows : {split.validation_rows, split.calibration_rows})
     if (rows.defined() && (rows.scalar_type() != torch::kInt64 || rows.dim() != 1))
       throw DataError(path.string() + ": its rows should be a list of whole numbers");
   return split;
@@ -166,7 +206,7 @@ void keep_back(TrainingSets& sets, const TrainConfig& config) {
 void standardise(TrainingSets& sets) {
   if (sets.train.has_images())
     throw ConfigError(fmt::format("data.standardise is for rows of numbers, and {} holds images", sets.train.name));
-  measure_scale(sets.split, sets.train.inputs);
+  sets.split.scale = measure_scale(sets.train.inputs);
   sets.train.inputs = sets.split.standardised(sets.train.inputs);
   if (sets.validation) sets.validation->inputs = sets.split.standardised(sets.validation->inputs);
 }
@@ -177,6 +217,7 @@ TrainingSets prepare_training_sets(const TrainConfig& config, Dataset train, std
   TrainingSets sets{std::move(train), {}, {}};
   if (!sets.train.has_labels()) throw DataError(fmt::format("{}: has no labels to learn from", sets.train.name));
   sets.split.feature_names = sets.train.feature_names;
+  sets.split.encoding = sets.train.encoding;
   keep_back(sets, config);
   if (validation) sets.validation = std::move(validation);
   if (config.standardise.value_or(false)) standardise(sets);
@@ -188,6 +229,7 @@ TrainingSets load_training_sets(const TrainConfig& config, Progress& progress) {
   load.progress = &progress;
   auto train = load_set(config.train, load);
   if (config.validation.empty()) return prepare_training_sets(config, std::move(train));
+  load.encoding = train.encoding;
   auto validation = load_set(config.validation, load);
   if (!validation.has_labels()) throw DataError(fmt::format("{}: has no labels to be held to", validation.name));
   validation.labels = labels_among(validation, train.class_names, train.name);
@@ -238,13 +280,19 @@ void choose_for_images(TrainConfig& config, const Dataset& set) {
 }
 
 void choose_for_rows(TrainConfig& config, const Dataset& set) {
+  // Of few rows, those that are learnt from count for more than what so few that are watched could tell.
+  constexpr int64_t kFewRows = 1000;
+  if (set.size() < kFewRows) config.validation_share.reset();
   config.standardise = true;
   config.model.name = "mlp";
   config.model.dense = {{64, 64}};
+  config.model.keep_dense = 0.8;
+  config.optimiser.name = "adamw";
+  config.optimiser.weight_decay = 0.3;
   config.outside.source = kFactorAnalysis;
   config.outside.settings["latent"] = static_cast<double>(std::min<int64_t>(20, set.inputs.size(1)));
   config.outside.settings["scale_low"] = 2.0;
-  config.outside.settings["scale_high"] = 25.0;
+  config.outside.settings["scale_high"] = 6.0;  // tails are drawn in: farther out lies what no row becomes
   config.epochs = std::clamp<int64_t>(1'000'000 / set.size(), 10, 200);
 }
 
@@ -277,7 +325,8 @@ TrainConfig config_for(const std::string& name, const Dataset& set) {
   else
     choose_for_rows(config, set);
   // At least eight steps per epoch, of what is left to learn from.
-  const auto rows = static_cast<double>(set.size()) * (1 - kHeldBack - *config.calibration_share);
+  const auto rows =
+      static_cast<double>(set.size()) * (1 - config.validation_share.value_or(0) - *config.calibration_share);
   config.batch = std::clamp<int64_t>(int64_t{1} << static_cast<int>(std::log2(rows / 8)), 2, 128);
   config.outside_batch = std::max<int64_t>(config.batch / 2, 1);
   config.optimiser.clip = 10.0;

@@ -64,6 +64,10 @@ void TrainingStep::learn_from(const TrainingBatch& batch) {
   auto targets = batch.targets;
   if (options_.teacher) targets.teacher = options_.teacher(batch.inputs);
   const auto [loss, gradient] = method_->loss(logits.detach(), targets, kSteepest);
+  if (options_.class_weights.defined()) {
+    const auto& labels = batch.targets.labels;
+    gradient.narrow(0, 0, labels.size(0)).mul_(options_.class_weights.index_select(0, labels).unsqueeze(1));
+  }
   logits.backward(gradient);
   if (options_.exchange) options_.exchange();
   optimiser_.step();

@@ -24,6 +24,7 @@ class TrainingStep {
     std::function<void()> updated = {};   ///< called after each update, where there is one; never waits for the device
     bool freeze = false;                  ///< the last layers alone learn; all else is as in evaluation
     Teacher teacher = {};                 ///< is asked about every batch, where there is one
+    torch::Tensor class_weights = {};     ///< [K] on the device: times what a row of the class teaches; or undefined
   };
 
   /// The fastest there is for where the network lies. All outlive the step.

@@ -3,6 +3,7 @@
 #include <priornet/learning/dataset.h>
 #include <priornet/learning/images.h>
 #include <priornet/learning/load_set.h>
+#include <priornet/learning/table_encoding.h>
 #include <priornet/uncertainty/errors.h>
 #include <unistd.h>
 
@@ -39,6 +40,8 @@ constexpr int64_t kMostClasses = 40;  // one line each; of more, only a summary
 constexpr int64_t kMostColumns = 40;
 
 std::string shape_of(const Dataset& set) {
+  if (set.encoding)
+    return fmt::format("{} columns that become {} numbers", set.encoding->columns.size(), set.inputs.size(1));
   if (!set.has_images()) return fmt::format("{} numbers a row", set.inputs.size(1));
   return fmt::format("{}x{} pixels, {}", set.inputs.size(2), set.inputs.size(3),
                      set.inputs.size(1) == 1   ? "grey"
@@ -70,6 +73,24 @@ std::string channels_as_text(const Dataset& set, const std::vector<ChannelStatis
   return text;
 }
 
+// The columns of the file, before they became numbers.
+std::string columns_as_text(const Dataset& set) {
+  Table table;
+  table.columns = {"column", "type", "missing", "numbers", "what it holds"};
+  size_t shown = 0;
+  for (const auto& column : set.encoding->columns) {
+    if (++shown > kMostColumns) break;
+    table.add(
+        {column.name, Cell(std::string(kColumnTypeNames[static_cast<size_t>(column.type)])),
+         Cell(fmt::format("{:.3g} %", 100.0 * static_cast<double>(column.missing) / static_cast<double>(set.size()))),
+         Cell(fmt::format("{}", column.features())), column.summary});
+  }
+  auto text = to_text(table);
+  if (set.encoding->columns.size() > kMostColumns)
+    text += fmt::format("and {} more columns\n", set.encoding->columns.size() - kMostColumns);
+  return text + "Another type: ,drop=COLUMN ,categorical=COLUMN or ,numeric=COLUMN behind the name; several as A|B\n";
+}
+
 std::string classes_as_text(const Dataset& set) {
   if (!set.has_labels()) return "no labels\n";
   const auto counts = class_counts(set);
@@ -88,8 +109,8 @@ std::string classes_as_text(const Dataset& set) {
 
 std::string as_text(const Dataset& set, const std::string& sheet) {
   return fmt::format("{}: {} rows, {}\n\n{}\n{}{}", set.name, set.size(), shape_of(set),
-                     channels_as_text(set, channel_statistics(set)), classes_as_text(set),
-                     sheet.empty() ? "" : fmt::format("\nContact sheet: {}\n", sheet));
+                     set.encoding ? columns_as_text(set) : channels_as_text(set, channel_statistics(set)),
+                     classes_as_text(set), sheet.empty() ? "" : fmt::format("\nContact sheet: {}\n", sheet));
 }
 
 std::string as_json(const Dataset& set, const std::string& sheet) {
@@ -102,6 +123,13 @@ std::string as_json(const Dataset& set, const std::string& sheet) {
                                 {"standard_deviation", statistics[c].standard_deviation / unit},
                                 {"minimum", statistics[c].minimum / unit},
                                 {"maximum", statistics[c].maximum / unit}});
+  if (set.encoding)
+    for (const auto& column : set.encoding->columns)
+      json["columns"].push_back({{"name", column.name},
+                                 {"type", kColumnTypeNames[static_cast<size_t>(column.type)]},
+                                 {"missing", column.missing},
+                                 {"numbers", column.features()},
+                                 {"holds", column.summary}});
   json["classes"] = nullptr;
   if (set.has_labels()) {
     json["classes"] = Json::array();
@@ -134,7 +162,10 @@ void run(const ShowOptions& options) {
   const auto name = parse_set_name(options.name);
   TerminalProgress progress;
   LoadOptions load{options.root.empty() ? data_root() : std::filesystem::path(options.root), true, &progress};
+  std::vector<std::string> notes;
+  load.notes = &notes;
   const auto set = load_set(name, load);
+  for (const auto& line : notes) note(line);
   if (!options.out.empty()) {
     if (!set.has_images())
       throw DataError(fmt::format("{}: holds rows of numbers; --out draws images alone", set.name));
@@ -162,10 +193,10 @@ void describe_data_show(Command& command) {
       "Modifiers, in the order given: invert, grey, rgb, size=N or size=HxW, pad=N, subset=N, first=N, last=N,\n"
       "repeat=N, classes=A|B, without=SET; and resample=nearest|bilinear|bicubic, antialias=on|off, "
       "grid=centres|corners, seed=N,\n"
-      "label=COLUMN.\n"
+      "and of tables label=COLUMN, drop=A|B, categorical=A|B, numeric=A|B.\n"
       "A path is whatever has a / or a . in it: a folder of class folders or of images, an archive of them, .csv, "
-      ".npy,\n"
-      ".npz, .mat, an IDX file.";
+      ".tsv,\n"
+      ".npy, .npz, .mat, an IDX file.";
   command.examples = {"priornet data show omniglot:evaluation,invert,size=28 --out omniglot.png"};
   command.run = [options](const Invocation&) { run(*options); };
 }
@@ -257,10 +288,12 @@ Dataset limited(const Dataset& set, int64_t limit) {
   return select(set, (torch::arange(limit, torch::kInt64) * set.size()).div(limit, "floor"));
 }
 
-Dataset loaded(const std::string& name, int64_t limit) {
+// A table's columns become numbers as those of `like` do, where that is one.
+Dataset loaded(const std::string& name, int64_t limit, const Dataset& like = {}) {
   TerminalProgress progress;
   LoadOptions options;
   options.progress = &progress;
+  options.encoding = like.encoding;
   return limited(load_set(name, options), limit);
 }
 
@@ -316,7 +349,7 @@ std::string as_text(const SetComparison& comparison) {
 
 void run(const CompareOptions& options) {
   const auto in = loaded(options.in, options.limit);
-  const auto out = loaded(options.out, options.limit);
+  const auto out = loaded(options.out, options.limit, in);
   const auto comparison =
       compare_sets(in, out,
                    {.fit = {.resampling = kResampling.at(options.resample), .antialias = !options.no_antialias},

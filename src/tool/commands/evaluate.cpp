@@ -5,6 +5,7 @@
 #include <priornet/learning/detector.h>
 #include <priornet/learning/inference.h>
 #include <priornet/learning/load_set.h>
+#include <priornet/learning/logits.h>
 #include <priornet/learning/odin.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measure_table.h>
@@ -19,6 +20,7 @@
 #include "learning/base/json_text.h"
 #include "learning/base/names.h"
 #include "tool/commands/device_option.h"
+#include "tool/commands/own_logits.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/experiments/experiment.h"
@@ -32,8 +34,11 @@ constexpr int64_t kOdinInputs = 1000;  // of each validation set
 
 struct Options {
   std::string run;
+  LogitsSource logits;
+  std::string report;
   std::string data;
   std::vector<std::string> ood;
+  std::vector<std::string> ood_features;
   std::string against;
   std::string checkpoint = "last";
   std::string device = "auto";
@@ -76,6 +81,7 @@ struct Sets {
   Dataset inside;
   std::vector<Dataset> outside;
   std::vector<std::string> names;
+  std::vector<std::string> notes;  ///< what in them was not as in training
 };
 
 // All of them before any work: a set that is missing should not cost hours.
@@ -85,6 +91,8 @@ Sets load_sets(const Options& options, const TrainedRun& run, Progress& progress
   Sets sets;
   sets.names = {options.data.empty() ? test_set_of(run, options.run) : options.data};
   sets.names.insert(sets.names.end(), options.ood.begin(), options.ood.end());
+  load.encoding = run.split.encoding;
+  load.notes = &sets.notes;
   sets.inside = load_set(sets.names[0], load);
   for (const auto& name : options.ood) sets.outside.push_back(load_set(name, load));
   return sets;
@@ -119,6 +127,23 @@ std::vector<std::string> detector_names(const Options& options, const TrainedRun
   return names;
 }
 
+// Those that are asked for: as the model file holds them, or else fitted.
+std::vector<NamedDetector> detectors_for(const Options& options, const ModelFile& model, Progress& progress) {
+  const auto held = [&](const std::string& name) {
+    return std::find_if(model.detectors.begin(), model.detectors.end(),
+                        [&](const NamedDetector& one) { return one.name == name; });
+  };
+  const auto names = detector_names(options, model.run);
+  std::vector<std::string> missing;
+  for (const auto& name : names)
+    if (held(name) == model.detectors.end()) missing.push_back(name);
+  auto fitted = fit_detectors(missing, model.run, progress);
+  std::vector<NamedDetector> detectors;
+  auto next = fitted.begin();
+  for (const auto& name : names) detectors.push_back(held(name) == model.detectors.end() ? *next++ : *held(name));
+  return detectors;
+}
+
 bool is_folder(const std::string& path) {
   std::error_code not_there;
   return !std::filesystem::is_regular_file(path, not_there);
@@ -127,15 +152,17 @@ bool is_folder(const std::string& path) {
 // A run's folder, or a model file made of one.
 ModelFile opened(const std::string& path, const OpenOptions& options) {
   auto model = is_folder(path) ? model_of_run(path, options) : open_model(path, options);
+  check_networks("evaluate", model);
   auto& split = model.run.split;
-  split.mean = model.preprocessing.mean;
-  split.deviation = model.preprocessing.deviation;
+  split.scale = model.preprocessing.scale;
   split.feature_names = model.preprocessing.feature_names;
+  split.encoding = model.preprocessing.encoding;
   return model;
 }
 
-EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Sets& sets, const Options& options,
+EvaluationReport evaluated(const std::string& folder, ModelFile& model, const Sets& sets, const Options& options,
                            Progress& progress) {
+  auto& run = model.run;
   EvaluationReport report;
   report.run = folder;
   report.method = run.config.method.name;
@@ -155,7 +182,7 @@ EvaluationReport evaluated(const std::string& folder, TrainedRun& run, const Set
     report.odin = chosen_odin(run, sets, evaluation, progress);
     evaluation.scoring.odin = report.odin->choice.settings;
   }
-  evaluation.scoring.detectors = fit_detectors(detector_names(options, run), run, progress);
+  evaluation.scoring.detectors = detectors_for(options, model, progress);
   report.evaluation = evaluate(run, sets.inside, sets.outside, evaluation, progress);
   return report;
 }
@@ -188,7 +215,90 @@ void write(const ModelReport& report, const std::string& path) {
   file.commit();
 }
 
+// What is said of the outputs of a network elsewhere.
+struct JudgedOutputs {
+  ScoredSet scored;
+  JudgedSet judged;
+  Dataset shown;  ///< rows of logits, in place of inputs
+};
+
+JudgedOutputs judged_outputs(const ModelFile& model, const OwnOutputs& outputs, const Options& options) {
+  const auto said = judged(model, outputs);
+  auto scores = scores_of_logits(outputs.logits, model.run.gives_dirichlet(), options.mu_theta_samples, options.seed);
+  for (const auto& [name, detector] : model.detectors) scores.columns.push_back({name, *said.score(name)});
+  const auto& logits = outputs.logits;
+  const auto rows = logits.dim() == 2 ? logits : logits.transpose(0, 1).flatten(1);
+  return {{outputs.name, std::move(scores)},
+          {outputs.name, said.probabilities, {}, said.decisions},
+          {outputs.name, rows.to(torch::kFloat32), {}, {}, {}}};
+}
+
+// A model without thresholds, that the logits would be of.
+ModelFile model_for(const LogitsSource& source, const OwnOutputs& outputs) {
+  auto model = model_of_logits(source, outputs, 0);
+  model.name = std::filesystem::path(outputs.name).stem().string();
+  return model;
+}
+
+// Of logits that another program computed; --ood names files of them.
+void run_logits(const Options& options, const Invocation& invocation) {
+  refuse_with_logits("--data", !options.data.empty());
+  refuse_with_logits("--dropout-samples", options.dropout_samples != 0);
+  refuse_with_logits("--odin", options.odin);
+  refuse_with_logits("--detectors", !options.detectors.empty());
+  refuse_with_logits("--noise", options.noise.has_value());
+  refuse_with_logits("--against", !options.against.empty());
+  refuse_with_logits("--checkpoint", options.checkpoint != "last");
+  if (options.logits.labels.empty()) throw Misuse("--logits: --labels should name the file of their labels");
+  if (!options.logits.features.empty() && options.run.empty())
+    throw Misuse("--features: the detectors of a model file look at them: name one that priornet calibrate made");
+  if (!options.ood_features.empty() && options.ood_features.size() != options.ood.size())
+    throw Misuse(fmt::format("--ood-features: there should be one file for each of --ood, {}, found {}",
+                             options.ood.size(), options.ood_features.size()));
+  const auto start = std::chrono::steady_clock::now();
+  auto source = options.logits;
+  std::optional<ModelFile> file;
+  if (!options.run.empty()) {
+    if (!source.kind.empty()) throw Misuse("--kind: the model file says what its logits are");
+    file = open_model(options.run);
+    source.kind = kind_of(*file);
+  }
+  const auto outputs = own_outputs(source);
+  const auto labels = read_labels(source.labels, outputs.rows(), outputs.classes());
+  const auto model = file ? *file : model_for(source, outputs);
+  const auto inside = judged_outputs(model, outputs, options);
+  std::vector<ScoredSet> outside;
+  EvaluationReport report;
+  ModelReport shown{model, report, inside.judged, {}};
+  shown.test.labels = labels;
+  std::vector<Dataset> outside_rows;
+  for (size_t s = 0; s < options.ood.size(); ++s) {
+    const auto features = options.ood_features.empty() ? "" : options.ood_features[s];
+    auto other = judged_outputs(model, other_outputs(source, options.ood[s], features), options);
+    outside.push_back(std::move(other.scored));
+    shown.foreign.push_back(std::move(other.judged));
+    outside_rows.push_back(std::move(other.shown));
+  }
+  report.run = !options.report.empty() ? options.report : file ? options.run : inside.scored.name;
+  report.method = source.kind;
+  report.members = model.own_logits ? model.own_logits->members : static_cast<int64_t>(model.run.members.size());
+  StoppableProgress progress;
+  report.evaluation = evaluate_scores(inside.scored, labels, outside, options.bootstrap, progress);
+  if (!options.report.empty() || file) {
+    auto record = describe_run();
+    record.command = invocation.command_line();
+    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    leave_evaluation(shown, {inside.shown, outside_rows}, record);
+    note(fmt::format("priornet report {} makes the page", shell_word(report.run)));
+  }
+  if (!options.out.empty()) write(shown, options.out);
+  print(options.json ? as_json(shown) : as_text(shown, to_text));
+}
+
 void run(const Options& options, const Invocation& invocation) {
+  if (options.run.empty() && options.logits.files.empty())
+    throw Misuse("should be given a RUN, or --logits of a network of your own");
+  if (!options.logits.files.empty()) return run_logits(options, invocation);
   const auto start = std::chrono::steady_clock::now();
   const auto device = chosen_device(options.device);
   const auto which = options.checkpoint == "best" ? WhichCheckpoint::kBest : WhichCheckpoint::kLast;
@@ -200,10 +310,11 @@ void run(const Options& options, const Invocation& invocation) {
   try {
     StoppableProgress progress;
     const auto sets = load_sets(options, model.run, progress);
-    auto report = evaluated(options.run, model.run, sets, options, progress);
+    for (const auto& line : sets.notes) note(line);
+    auto report = evaluated(options.run, model, sets, options, progress);
     if (other) {
       report.against = options.against;
-      const auto second = evaluated(options.against, other->run, sets, options, progress);
+      const auto second = evaluated(options.against, *other, sets, options, progress);
       report.comparison = compare_runs(report.evaluation, second.evaluation);
     }
     const EvaluatedSets judged{sets.inside, sets.outside};
@@ -227,8 +338,8 @@ void describe_evaluate(Command& command) {
   command.options = {
       {.name = "RUN",
        .to = &options->run,
-       .help = "The folder of a run, or of an ensemble of them; or a model file",
-       .required = true},
+       .help = "The folder of a run, or of an ensemble of them; or a model file. With --logits a model file that "
+               "judges such, or none"},
       {.name = "--ood",
        .to = &options->ood,
        .help = "Sets it should find unfamiliar: names, or paths; fitted to its inputs"},
@@ -245,7 +356,8 @@ void describe_evaluate(Command& command) {
        .help = "Also ODIN, its temperature and step chosen on validation inputs, never on a set named here"},
       {.name = "--detectors",
        .to = &options->detectors,
-       .help = "Also these detectors, fitted on the run's training set, from the same pass: names, or all"},
+       .help = "Also these detectors, fitted on the run's training set, from the same pass: names, or all; those that "
+               "a model file holds are taken from it"},
       {.name = "--noise",
        .to = &options->noise,
        .help = "Sigma of Gaussian noise on every input, in [-1, 1] units; else as the run was trained",
@@ -279,6 +391,16 @@ void describe_evaluate(Command& command) {
        .help = "Also write the result to this file: .json, .csv or .md",
        .endings = {".json", ".csv", ".md"}},
       {.name = "--json", .to = &options->json, .help = "Print JSON, fractions at full precision"}};
+  for (auto& option : logits_options(options->logits, "In place of --data, and --ood then names such files"))
+    command.options.push_back(std::move(option));
+  command.options.push_back({.name = "--ood-features",
+                             .to = &options->ood_features,
+                             .help = "Of each file of --ood the features, in their order",
+                             .needs = "--features"});
+  command.options.push_back({.name = "--report",
+                             .to = &options->report,
+                             .help = "Of --logits: leave what priornet report FOLDER shows in this folder",
+                             .needs = "--logits"});
   command.notes =
       "Of a model file that priornet calibrate wrote it also says what share of inputs is handed back, and why.\n"
       "Scores are kept in RUN/scores and computed once for the same weights, inputs and options; what priornet report "
@@ -286,7 +408,9 @@ void describe_evaluate(Command& command) {
   command.examples = {"priornet evaluate photos.priornet --data new-photos --ood other-photos",
                       "priornet evaluate runs/dpn --ood omniglot fashion-mnist:test --out dpn.json",
                       "priornet evaluate runs/dnn --ood omniglot --dropout-samples 20 --odin --against runs/dpn",
-                      "priornet evaluate runs/dpn --ood omniglot --detectors all"};
+                      "priornet evaluate runs/dpn --ood omniglot --detectors all",
+                      "priornet evaluate --logits test.npy --labels y.npy --kind softmax --ood other.npy",
+                      "priornet evaluate mine.priornet --logits test.npy --labels y.npy --ood other.npy"};
   command.computes = true;
   command.run = [options](const Invocation& invocation) {
     options->bootstrap.seed = options->seed;

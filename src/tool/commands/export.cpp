@@ -33,19 +33,6 @@ void set_dropout(ModelFile& model, const ExportOptions& options) {
   model.dropout_samples = *options.dropout_samples;
 }
 
-std::string type_name(torch::Dtype type) {
-  switch (type) {
-    case torch::kUInt8:
-      return "uint8";
-    case torch::kInt64:
-      return "int64";
-    case torch::kFloat32:
-      return "float32";
-    default:
-      return "float64";
-  }
-}
-
 std::string shape_text(const std::vector<int64_t>& shape) {
   std::string text;
   for (const auto size : shape) text += (text.empty() ? "" : ", ") + (size < 0 ? "N" : std::to_string(size));
@@ -57,7 +44,7 @@ std::string text_of(const ExportSignature& signature, const std::vector<std::str
   for (const auto& file : files)
     text += fmt::format("Written: {} ({:.1f} MB)\n", file, static_cast<double>(std::filesystem::file_size(file)) / 1e6);
   const auto line = [&](const char* what, const ExportSignature::Tensor& tensor) {
-    text += fmt::format("{:<8}{:<28}{:<9}{}\n", what, tensor.name, type_name(tensor.type), shape_text(tensor.shape));
+    text += fmt::format("{:<8}{:<28}{:<9}{}\n", what, tensor.name, tensor.type_name(), shape_text(tensor.shape));
   };
   line("input", signature.input);
   for (const auto& output : signature.outputs) line("output", output);
@@ -66,7 +53,7 @@ std::string text_of(const ExportSignature& signature, const std::vector<std::str
 
 std::string json_of(const ExportSignature& signature, const std::vector<std::string>& files) {
   const auto described = [](const ExportSignature::Tensor& tensor) {
-    return nlohmann::ordered_json{{"name", tensor.name}, {"type", type_name(tensor.type)}, {"shape", tensor.shape}};
+    return nlohmann::ordered_json{{"name", tensor.name}, {"type", tensor.type_name()}, {"shape", tensor.shape}};
   };
   nlohmann::ordered_json result = {{"written", files}, {"input", described(signature.input)}};
   for (const auto& output : signature.outputs) result["outputs"].push_back(described(output));

@@ -20,7 +20,7 @@ using Columns = std::vector<NamedTensor>;
 
 struct Options {
   std::vector<std::string> logits;
-  std::string kind = "dirichlet";
+  std::string kind;
   std::string array;
   std::string out;
   bool json = false;
@@ -35,8 +35,12 @@ Columns measured(const torch::Tensor& logits, const Options& options) {
   };
   if (options.kind == "softmax" && ensemble) refuse("[N, K] of one model (for [M, N, K] there is --kind ensemble)");
   if (options.kind == "ensemble" && !ensemble) refuse("[M, N, K], or a file [N, K] for each member");
-  return measure_columns(logits, options.kind == "dirichlet" ? LogitKind::kDirichlet : LogitKind::kSoftmax,
-                         options.estimate);
+  const bool dirichlet = options.kind.empty() || options.kind == "dirichlet";
+  auto columns = measure_columns(logits, dirichlet ? LogitKind::kDirichlet : LogitKind::kSoftmax, options.estimate);
+  if (dirichlet) return columns;  // the precision says the same
+  const auto energy = -torch::logsumexp(logits, -1);
+  columns.push_back({"energy", ensemble ? energy.mean(0) : energy});
+  return columns;
 }
 
 struct Summary {
@@ -78,6 +82,11 @@ void run(const Options& options) {
   // A name that cannot be written should not cost the wait.
   if (!options.out.empty()) format_of(options.out, {FileFormat::kCsv, FileFormat::kJson, FileFormat::kNpz});
   const auto logits = read_logits({options.logits.begin(), options.logits.end()}, {.array = options.array});
+  for (const auto& doubt : doubts_about_logits(logits)) warn(fmt::format("{}: {}", options.logits.front(), doubt));
+  if (options.kind.empty())
+    note(
+        "--kind was not given: the logits are taken for those of Dirichlets, alpha = exp(logits); those of a plain "
+        "classifier are --kind softmax");
   const auto columns = measured(logits, options);
   if (!options.out.empty()) {
     write_columns(options.out, columns);
@@ -96,16 +105,17 @@ void describe_measure(Command& command) {
   command.options = {
       {.name = "LOGITS",
        .to = &options->logits,
-       .help = "Logits as .npy, .npz or .csv: [N, K], or [M, N, K] for an ensemble; several files are its members",
+       .help = "Logits as .npy, .npz, .safetensors or .csv: [N, K], or [M, N, K] for an ensemble; several files are "
+               "its members",
        .required = true},
       {.name = "--kind",
        .to = &options->kind,
-       .help = "What the logits are: dirichlet (alpha = exp logits), softmax, or ensemble (of softmax members)",
-       .shows_default = true,
+       .help = "What the logits are: dirichlet (alpha = exp logits), softmax, or ensemble (of softmax members); if not "
+               "given, dirichlet is assumed, and said",
        .choices = {"dirichlet", "softmax", "ensemble"}},
       {.name = "--array",
        .to = &options->array,
-       .help = "The array of an .npz; else its only one, or the one called logits"},
+       .help = "The array of an .npz or .safetensors; else its only one, or the one called logits"},
       {.name = "--out",
        .to = &options->out,
        .help = "Write the measures here (.csv, .json or .npz) and print a summary; else print them as CSV"},

@@ -4,6 +4,7 @@
 #include <priornet/deploy/inputs.h>
 #include <priornet/deploy/model_file.h>
 #include <priornet/deploy/thresholds.h>
+#include <priornet/uncertainty/drift.h>
 #include <priornet/uncertainty/errors.h>
 
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include "learning/base/names.h"
 #include "learning/data/csv.h"
 #include "tool/commands/device_option.h"
+#include "tool/commands/own_logits.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 
@@ -70,6 +72,7 @@ std::string PredictionRows::row(const Input& input, const PlainPredictions& answ
   if (format_ == "jsonl") {
     auto json = start_of(input);
     json.update(prediction_json({model_.run.class_names, scores_}, answers, at));
+    if (!input.notes.empty()) json["notes"] = input.notes;
     return line(json);
   }
   const auto i = static_cast<size_t>(at);
@@ -109,11 +112,14 @@ namespace {
 struct PredictOptions {
   std::string model;
   std::vector<std::string> inputs;
+  LogitsSource logits;
   std::string format;
   std::string out;
   std::string device = "auto";
   bool allow_torchscript = false;
   int64_t batch = 250;
+  bool watch = false;
+  double drift_rate = 0.01;
 };
 
 // Where rows go: standard output, or a file, which is there when all of them are.
@@ -174,6 +180,8 @@ class RowSink {
 // Opening it would empty it, before it is read or for good.
 void check_out(const PredictOptions& options) {
   auto read = options.inputs;
+  read.insert(read.end(), options.logits.files.begin(), options.logits.files.end());
+  read.push_back(options.logits.features);
   read.push_back(options.model);
   for (const auto& path : read) {
     std::error_code not_there;
@@ -193,6 +201,40 @@ std::unique_ptr<InputSource> source_of(const std::string& name, const Predictor&
   if (name == "-") return stream_inputs(std::cin, "standard input", predictor);
   return open_inputs(name, predictor);
 }
+
+// Whether the inputs, in the order they come, stopped looking like the calibration set.
+class WatchedInputs {
+ public:
+  WatchedInputs(const PredictOptions& options, const ModelFile& model) {
+    if (!options.watch) return;
+    if (!model.points)
+      throw DataError(fmt::format("{}: was not calibrated: --watch knows nothing to compare with", options.model));
+    watch_.emplace(*model.points, options.drift_rate);
+  }
+
+  void add(const PlainPredictions& answers) {
+    if (!watch_) return;
+    for (size_t i = 0; i < answers.decisions.size(); ++i) {
+      const bool before = watch_->state().alarmed();
+      watch_->add(answers.decisions[i].p_value, answers.prediction[i]);
+      if (watch_->state().alarmed() && !before)
+        warn(
+            fmt::format("drift: by input {} the inputs had stopped looking like the calibration set; without drift "
+                        "such an alarm ever comes with a probability of at most {}",
+                        watch_->state().alarm_input, watch_->rate()));
+    }
+  }
+
+  void finish() const {
+    if (!watch_) return;
+    const auto& state = watch_->state();
+    note(fmt::format("drift: evidence {:.3g} after {} inputs, {:.3g} at its largest; {:.3g} is an alarm", state.value,
+                     state.inputs, state.largest, 1 / watch_->rate()));
+  }
+
+ private:
+  std::optional<DriftWatch> watch_;
+};
 
 // What is said of the inputs without an error. Where the network has no answer to one, each is asked alone, and that
 // one gets an error.
@@ -218,8 +260,10 @@ PlainPredictions answers_to(std::vector<Input>& waiting, Predictor& predictor) {
 }
 
 // Predicts what has gathered, in its order, and empties it.
-int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const PredictionRows& rows, RowSink& sink) {
+int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const PredictionRows& rows, RowSink& sink,
+              WatchedInputs& watched) {
   const auto answers = answers_to(waiting, predictor);
+  watched.add(answers);
   std::string text;
   int64_t at = 0;
   for (const auto& input : waiting) text += input.error.empty() ? rows.row(input, answers, at++) : rows.error(input);
@@ -254,12 +298,63 @@ class PredictionProgress {
   TerminalProgress shown_;
 };
 
+// What was not as in training: the first of them in words, the others counted. Formats for machines have all of them.
+class RowNotes {
+ public:
+  void add(const Input& input) {
+    if (input.notes.empty()) return;
+    ++rows_;
+    for (const auto& one : input.notes)
+      if (shown_.size() < kShown) shown_.push_back(fmt::format("{}: {}", place_of(input), one));
+  }
+
+  void say() const {
+    for (const auto& line : shown_) note(line);
+    if (rows_ > static_cast<int64_t>(shown_.size()))
+      note(fmt::format("{} rows held values that were not as in training; --format jsonl says which", rows_));
+  }
+
+ private:
+  static constexpr size_t kShown = 5;
+  int64_t rows_ = 0;
+  std::vector<std::string> shown_;
+};
+
+// Verdicts on logits that another program computed; the model may have a network or none.
+void run_logits(const PredictOptions& options, const std::string& format) {
+  OpenOptions open(torch::kCPU);
+  open.allow_torchscript = options.allow_torchscript;
+  const auto model = open_model(options.model, open);
+  auto source = options.logits;
+  source.kind = kind_of(model);
+  const auto outputs = own_outputs(source);
+  const auto answers = plain_predictions(judged(model, outputs));
+  WatchedInputs watched(options, model);
+  watched.add(answers);
+  const PredictionRows rows(model, format);
+  RowSink sink(options.out);
+  sink.write(rows.header());
+  Input input;
+  input.name = outputs.name;
+  for (int64_t row = 0; row < answers.rows; ++row) {
+    input.row = row;
+    sink.write(rows.row(input, answers, row));
+  }
+  sink.finish();
+  watched.finish();
+  if (!options.out.empty()) note(fmt::format("{} predictions written to {}", answers.rows, options.out));
+}
+
 void run(const PredictOptions& options) {
   check_out(options);
+  if (options.inputs.empty() == options.logits.files.empty())
+    throw Misuse("should be given INPUTs, or --logits of a network of your own");
   const auto format = format_for(options);
+  if (!options.logits.files.empty()) return run_logits(options, format);
   OpenOptions open(chosen_device(options.device));
   open.allow_torchscript = options.allow_torchscript;
   Predictor predictor(open_model(options.model, open));
+  WatchedInputs watched(options, predictor.model());
   const PredictionRows rows(predictor.model(), format);
   RowSink sink(options.out);
   sink.write(rows.header());
@@ -268,20 +363,24 @@ void run(const PredictOptions& options) {
   std::vector<Input> waiting;
   int64_t count = 0;
   int64_t failed = 0;
+  RowNotes notes;
   for (size_t i = 0; i < options.inputs.size(); ++i) {
     const auto source = source_of(options.inputs[i], predictor);
     while (auto input = source->next()) {
       if (signal.caught()) throw Stopped();
       ++count;
+      notes.add(*input);
       waiting.push_back(std::move(*input));
       if (static_cast<int64_t>(waiting.size()) < options.batch) continue;
-      failed += flush(waiting, predictor, rows, sink);
+      failed += flush(waiting, predictor, rows, sink, watched);
       progress.report(static_cast<double>(i) + source->share(), count);
     }
   }
-  failed += flush(waiting, predictor, rows, sink);
+  failed += flush(waiting, predictor, rows, sink, watched);
   progress.report(static_cast<double>(options.inputs.size()), count);
   sink.finish();
+  watched.finish();
+  notes.say();
   if (!options.out.empty()) note(fmt::format("{} predictions written to {}", count - failed, options.out));
   if (failed > 0) throw DataError(fmt::format("{} of {} inputs could not be read", failed, count));
 }
@@ -290,33 +389,45 @@ void run(const PredictOptions& options) {
 
 void describe_predict(Command& command) {
   const auto options = std::make_shared<PredictOptions>();
-  command.options = {{.name = "MODEL",
-                      .to = &options->model,
-                      .help = "A model file; or a run's folder, which gives no verdicts",
-                      .required = true,
-                      .exists = Exists::kPath},
-                     {.name = "INPUT",
-                      .to = &options->inputs,
-                      .help = "Images, folders of them, .csv, .npy; - is standard input (CSV, .npy or one image)",
-                      .required = true},
-                     {.name = "--format",
-                      .to = &options->format,
-                      .help = "table, csv or jsonl; by default as --out ends, else a table",
-                      .choices = {"table", "csv", "jsonl"}},
-                     {.name = "--out",
-                      .to = &options->out,
-                      .help = "Write to this file, not to standard output: .csv, .jsonl or .txt (a table)"},
-                     {.name = "--batch",
-                      .to = &options->batch,
-                      .help = "Inputs at a time",
-                      .shows_default = true,
-                      .range = whole_range(1, 1'000'000)},
-                     device_option(options->device, "Where to compute"),
-                     torchscript_option(options->allow_torchscript)};
+  command.options = {
+      {.name = "MODEL",
+       .to = &options->model,
+       .help = "A model file; or a run's folder, which gives no verdicts",
+       .required = true,
+       .exists = Exists::kPath},
+      {.name = "INPUT",
+       .to = &options->inputs,
+       .help = "Images, folders of them, .csv, .tsv (.gz too), .npy; - is standard input (a table, .npy or one image)"},
+      {.name = "--format",
+       .to = &options->format,
+       .help = "table, csv or jsonl; by default as --out ends, else a table",
+       .choices = {"table", "csv", "jsonl"}},
+      {.name = "--out",
+       .to = &options->out,
+       .help = "Write to this file, not to standard output: .csv, .jsonl or .txt (a table)"},
+      {.name = "--batch",
+       .to = &options->batch,
+       .help = "Inputs at a time",
+       .shows_default = true,
+       .range = whole_range(1, 1'000'000)},
+      {.name = "--watch",
+       .to = &options->watch,
+       .help = "Say when the inputs, in their order, stop looking like the calibration set"},
+      {.name = "--drift-rate",
+       .to = &options->drift_rate,
+       .help = "How likely that alarm may ever be false",
+       .shows_default = true,
+       .range = real_range(1e-9, 0.5),
+       .needs = "--watch"},
+      device_option(options->device, "Where to compute"),
+      torchscript_option(options->allow_torchscript)};
+  for (auto& option : unlabelled_logits_options(options->logits, "In place of INPUT"))
+    command.options.push_back(std::move(option));
   command.notes =
       "An input that cannot be read gives a row with its error; the others go on, and the exit status is 1\n"
       "(docs/deploy.md).";
   command.examples = {"priornet predict photos.priornet new/ one.jpg",
+                      "priornet predict mine.priornet --logits new.npy",
                       "curl -s URL | priornet predict photos.priornet - --format jsonl"};
   command.computes = true;
   command.run = [options](const Invocation&) {

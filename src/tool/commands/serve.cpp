@@ -45,6 +45,7 @@ struct ServeOptions {
   std::string error_log = "-";
   std::string device = "auto";
   bool allow_torchscript = false;
+  double drift_rate = 0.01;
 };
 
 std::string token_of(const ServeOptions& options) {
@@ -60,7 +61,7 @@ std::vector<serving::ServedModel> load_models(const ServeOptions& options) {
   open.allow_torchscript = options.allow_torchscript;
   std::vector<serving::ServedModel> models;
   for (const auto& path : options.models) {
-    models.push_back(serving::served_model(std::make_shared<Predictor>(open_model(path, open))));
+    models.push_back(serving::served_model(std::make_shared<Predictor>(open_model(path, open)), options.drift_rate));
   }
   return models;
 }
@@ -345,6 +346,11 @@ void describe_serve(Command& command) {
        .help = "File to add one line of JSON to per answer of 5xx and per event; - is standard error",
        .shows_default = true},
       device_option(options->device, "Where to compute"),
+      {.name = "--drift-rate",
+       .to = &options->drift_rate,
+       .help = "How likely the alarm of drift may ever be false",
+       .shows_default = true,
+       .range = real_range(1e-9, 0.5)},
       torchscript_option(options->allow_torchscript)};
   command.notes =
       "Speaks the Open Inference Protocol v2 under /v2, takes an image file at /predict, counts at /metrics, and "

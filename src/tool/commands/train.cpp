@@ -150,7 +150,10 @@ TrainConfig config_of(const TrainOptions& options) {
   LoadOptions load;
   load.progress = &progress;
   load.strict = options.strict;
+  std::vector<std::string> notes;
+  load.notes = &notes;
   auto config = config_for_photos(options.data, load);
+  for (const auto& line : notes) note(line);
   if (!options.ood.empty()) config.outside.source = options.ood;
   if (!options.model.empty() && options.model != config.model.name) {
     const auto name = config.model.name;
@@ -281,6 +284,9 @@ void run(const TrainOptions& options) {
   };
   ensemble.trainer.on_restart = [&](const Restart& restart) { note(to_text(restart)); };
   ensemble.trainer.on_damaged = [&](const std::string& what) { note(what); };
+  ensemble.trainer.on_patience = [&](int64_t epoch) {
+    if (speaks) note(fmt::format("the validation NLL no longer falls: the network of epoch {} is kept", epoch));
+  };
   ensemble.on_member = [&](int64_t member) {
     if (speaks) note(fmt::format("member {} of {}", member, config.members));
   };

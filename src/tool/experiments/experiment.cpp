@@ -13,10 +13,7 @@
 #include "tool/experiments/openood_benchmark.h"
 #include "tool/experiments/reasons.h"
 #include "tool/experiments/synthetic.h"
-#include "tool/report/evaluation_curves.h"
-#include "tool/report/evaluation_tables.h"
-#include "tool/report/example_inputs.h"
-#include "tool/report/image_sheets.h"
+#include "tool/report/evaluation_results.h"
 #include "tool/report/page.h"
 #include "tool/report/table.h"
 
@@ -43,20 +40,6 @@ TrainConfig recipe(std::string_view name, const std::vector<std::string>& overri
   throw ConfigError(fmt::format("there is no {}", path));
 }
 
-OutputFolder::OutputFolder(std::filesystem::path path) : path_(std::move(path)) {
-  std::error_code error;
-  std::filesystem::create_directories(path_, error);
-  if (error) throw DataError(fmt::format("{}: cannot be made: {}", path_.string(), error.message()));
-  const AtomicFile probe(path_ / "results.json");  // never committed: leaves nothing behind
-}
-
-void OutputFolder::write(std::string_view name, std::string_view bytes) {
-  AtomicFile file(path_ / name);
-  file.write(bytes);
-  file.commit();
-  files_.push_back(path_ / name);
-}
-
 void write_report(OutputFolder& out) {
   const auto results = read_results(out.path());
   out.write("table.md", to_markdown(results));
@@ -64,46 +47,10 @@ void write_report(OutputFolder& out) {
   out.write("report.html", report_page({results}));
 }
 
-namespace {
-
-using EvaluationJson = nlohmann::ordered_json;
-
-std::string results_json(const ModelReport& shown, const RunRecord& record) {
-  const auto& report = shown.report;
-  EvaluationJson json = {{"experiment", "evaluation"},         {"title", shown.model.name},
-                         {"lead", description(shown)},         {"summary", summary_json(shown)},
-                         {"tables", EvaluationJson::array()},  {"trivial", EvaluationJson::array()},
-                         {"run", parse_json(to_json(record))}, {"evaluation", parse_json(to_json(report))}};
-  for (const auto& table : evaluation_tables(report)) json["tables"].push_back(parse_json(store_table(table)));
-  for (const auto& set : report.evaluation.outside)
-    json["trivial"].push_back(
-        {{"set", short_set_name(set.name)}, {"statistic", set.trivial.name}, {"auroc", set.trivial.auroc}});
-  return json_text(json, 2) + "\n";
-}
-
-std::string drawn_curves(const EvaluationReport& report) {
-  DrawnSets sets{report.evaluation.scoring.seed, short_set_name(report.evaluation.inside.name), {}};
-  for (const auto& set : report.evaluation.outside) sets.outside.push_back(short_set_name(set.name));
-  return curves_json(sets, {{report.method, report.evaluation.scoring.noise, report.run, &report.evaluation}});
-}
-
-std::string drawn_images(const EvaluationReport& report, const EvaluatedSets& sets) {
-  const auto& evaluation = report.evaluation;
-  std::vector<CertaintySet> drawn{{short_set_name(evaluation.inside.name), &sets.inside, &evaluation.inside_scores}};
-  for (size_t s = 0; s < sets.outside.size(); ++s)
-    drawn.push_back({short_set_name(evaluation.outside[s].name), &sets.outside[s], &evaluation.outside_scores[s]});
-  return certainty_json(drawn, {.seed = evaluation.scoring.seed, .model = report.method});
-}
-
-}  // namespace
-
 void leave_evaluation(const ModelReport& report, const EvaluatedSets& sets, const RunRecord& record) {
   try {
     OutputFolder out(evaluation_folder(report.report.run));
-    out.write("results.json", results_json(report, record));
-    out.write("curves.json", drawn_curves(report.report));
-    out.write("examples.json", json_text(examples_json(report, sets)) + "\n");
-    if (sets.inside.has_images()) out.write("images.json", drawn_images(report.report, sets));
+    write_evaluation(out, report, sets, record);
   } catch (const DataError&) {
   }
 }

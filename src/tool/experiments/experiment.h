@@ -17,6 +17,7 @@
 
 #include "learning/base/run_record.h"
 #include "tool/report/model_report.h"
+#include "tool/report/results_folder.h"
 #include "tool/report/table.h"
 
 // The configurations of the folder configs/, built in: an installed tool needs no source tree.
@@ -29,23 +30,6 @@ std::vector<std::string> recipe_names();
 /// The configuration of that name, changed by overrides ("training.epochs=3"). ConfigError for an unknown name, and as
 /// read_config has it.
 TrainConfig recipe(std::string_view name, const std::vector<std::string>& overrides = {});
-
-/// The folder an experiment leaves its results in. Each file appears whole or not at all.
-class OutputFolder {
- public:
-  /// Makes the folder where needed and tries that it takes a file, so that hours of training do not end in a full
-  /// stop. Throws DataError where it does not.
-  explicit OutputFolder(std::filesystem::path path);
-
-  void write(std::string_view name, std::string_view bytes);
-
-  const std::filesystem::path& path() const { return path_; }
-  const std::vector<std::filesystem::path>& files() const { return files_; }
-
- private:
-  std::filesystem::path path_;
-  std::vector<std::filesystem::path> files_;
-};
 
 /// Reads the results that were just written to the folder and adds what follows from them: table.md, table.tex and
 /// report.html. What read_results throws.

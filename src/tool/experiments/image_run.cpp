@@ -104,18 +104,25 @@ std::string config_of(const std::filesystem::path& folder) {
   return std::filesystem::exists(file) ? InputFile(file).read_rest() : std::string();
 }
 
+// An experiment also fixes what a run may be told anew when it goes on (first_difference).
+bool is_of(const std::string& found, const TrainConfig& config) {
+  if (!first_difference(found, to_toml(config)).empty()) return false;
+  const auto before = read_config(TomlText{"config.toml", found});
+  return before.epochs == config.epochs && before.patience == config.patience && before.train == config.train;
+}
+
 }  // namespace
 
 void refuse_other_run(const std::filesystem::path& folder, const TrainConfig& config) {
   const auto found = config_of(folder);
-  if (!found.empty() && !first_difference(found, to_toml(config)).empty())
+  if (!found.empty() && !is_of(found, config))
     throw DataError(
         fmt::format("{}: holds a run of another configuration (profile, --set): choose another --out, or remove it",
                     folder.string()));
 }
 
 bool is_finished_run(const std::filesystem::path& folder, const TrainConfig& config, int64_t rows) {
-  if (!first_difference(config_of(folder), to_toml(config)).empty()) return false;
+  if (!is_of(config_of(folder), config)) return false;
   const auto steps = RunFolder(folder, RunFolder::Start::kResume).steps();
   return !steps.empty() && steps.back() == config.epochs * (rows / config.batch);
 }

@@ -22,7 +22,9 @@ Cell plain(double value, int decimals) {
 
 std::string run_note(const EvaluationReport& report) {
   const auto& scoring = report.evaluation.scoring;
-  auto text = fmt::format("{}, {} checkpoint ({})", report.method, report.checkpoint, report.weights);
+  auto text = report.checkpoint.empty()
+                  ? fmt::format("{} logits of a network elsewhere", report.method)
+                  : fmt::format("{}, {} checkpoint ({})", report.method, report.checkpoint, report.weights);
   if (report.members > 1) text += fmt::format("; ensemble of {}", report.members);
   if (scoring.dropout_samples > 0) text += fmt::format("; {} dropout samples", scoring.dropout_samples);
   if (scoring.noise > 0) text += fmt::format("; noise of sigma {:g} on every input", scoring.noise);
@@ -80,8 +82,9 @@ Table outside_table(const OutsideEvaluation& outside, const InsideEvaluation& in
   for (const auto& [measure, d, aupr_negatives] : outside.detection)
     table.add({measure, percent(d.auroc), percent(d.aupr), percent(d.average_precision), percent(d.fpr95),
                percent(aupr_negatives)});
-  table.notes.push_back(fmt::format("before any network, {} alone tells the sets apart with AUROC {:.2f} %",
-                                    outside.trivial.name, 100 * outside.trivial.auroc));
+  if (!outside.trivial.name.empty())
+    table.notes.push_back(fmt::format("before any network, {} alone tells the sets apart with AUROC {:.2f} %",
+                                      outside.trivial.name, 100 * outside.trivial.auroc));
   return table;
 }
 

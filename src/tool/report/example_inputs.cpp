@@ -91,9 +91,9 @@ ExampleJson columns_of(const torch::Tensor& row, const Preprocessing& preprocess
   for (int64_t c = 0; c < row.size(0); ++c) {
     const auto at = static_cast<size_t>(c);
     Column column{at < names.size() ? names[at] : fmt::format("feature {}", c), row[c].item<double>(), 0.0};
-    if (preprocessing.mean.defined())
+    if (preprocessing.scale.defined())
       column.deviations =
-          (column.value - preprocessing.mean[c].item<double>()) / preprocessing.deviation[c].item<double>();
+          (column.value - preprocessing.scale.mean[c].item<double>()) / preprocessing.scale.deviation[c].item<double>();
     columns.push_back(std::move(column));
   }
   const auto farther = [](const Column& a, const Column& b) { return std::abs(a.deviations) > std::abs(b.deviations); };

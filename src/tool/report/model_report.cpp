@@ -77,13 +77,22 @@ bool beaten_by_statistic(const OutsideEvaluation& outside) {
   return best != nullptr && outside.trivial.auroc > best->detection.auroc.value;
 }
 
-std::string takes(const Preprocessing& preprocessing) {
+std::string takes(const ModelFile& model) {
+  const auto& preprocessing = model.preprocessing;
+  if (model.own_logits)
+    return model.own_logits->features > 0 ? "logits and features of a network elsewhere"
+                                          : "logits of a network elsewhere";
   const auto& shape = preprocessing.shape;
   if (preprocessing.takes_images())
     return fmt::format("{} images of {} x {} pixels", shape[0] == 1 ? "grey" : "colour", shape[1], shape[2]);
   if (preprocessing.feature_names.empty()) return fmt::format("rows of {}", count_of(shape.at(0), "number"));
   return fmt::format("rows of {} ({})", count_of(shape.at(0), "column"),
                      listed(preprocessing.feature_names, kListedColumns));
+}
+
+/// What kind of network a run has: one of priornet's, or the file that another program scripted.
+std::string network_name(const TrainedRun& run) {
+  return run.config.model.file.value_or("").empty() ? run.config.model.name : *run.config.model.file;
 }
 
 JudgedSet scored(const std::string& name, const SetScores& scores) { return {name, scores.probabilities, {}, {}}; }
@@ -254,12 +263,16 @@ std::string bottom_line(const ModelReport& report) {
 std::string description(const ModelReport& report) {
   const auto& run = report.model.run;
   const auto members = run.members.size();
+  if (report.model.own_logits)
+    return fmt::format("{} judges {} for {}: {}. Tested on {} ({}).", report.model.name, takes(report.model),
+                       count_of(static_cast<int64_t>(run.class_names.size()), "class"),
+                       listed(run.class_names, kListedClasses), short_set_name(report.test.name),
+                       count_of(report.test.size(), "input"));
   return fmt::format("{} sorts {} into {}: {}. It is {} ({}), trained on {} and tested on {} ({}).", report.model.name,
-                     takes(report.model.preprocessing), count_of(static_cast<int64_t>(run.class_names.size()), "class"),
+                     takes(report.model), count_of(static_cast<int64_t>(run.class_names.size()), "class"),
                      listed(run.class_names, kListedClasses),
-                     members == 1
-                         ? fmt::format("a network of type {}", run.config.model.name)
-                         : fmt::format("an ensemble of {} networks of type {}", members, run.config.model.name),
+                     members == 1 ? fmt::format("a network of type {}", network_name(run))
+                                  : fmt::format("an ensemble of {} networks of type {}", members, network_name(run)),
                      fmt::format("method {}", run.config.method.name), short_set_name(run.config.train),
                      short_set_name(report.test.name), count_of(report.test.size(), "input"));
 }
@@ -321,12 +334,12 @@ SummaryJson model_json(const ModelFile& model) {
   const auto& run = model.run;
   const auto& preprocessing = model.preprocessing;
   return {{"name", model.name},
-          {"network", run.config.model.name},
+          {"network", model.own_logits ? "elsewhere" : network_name(run)},
           {"method", run.config.method.name},
-          {"members", run.members.size()},
+          {"members", model.own_logits ? model.own_logits->members : static_cast<int64_t>(run.members.size())},
           {"trained_on", run.config.train},
           {"classes", run.class_names},
-          {"takes", takes(preprocessing)},
+          {"takes", takes(model)},
           {"shape", preprocessing.shape},
           {"columns", preprocessing.feature_names}};
 }

@@ -69,6 +69,20 @@ bool is_run(const fs::path& folder) { return fs::is_regular_file(folder / "confi
 
 }  // namespace
 
+OutputFolder::OutputFolder(std::filesystem::path path) : path_(std::move(path)) {
+  std::error_code error;
+  std::filesystem::create_directories(path_, error);
+  if (error) throw DataError(fmt::format("{}: cannot be made: {}", path_.string(), error.message()));
+  const AtomicFile probe(path_ / "results.json");  // never committed: leaves nothing behind
+}
+
+void OutputFolder::write(std::string_view name, std::string_view bytes) {
+  AtomicFile file(path_ / name);
+  file.write(bytes);
+  file.commit();
+  files_.push_back(path_ / name);
+}
+
 fs::path evaluation_folder(const fs::path& run_or_model) {
   std::error_code not_there;
   if (!fs::is_regular_file(run_or_model, not_there)) return run_or_model / kEvaluation;

@@ -336,6 +336,7 @@ void InferenceServer::ask(const ModelPointer& model, std::string inputs, int64_t
   asked->request.body = {};  // it is in `inputs` now
   const auto done = [this, model, asked, make_response = std::move(make_response)](const Outcome& outcome) {
     if (outcome.status != 200) return fail(asked, outcome.status, outcome.error, outcome.reason);
+    if (model->served.drift) model->served.drift->add(outcome.answers);
     for (const auto& decision : outcome.answers.decisions)
       metrics_.verdict(model->served.description.name, verdict_name(decision.verdict));
     answer(asked, make_response(outcome.answers));
@@ -363,7 +364,7 @@ void InferenceServer::infer(const ModelPointer& model, const AskedPointer& asked
 
 namespace {
 
-Response plain_response(const ModelDescription& model, const PlainPredictions& answers) {
+Response plain_response(const ServedModel& model, const PlainPredictions& answers) {
   return json_response(plain_answer(model, answers, 0));
 }
 
@@ -380,9 +381,17 @@ void InferenceServer::predict(const AskedPointer& asked) {
   if (asked->request.body.empty()) throw Refusal(400, "the body is empty");
   if (model->served.description.takes_images()) return predict_image(model, asked);
   const auto size = static_cast<int64_t>(asked->request.body.size());
-  prepared(asked, {size, 4 * size}, [this, model, asked] {
-    ask(model, read_feature_row(model->served.description, asked->request.body), 1, asked,
-        [model](const PlainPredictions& answers) { return plain_response(model->served.description, answers); });
+  constexpr int64_t kBytesPerValue = 64;  // of JSON, its name with it
+  const auto values = most_row_values(model->served.description, asked->request.body.size(), options_.batch.queue) / 4;
+  prepared(asked, {size, 4 * size + kBytesPerValue * values}, [this, model, asked] {
+    const auto type = asked->request.header("content-type");
+    auto request = std::make_shared<RowRequest>(
+        read_row_request(model->served.description, asked->request.body, {type, options_.batch.queue}));
+    auto inputs = std::move(request->inputs);
+    ask(model, std::move(inputs), request->rows, asked, [model, request](const PlainPredictions& answers) {
+      return json_response(request->several ? plain_answers(model->served, answers, request->notes)
+                                            : plain_answer(model->served, answers, 0, request->notes[0]));
+    });
   });
 }
 
@@ -399,7 +408,7 @@ void InferenceServer::predict_image(const ModelPointer& model, const AskedPointe
       facts.decoder_bytes + 3 * facts.height * model->served.description.shape[2] + kBand * facts.width};
   prepared(asked, effort, [this, model, asked] {
     ask(model, model->served.input_of_image(image_in(asked->request)), 1, asked,
-        [model](const PlainPredictions& answers) { return plain_response(model->served.description, answers); });
+        [model](const PlainPredictions& answers) { return plain_response(model->served, answers); });
   });
 }
 
@@ -408,8 +417,11 @@ std::string InferenceServer::metrics_text() const {
   gauges.connections = connections ? connections() : 0;
   gauges.decoding = small_work_.waiting() + large_work_.waiting();
   gauges.memory = memory_->used();
-  for (const auto now = served(); const auto& model : now->models)
-    gauges.waiting[model->served.description.name] = model->queue->waiting();
+  for (const auto now = served(); const auto& model : now->models) {
+    const auto& name = model->served.description.name;
+    gauges.waiting[name] = model->queue->waiting();
+    if (model->served.drift) gauges.drift[name] = model->served.drift->now();
+  }
   return metrics_.text(gauges);
 }
 

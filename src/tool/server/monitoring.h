@@ -1,5 +1,7 @@
 #pragma once
 
+#include <priornet/uncertainty/drift.h>
+
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -43,9 +45,10 @@ class ServerMetrics {
 
   struct Gauges {
     int64_t connections = 0;
-    std::map<std::string, int64_t> waiting;  ///< inputs in the queue, by model
-    int64_t decoding = 0;                    ///< inputs that wait to be decoded
-    int64_t memory = 0;                      ///< bytes on the account of requests
+    std::map<std::string, int64_t> waiting;   ///< inputs in the queue, by model
+    std::map<std::string, DriftState> drift;  ///< of what each model was asked
+    int64_t decoding = 0;                     ///< inputs that wait to be decoded
+    int64_t memory = 0;                       ///< bytes on the account of requests
   };
   /// All of it as Prometheus reads it (text format 0.0.4), with the memory of this process.
   std::string text(const Gauges& gauges) const;

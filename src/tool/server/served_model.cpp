@@ -34,6 +34,18 @@ std::vector<OutputDescription> outputs_of(const ModelDescription& model) {
   return outputs;
 }
 
+namespace {
+
+// What a form may begin with: the median, or the most frequent level.
+nlohmann::json typical_value(const TableColumn& column) {
+  if (column.type == ColumnType::kNumber) return column.fill;
+  if (column.type == ColumnType::kBoolean) return column.fill >= 0.5;
+  if (column.type == ColumnType::kCategory && !column.levels.empty()) return column.levels[0];
+  return nullptr;
+}
+
+}  // namespace
+
 std::string metadata_json(const ModelDescription& model) {
   std::vector<int64_t> shape = {-1};
   shape.insert(shape.end(), model.shape.begin(), model.shape.end());
@@ -58,6 +70,13 @@ std::string metadata_json(const ModelDescription& model) {
                                {"calibrated", model.calibrated},
                                {"watches", watches},
                                {"provenance", model.provenance}};
+  if (model.encoding)
+    for (const auto& column : model.encoding->columns)
+      if (column.type != ColumnType::kDropped)
+        parameters["columns"].push_back({{"name", column.name},
+                                         {"type", kColumnTypeNames[static_cast<size_t>(column.type)]},
+                                         {"levels", column.levels},
+                                         {"typical", typical_value(column)}});
   if (model.calibrated) parameters["false_alarm"] = model.false_alarm;
   const nlohmann::json input = {
       {"name", kInputName}, {"datatype", model.takes_images() ? "UINT8" : "FP32"}, {"shape", shape}};
@@ -90,8 +109,9 @@ ModelDescription described(const ModelFile& file) {
   model.shape = file.preprocessing.shape;
   model.class_names = file.run.class_names;
   model.feature_names = file.preprocessing.feature_names;
-  if (file.preprocessing.mean.defined()) model.feature_means = doubles(file.preprocessing.mean);
-  if (file.preprocessing.deviation.defined()) model.feature_deviations = doubles(file.preprocessing.deviation);
+  model.encoding = file.preprocessing.encoding;
+  if (file.preprocessing.scale.defined()) model.feature_means = doubles(file.preprocessing.scale.mean);
+  if (file.preprocessing.scale.defined()) model.feature_deviations = doubles(file.preprocessing.scale.deviation);
   model.gives_dirichlet = file.run.gives_dirichlet();
   model.provenance = file.provenance;
   if (file.points) {
@@ -122,8 +142,20 @@ void use_threads_for(int64_t multiply_adds, int most) {
 
 }  // namespace
 
-ServedModel served_model(std::shared_ptr<Predictor> predictor) {
+void StreamDrift::add(const PlainPredictions& answers) {
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < answers.decisions.size(); ++i) watch_.add(answers.decisions[i].p_value, answers.prediction[i]);
+}
+
+DriftState StreamDrift::now() const {
+  const std::lock_guard lock(mutex_);
+  return watch_.state();
+}
+
+ServedModel served_model(std::shared_ptr<Predictor> predictor, double drift_rate) {
   ServedModel served;
+  if (predictor->model().points)
+    served.drift = std::make_shared<StreamDrift>(DriftWatch(*predictor->model().points, drift_rate));
   served.description = described(predictor->model());
   const std::string blank(static_cast<size_t>(served.description.bytes_per_row()), '\0');
   const auto first = predictor->predict(input_tensor(served.description, blank, 1));
@@ -194,6 +226,15 @@ std::string reason_of(const ModelDescription& model, const PlainPredictions& ans
   return "";
 }
 
+void add_drift(nlohmann::ordered_json& answer, const ServedModel& served) {
+  if (!served.drift) return;
+  const auto drift = served.drift->now();
+  answer["drift"] = {{"value", drift.value},
+                     {"alarm_value", served.drift->alarm_value()},
+                     {"inputs", drift.inputs},
+                     {"alarm_input", drift.alarm_input}};
+}
+
 }  // namespace
 
 std::string verdict_in_words(const ModelDescription& model, const PlainPredictions& answers, int64_t row) {
@@ -216,14 +257,35 @@ std::string verdict_in_words(const ModelDescription& model, const PlainPredictio
   return "";
 }
 
-std::string plain_answer(const ModelDescription& model, const PlainPredictions& answers, int64_t row) {
+std::string plain_answer(const ServedModel& served, const PlainPredictions& answers, int64_t row,
+                         const std::vector<std::string>& notes) {
+  const auto& model = served.description;
   auto answer = prediction_json({model.class_names, model.measures}, answers, row);
   answer["words"] = verdict_in_words(model, answers, row);
+  if (!notes.empty()) answer["notes"] = notes;
   answer["model"] = model.name;
   answer["class_names"] = model.class_names;
   answer["probabilities"] = row_of(answers.probabilities, row, answers.classes);
   if (!answers.log_alpha.empty()) answer["alphas"] = row_of(answers.alphas(), row, answers.classes);
+  add_drift(answer, served);
   return json_text(answer);
+}
+
+std::string plain_answers(const ServedModel& served, const PlainPredictions& answers,
+                          const std::vector<std::vector<std::string>>& notes) {
+  const auto& model = served.description;
+  auto predictions = nlohmann::ordered_json::array();
+  for (int64_t row = 0; row < answers.rows; ++row) {
+    auto answer = prediction_json({model.class_names, model.measures}, answers, row);
+    answer["words"] = verdict_in_words(model, answers, row);
+    answer["probabilities"] = row_of(answers.probabilities, row, answers.classes);
+    if (const auto& said = notes.at(static_cast<size_t>(row)); !said.empty()) answer["notes"] = said;
+    predictions.push_back(std::move(answer));
+  }
+  nlohmann::ordered_json all = {
+      {"model", model.name}, {"class_names", model.class_names}, {"predictions", std::move(predictions)}};
+  add_drift(all, served);
+  return json_text(all);
 }
 
 }  // namespace priornet::serving

@@ -2,7 +2,9 @@
 
 #include <priornet/deploy/predictor.h>
 #include <priornet/learning/images.h>
+#include <priornet/learning/table_encoding.h>
 #include <priornet/uncertainty/decision.h>
+#include <priornet/uncertainty/drift.h>
 
 #include <cstdint>
 #include <functional>
@@ -32,7 +34,8 @@ struct ModelDescription {
   std::vector<std::string> feature_names;  ///< of rows of numbers, where they are known
   std::vector<double> feature_means;       ///< and of what the model was trained on, where they are known
   std::vector<double> feature_deviations;
-  std::vector<std::string> measures;  ///< names of PlainPredictions::scores
+  std::shared_ptr<const TableEncoding> encoding = {};  ///< of a model of tables: its columns, by name
+  std::vector<std::string> measures;                   ///< names of PlainPredictions::scores
   bool gives_dirichlet = false;
   bool calibrated = false;
   double false_alarm = 0.0;
@@ -62,6 +65,21 @@ std::vector<OutputDescription> outputs_of(const ModelDescription& model);
 /// The metadata of the Open Inference Protocol, as JSON; what is beyond it stands in `parameters`.
 std::string metadata_json(const ModelDescription& model);
 
+/// Whether what a model is asked stopped looking like its calibration set (drift.h); calls from several threads.
+class StreamDrift {
+ public:
+  explicit StreamDrift(DriftWatch watch) : watch_(std::move(watch)) {}
+
+  void add(const PlainPredictions& answers);
+  DriftState now() const;
+  /// The value from which on it is an alarm.
+  double alarm_value() const { return 1.0 / watch_.rate(); }
+
+ private:
+  mutable std::mutex mutex_;
+  DriftWatch watch_;
+};
+
 /// A model behind the server, whatever answers.
 struct ServedModel {
   ModelDescription description;
@@ -69,15 +87,24 @@ struct ServedModel {
   /// The bytes of an image file as one input of the model, and what its header says. DataError with the reason.
   std::function<std::string(std::string_view file)> input_of_image;
   std::function<ImageFacts(std::string_view file)> facts_of_image;
+  std::shared_ptr<StreamDrift> drift = nullptr;  ///< null of a model that was not calibrated
 };
 
 /// A predictor behind the server. Asks it once, so that the first client does not wait for what is set up then. Small
-/// passes are made by one thread, whatever LibTorch is set to.
-ServedModel served_model(std::shared_ptr<Predictor> predictor);
+/// passes are made by one thread, whatever LibTorch is set to. `drift_rate`: of false alarms, of the stream of inputs.
+ServedModel served_model(std::shared_ptr<Predictor> predictor, double drift_rate = 0.01);
 
 /// Row `row` of the answers for a person, as JSON: prediction_json() with the verdict in words, the model's name, and
-/// every class's name, probability and concentration (`alphas`, of Dirichlets).
-std::string plain_answer(const ModelDescription& model, const PlainPredictions& answers, int64_t row);
+/// every class's name, probability and concentration (`alphas`, of Dirichlets). With a stream, its `drift`: value, how
+/// many inputs it has seen, and which of them raised the alarm (0: none).
+/// `notes`: what in the row was not as in training, in words.
+std::string plain_answer(const ServedModel& model, const PlainPredictions& answers, int64_t row,
+                         const std::vector<std::string>& notes = {});
+
+/// All rows, for a person or a program: {"model", "class_names", "predictions": [...], "drift"} with prediction_json(),
+/// the verdict in words, the probabilities and the notes of each; `notes` has one list per row.
+std::string plain_answers(const ServedModel& model, const PlainPredictions& answers,
+                          const std::vector<std::vector<std::string>>& notes);
 
 /// The verdict in one or two sentences, with the measure that speaks against the prediction.
 std::string verdict_in_words(const ModelDescription& model, const PlainPredictions& answers, int64_t row);

@@ -346,31 +346,6 @@ TensorRequest read_tensor_request(const ModelDescription& model, std::string_vie
   return request;
 }
 
-std::string read_feature_row(const ModelDescription& model, std::string_view body) {
-  if (model.takes_images()) bad_request(fmt::format("the model {} takes an image, not features", model.name));
-  const auto header = read_bounded_json(body, model.values_per_row());
-  if (!header.document.is_object() || !header.document.contains("features")) bad_request("features are missing");
-  const auto& features = header.document["features"];
-  const auto width = static_cast<size_t>(model.values_per_row());
-  if (!features.is_structured() || features.size() != width)
-    bad_request(fmt::format("features should hold {} numbers, found {}", width, features.size()));
-  std::vector<float> values;
-  const auto add = [&](const json& value) {
-    if (!value.is_number()) bad_request("features should hold numbers");
-    values.push_back(value.get<float>());
-  };
-  if (features.is_array()) {
-    for (const auto& value : features) add(value);
-  } else {
-    for (const auto& name : model.feature_names) {
-      if (!features.contains(name)) bad_request(fmt::format("the feature '{}' is missing", name));
-      add(features[name]);
-    }
-    if (values.size() != width) bad_request("the model knows no names of features: they should be an array");
-  }
-  return model_bytes(values, data_type("FP32"), model);
-}
-
 namespace {
 
 using OutputValues =

@@ -47,9 +47,28 @@ struct TensorRequest {
 TensorRequest read_tensor_request(const ModelDescription& model, std::string_view body, std::string_view header_length,
                                   int64_t most_rows);
 
-/// One row of numbers from a plain JSON object, {"features": [..]} or {"features": {"name": value, ...}}, as bytes.
-/// ArgumentError where features are missing, unknown or no finite numbers.
-std::string read_feature_row(const ModelDescription& model, std::string_view body);
+/// Rows as people have them, with their inputs as the model takes them.
+struct RowRequest {
+  int64_t rows = 0;
+  std::string inputs;                           ///< rows * bytes_per_row() bytes
+  std::vector<std::vector<std::string>> notes;  ///< one list per row: what was not as in training, in words
+  bool several = false;                         ///< asked for as a list, though it may hold one row
+};
+
+struct RowRequestOptions {
+  std::string_view content_type;
+  int64_t most_rows = 1;
+};
+
+/// How many values the JSON of so many rows may hold, in a body of so many bytes: what it takes memory for.
+int64_t most_row_values(const ModelDescription& model, size_t body, int64_t most_rows);
+
+/// One row of a plain JSON object, {"features": [..]} or {"features": {"name": value, ...}}, or several: {"rows":
+/// [{..},
+/// {..}]}, a list of such objects, or, with a content type of text/csv or text/tab-separated-values, a table with names
+/// in its first line. A model of tables takes values as they come, by the names of its columns in any order; one that
+/// is not given counts as missing. Any other model takes finite numbers, all of them. ArgumentError with the reason.
+RowRequest read_row_request(const ModelDescription& model, std::string_view body, const RowRequestOptions& options);
 
 /// The answer of the Open Inference Protocol: the outputs asked for, in JSON, or behind it as little-endian bytes
 /// (texts with their length in 4 bytes before them), announced by Inference-Header-Content-Length. A number that is not

@@ -3,6 +3,7 @@
 #include <priornet/uncertainty/measure_table.h>
 #include <testing/fixtures.h>
 #include <testing/running_server.h>
+#include <testing/small_models.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 
@@ -89,6 +90,37 @@ TEST(InferenceServer, AnswersPeopleInWords) {
             "below");
 }
 
+// Logits without evidence for any class, over and over: each is rarer than all 1,000 calibration inputs.
+TEST(InferenceServer, RaisesAnAlarmWhenInputsStopLookingLikeTheCalibrationSet) {
+  auto model = small_logits_model();
+  model.points =
+      operating_points({{Verdict::kUnfamiliar, "energy", torch::linspace(-3, 0, 1000, torch::kFloat64)}}, 0.05);
+  const RunningServer server({serving::served_model(std::make_shared<Predictor>(std::move(model)))}, {}, {});
+  const auto ask = [&] {
+    return json::parse(server.ask("POST", "/predict", R"({"features":[-30,-30,0.1,0.2,0.3]})").body);
+  };
+  const auto metric = [&](const std::string& name) {
+    const auto text = server.ask("GET", "/metrics").body;
+    const auto line = "\n" + name + "{model=\"elsewhere\"} ";
+    const auto at = text.find(line);
+    return at == std::string::npos ? -1.0 : std::stod(text.substr(at + line.size()));
+  };
+  EXPECT_EQ(metric("priornet_drift_value"), 1.0);
+  const auto first = ask();
+  EXPECT_EQ(first["verdict"], "unfamiliar") << first;
+  EXPECT_EQ(first["drift"]["inputs"], 1);
+  EXPECT_EQ(first["drift"]["alarm_value"], 100.0);
+  EXPECT_EQ(first["drift"]["alarm_input"], 0);
+  EXPECT_EQ(metric("priornet_drift_alarm"), 0.0);
+  auto last = first;
+  for (int i = 0; i < 40; ++i) last = ask();
+  const auto alarm = last["drift"]["alarm_input"].get<int64_t>();
+  EXPECT_GT(alarm, 1);
+  EXPECT_LT(alarm, 40);
+  EXPECT_GE(metric("priornet_drift_value"), 100.0);
+  EXPECT_EQ(metric("priornet_drift_alarm"), static_cast<double>(alarm));
+}
+
 TEST(InferenceServer, TellsAValueFromTheLimitItIsAbove) {
   const auto model = made_up_model();
   auto answers = model.answer(std::string("\1\11\377\0", 4), 1);
@@ -120,7 +152,7 @@ TEST(InferenceServer, QuotesTheDetectorThatSpoke) {
       serving::verdict_in_words(model.description, answers, 0),
       "Unfamiliar: it is not like what the model learned from. The detector \"Nearest neighbours\" gives it 0.637, "
       "above the limit of 0.25.");
-  const auto answer = json::parse(serving::plain_answer(model.description, answers, 0));
+  const auto answer = json::parse(serving::plain_answer(model, answers, 0));
   EXPECT_EQ(answer["verdict_by"], "knn");
   EXPECT_NEAR(answer["knn"].get<double>(), 0.6375, 1e-9);
 }

@@ -126,7 +126,64 @@ TEST(FeatureRow, MayBeLong) {
   wide.shape = {5000};
   std::string row = "1";
   for (int i = 1; i < 5000; ++i) row += ",1";
-  EXPECT_EQ(read_feature_row(wide, "{\"features\":[" + row + "]}").size(), 5000 * sizeof(float));
+  EXPECT_EQ(read_row_request(wide, "{\"features\":[" + row + "]}", {}).inputs.size(), 5000 * sizeof(float));
+}
+
+ModelDescription table_description() {
+  auto encoding = std::make_shared<TableEncoding>();
+  TableColumn age, id, colour;
+  age.name = "age";
+  age.fill = 37;
+  id.name = "id";
+  id.type = ColumnType::kDropped;
+  colour.name = "colour";
+  colour.type = ColumnType::kCategory;
+  colour.levels = {"red", "blue"};
+  encoding->columns = {age, id, colour};
+  ModelDescription model;
+  model.encoding = encoding;
+  model.shape = {encoding->width()};
+  return model;
+}
+
+std::vector<float> numbers_of(const RowRequest& request) {
+  std::vector<float> numbers(request.inputs.size() / sizeof(float));
+  std::memcpy(numbers.data(), request.inputs.data(), request.inputs.size());
+  return numbers;
+}
+
+using Numbers = std::vector<float>;
+using Notes = std::vector<std::vector<std::string>>;
+
+TEST(RowRequest, TakesRowsByTheNamesOfColumns) {
+  const auto model = table_description();
+  const auto one = read_row_request(model, R"({"features":{"colour":"blue","age":31,"id":"x"}})", {});
+  EXPECT_EQ(numbers_of(one), (Numbers{31, 0, 1}));
+  EXPECT_FALSE(one.several);
+  EXPECT_EQ(one.notes, Notes{{}});
+  for (const auto* body : {R"({"rows":[{"age":31,"colour":"red"},{"colour":"mauve","size":3}]})",
+                           R"([{"age":"31","colour":"red"},{"age":null,"colour":"mauve","size":3}])"}) {
+    const auto several = read_row_request(model, body, {"application/json", 2});
+    EXPECT_EQ(numbers_of(several), (Numbers{31, 1, 0, 37, 0, 0})) << body;
+    EXPECT_TRUE(several.several);
+    EXPECT_EQ(several.notes[1].back(), "colour: \"mauve\" was not seen in training");
+    EXPECT_EQ(several.notes[1].size(), 3U);
+  }
+  EXPECT_THROWS(ArgumentError, read_row_request(model, R"([{"age":1},{"age":2}])", {"", 1}),
+                "a request should hold at most 1 inputs");
+  EXPECT_THROWS(ArgumentError, read_row_request(model, R"([{"colur":"red"}])", {"", 1}),
+                "a row gives none of the model's columns: age, colour");
+  EXPECT_THROWS(ArgumentError, read_row_request(model, R"({"rows":[]})", {}),
+                "rows should be a list of at least one row");
+}
+
+TEST(RowRequest, TakesTables) {
+  const auto model = table_description();
+  const auto rows = read_row_request(model, "colour;age\nred;30,5\nblue;\n", {"text/csv; charset=utf-8", 9});
+  EXPECT_EQ(numbers_of(rows), (Numbers{37, 1, 0, 37, 0, 1})) << "the model has no decimal commas";
+  EXPECT_EQ(rows.notes[0], std::vector<std::string>{"age: \"30,5\" is no number and counts as missing"});
+  EXPECT_THROWS(ArgumentError, read_row_request(model, "a,b\n1,2\n", {"text/csv", 9}),
+                "the first line of the table names none of the model's columns age, colour; it names a, b");
 }
 
 TEST(BoundedJson, StaysSmallWhateverComes) {

@@ -103,8 +103,8 @@ export const foreign = ({ foreign: sets, test }) =>
       h("li", { class: set.trivial_beats_network ? "beaten" : undefined },
         h("h4", {}, set.title, h("small", {}, ` ${count(set.size)} inputs`)),
         contest("the network", measureInSentence(set.best_measure), set.best_auroc, true),
-        contest("without a network", set.trivial_statistic, set.trivial_auroc, false),
-        h("p", { class: "verdict-line" }, set.trivial_beats_network
+        set.trivial_statistic && contest("without a network", set.trivial_statistic, set.trivial_auroc, false),
+        set.trivial_statistic && h("p", { class: "verdict-line" }, set.trivial_beats_network
           ? `⚠ ${set.trivial_statistic} alone beats the network here.`
           : set.trivial_auroc > 0.95 ? "An easy set: it can be told apart without any network." : "The network adds what no single number has.")))));
 

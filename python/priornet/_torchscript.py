@@ -1,0 +1,71 @@
+"""A PyTorch network as TorchScript: the form in which a model file holds it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import warnings
+from typing import Any, Iterator, Optional
+
+import torch
+
+_jit: Any = torch.jit  # whose stubs do not export all of it
+
+
+class _WithFeatures(torch.nn.Module):
+    """Gives (logits, features), the features being what a named layer of the network gives."""
+
+    def __init__(self, network: torch.nn.Module, layer: str) -> None:
+        super().__init__()
+        self.network = network
+        self.layer = layer
+
+    def forward(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Hooks the layer for this one call."""
+        seen: list[torch.Tensor] = []
+        hook = self.network.get_submodule(self.layer).register_forward_hook(lambda _, __, given: seen.append(given))
+        try:
+            logits = self.network(inputs)
+        finally:
+            hook.remove()
+        return logits, seen[0]
+
+
+@contextlib.contextmanager
+def evaluating(network: torch.nn.Module) -> Iterator[None]:
+    """The network in evaluation mode, without gradients; afterwards every part of it is as it was."""
+    modes = [(part, part.training) for part in network.modules()]
+    network.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for part, mode in modes:
+            part.training = mode
+
+
+def program_of(network: torch.nn.Module, example: torch.Tensor, layer: Optional[str]) -> torch.Tensor:
+    """The bytes of the network's TorchScript file, uint8 [B]: scripted, or else traced with the example.
+
+    With a layer it is traced, as hooks are Python's, and gives what the layer gives beside the logits.
+    ValueError for a network that PyTorch neither scripts nor traces.
+    """
+    if layer is not None and layer not in dict(network.named_modules()):
+        raise ValueError(f"layer should be one of named_modules(), found {layer!r}")
+    with evaluating(network), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the tracer: what it cannot see is compared afterwards
+        script: Any = None
+        if layer is None and not isinstance(network, _jit.ScriptModule):
+            with contextlib.suppress(Exception):  # whatever its compiler does not understand
+                script = _jit.script(network)
+        elif layer is None:
+            script = network
+        if script is None:
+            try:
+                traced = network if layer is None else _WithFeatures(network, layer)
+                script = _jit.trace(traced, (example,), check_trace=False)
+            except Exception as error:
+                raise ValueError(f"the network can be neither scripted nor traced by torch.jit: {error}") from error
+        stream = io.BytesIO()
+        _jit.save(script, stream)
+    return torch.frombuffer(bytearray(stream.getvalue()), dtype=torch.uint8)

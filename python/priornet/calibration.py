@@ -1,0 +1,216 @@
+"""Thresholds for a network of one's own, or for a run: when to trust its answers."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
+
+import torch
+
+from ._background import run_job
+from ._inputs import Inputs, Pixels, batches_of
+from ._library import classes, device_named, ops
+from ._torchscript import evaluating, program_of
+from .model import Model, opened
+from .training import Run
+
+if TYPE_CHECKING:
+    from ._inputs import Data
+
+#: How far the logits of the TorchScript form may be from the network's, relative to the largest of them.
+_TOLERANCE = 1e-3
+
+
+def calibrate(
+    model: Union[torch.nn.Module, Sequence[torch.nn.Module], Run],
+    data: Data,
+    rate: float = 0.05,
+    *,
+    kind: str = "softmax",
+    class_names: Optional[Sequence[str]] = None,
+    mean: Any = None,
+    deviation: Any = None,
+    training: Optional[Data] = None,
+    detectors: Optional[Sequence[str]] = None,
+    layer: Optional[str] = None,
+    per_class: bool = False,
+    name: Optional[str] = None,
+    trained_on: str = "its own data",
+    device: Union[str, torch.device, None] = None,
+    progress: Optional[bool] = None,
+) -> Model:
+    """Thresholds out of held-out inputs: of new inputs like them at most the share `rate` is rejected, on average.
+
+    model: any PyTorch network that gives logits [N, K]; several of one class are an ensemble, which may be undecided; or a
+        run of priornet's.
+    data: inputs that the network did not learn from: a loader of batches (inputs, labels), a Dataset, or arrays (X, y).
+        Inputs are images [N, C, H, W], as bytes or as the network takes them, or rows of numbers [N, D] (a frame of
+        pandas names its columns). Labels, numbers or names of the classes, set the temperature; inputs alone leave it
+        at 1.
+    training: what the network learnt from, for detectors, which tell inputs apart that logits do not; of a loader the
+        first 10,000 inputs.
+    detectors: names of detectors that speak for "unfamiliar" beside the measure; by default those that suit the network,
+        where there is `training`.
+    per_class: thresholds of its own for every predicted class.
+    progress: a bar while detectors learn; None: on a terminal and in a notebook.
+
+    Of a network of one's own alone:
+
+    kind: "dirichlet" for a Prior Network, whose alpha = exp(logits); "softmax" for any other.
+    class_names: by default those of the loader's data set (`classes`), or else the numbers.
+    mean, deviation: how images were normalised, one number or one per channel: the network takes
+        (byte / 255 - mean) / deviation. By default values in [0, 1].
+    layer: a layer of the network, as named_modules() calls it, whose output [N, F] the rest makes logits of: the
+        features that detectors look at. By default what comes to the last dense layer.
+    name, trained_on: what a server calls the model, and what a report says it learnt from.
+    device: where it computes; by default where the network lies.
+
+    The network becomes TorchScript, by torch.jit.script or else torch.jit.trace, and its logits are compared.
+    ValueError for inputs, labels or a network that do not fit, KeyboardInterrupt for Ctrl-C. Warns of a threshold that no
+    input can go above.
+    """
+    batches = batches_of(data)
+    if isinstance(model, Run):
+        made = opened(model, "calibrate")
+    else:
+        first = next(batches, None)
+        if first is None:
+            raise ValueError("calibrate: should be given at least 2 inputs, found none")
+        batches = itertools.chain([first], batches)
+        if class_names is None:
+            class_names = getattr(getattr(data, "dataset", data), "classes", None)
+        modules = [model] if isinstance(model, torch.nn.Module) else list(model)
+        network = _Network(modules, kind, class_names, mean, deviation, layer, name, trained_on, device)
+        made = _model_of(network, first.inputs)
+    made, watching = _with_detectors(made, training, detectors, progress)
+    calibration = classes.Calibration(made._model)
+    for batch in batches:
+        calibration.see(*made._labelled(batch))
+    result = Model(calibration.finish(float(rate), per_class, watching, _name_of(data)))
+    for what in result._model.unreachable():
+        warnings.warn(f"calibrate: nothing will be rejected by {what}: more inputs or a higher rate help", stacklevel=2)
+    return result
+
+
+class _Network(NamedTuple):
+    """A network of one's own, or the members of an ensemble, and what calibrate() was told of it."""
+
+    modules: list[torch.nn.Module]
+    kind: str
+    class_names: Optional[Sequence[str]]
+    mean: Any
+    deviation: Any
+    layer: Optional[str]
+    name: Optional[str]
+    trained_on: str
+    device: Union[str, torch.device, None]
+
+    def place(self) -> torch.device:
+        """Where it lies."""
+        first = self.modules[0]
+        return next(itertools.chain(first.parameters(), first.buffers()), torch.empty(0)).device
+
+    def logits(self, inputs: torch.Tensor) -> torch.Tensor:
+        """[N, K], or [M, N, K] of an ensemble, float64 on the CPU."""
+        members = []
+        for module in self.modules:
+            with evaluating(module):
+                logits = module(inputs)
+            if isinstance(logits, tuple):
+                logits = logits[0]
+            if not isinstance(logits, torch.Tensor) or logits.dim() != 2 or len(logits) != len(inputs):
+                found = list(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
+                raise ValueError(f"the network should give logits [N, K] of {len(inputs)} inputs, found {found}")
+            members.append(logits.double().cpu())
+        if any(logits.shape != members[0].shape for logits in members):
+            raise ValueError("the members of an ensemble should give logits of as many classes")
+        return torch.stack(members) if len(members) > 1 else members[0]
+
+    def named_classes(self, count: int) -> list[str]:
+        """As many names as it gives logits."""
+        if self.class_names is None:
+            return [str(number) for number in range(count)]
+        names = [str(name) for name in self.class_names]
+        if len(names) != count:
+            raise ValueError(f"class_names should be {count}, one per logit of the network, found {len(names)}")
+        return names
+
+    def normalisation(self, example: torch.Tensor) -> Optional[Pixels]:
+        """Of images; of rows of numbers None."""
+        if example.dim() == 4:
+            return Pixels.of(self.mean, self.deviation, example.size(1))
+        if self.mean is not None or self.deviation is not None:
+            raise ValueError("mean and deviation are of images: rows of numbers come as the network takes them")
+        return None
+
+
+def _model_of(network: _Network, example: Inputs) -> Model:
+    """The model of a network, without thresholds. Its logits of the example are the network's."""
+    if not network.modules:
+        raise ValueError("calibrate: an ensemble should have networks, found none")
+    if network.kind not in ("softmax", "dirichlet"):
+        raise ValueError(f"kind should be softmax or dirichlet, found {network.kind!r}")
+    values = example.values
+    pixels = network.normalisation(values)
+    taken = pixels.to_network(values) if pixels is not None and values.dtype == torch.uint8 else values
+    taken = taken.to(network.place())
+    logits = network.logits(taken)
+    title = type(network.modules[0]).__name__
+    description = {
+        "name": network.name or title.lower(),
+        "network": title,
+        "kind": network.kind,
+        "classes": network.named_classes(logits.size(-1)),
+        "shape": list(values.shape[1:]),
+        "feature_names": example.feature_names,
+        "mean": pixels.mean if pixels is not None else [],
+        "deviation": pixels.deviation if pixels is not None else [],
+        "trained_on": network.trained_on,
+    }
+    programs = [program_of(module, taken[:2], network.layer) for module in network.modules]
+    place = str(network.place()) if network.device is None else device_named(network.device)
+    model = Model(ops.model_of_programs(programs, json.dumps(description), place))
+    off = (model.logits(values) - logits).abs().max() / logits.abs().max().clamp(min=1)
+    if not float(off) <= _TOLERANCE:
+        raise ValueError(
+            f"as TorchScript the network gives other logits, by up to {float(off):.1e} of the largest: what it does "
+            "should not depend on Python that torch.jit does not see"
+        )
+    if network.layer is not None and not model._model.gives_features():
+        raise ValueError(
+            f"layer {network.layer!r} should give [N, F] that the logits follow from, and from nothing beside it"
+        )
+    return model
+
+
+def _with_detectors(
+    model: Model, training: Optional[Data], detectors: Optional[Sequence[str]], progress: Optional[bool]
+) -> tuple[Model, list[str]]:
+    """The model with detectors that learnt from `training`, and their names."""
+    if training is None:
+        if detectors:
+            raise ValueError("calibrate: detectors learn from what the network learnt from: give `training`")
+        return model, []
+    if detectors is not None and not detectors:
+        return model, []
+    usable = model._model.usable_detectors()
+    for name in detectors or []:
+        if name not in usable:
+            raise ValueError(f"calibrate: detectors should be among {', '.join(usable)}, found {name!r}")
+    inputs, labels = model._gathered(training, int(ops.detector_training_rows()))
+    if labels is None:
+        raise ValueError("calibrate: training inputs should have labels, found none")
+    fitting = classes.DetectorFitting(model._model)
+    outcome = run_job(fitting, list(detectors or []), inputs, labels, progress=progress)
+    if outcome.interrupted or not outcome.finished:
+        raise KeyboardInterrupt("calibration was stopped")
+    with_detectors = Model(fitting.model())
+    return with_detectors, with_detectors.scores[len(model.scores) :]
+
+
+def _name_of(data: Data) -> str:
+    """What the record calls the set."""
+    held = getattr(data, "dataset", data)
+    return "arrays" if isinstance(held, (tuple, list)) else type(held).__name__

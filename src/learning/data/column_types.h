@@ -1,0 +1,80 @@
+#pragma once
+
+#include <priornet/learning/table_encoding.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+// What kind of values a column of a table holds, found from all of them.
+
+namespace priornet {
+
+/// How often each text stands in a column; in bounded memory.
+class LevelCounts {
+ public:
+  void add(std::string_view text);
+
+  int64_t distinct() const { return static_cast<int64_t>(counts_.size()); }
+  /// Whether almost every text is another one: names, free text, keys.
+  bool differ_by_row() const;
+  /// The most frequent first; of equal ones the smaller text.
+  std::vector<std::pair<std::string, int64_t>> sorted() const;
+  /// Whether `text` was counted before; asked before add().
+  bool holds(std::string_view text) const { return counts_.find(text) != counts_.end(); }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> counts_;
+  int64_t added_ = 0;
+  int64_t added_when_full_ = 0;
+};
+
+/// Counts what the values of one column can be read as.
+class ColumnFacts {
+ public:
+  explicit ColumnFacts(bool decimal_comma = false) : decimal_comma_(decimal_comma) {}
+
+  void add(std::string_view value);
+
+  /// The type that suits all values, or nearly all; `wanted`: what the user said.
+  ColumnType type(const std::string& name, std::optional<ColumnType> wanted) const;
+
+  /// The column, all but its levels and what stands for missing values.
+  TableColumn column(const std::string& name, std::optional<ColumnType> wanted) const;
+
+  /// Texts that are no numbers; of a category whose values include numbers, these have to be counted anew.
+  const LevelCounts& texts() const { return texts_; }
+  bool has_numbers() const { return numbers_ > 0; }
+
+ private:
+  int64_t present() const { return values_ - missing_; }
+  std::string reason_to_drop(const std::string& name) const;
+  void add_number(double number);
+
+  bool decimal_comma_;
+  int64_t values_ = 0;
+  int64_t missing_ = 0;
+  int64_t numbers_ = 0;
+  int64_t booleans_ = 0;
+  int64_t dates_day_first_ = 0;
+  int64_t dates_month_first_ = 0;
+  bool has_date_ = false;
+  bool has_time_ = false;
+  double least_ = 0;
+  double most_ = 0;
+  bool all_differ_ = true;  ///< whole numbers, each another one
+  std::unordered_set<int64_t> seen_;
+  LevelCounts texts_;
+};
+
+/// Gives a category its levels: those frequent enough to be learnt of, at most 32, and buckets for the others.
+void choose_levels(TableColumn& column, const LevelCounts& counts, int64_t rows);
+
+}  // namespace priornet

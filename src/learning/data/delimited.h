@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "learning/data/byte_stream.h"
+
+// The rows of a text table one after the other, in bounded memory, before anybody knows what they mean.
+
+namespace priornet {
+
+/// Reads rows of values with commas, semicolons, tabs or bars between them, whichever the first lines have in equal
+/// numbers. A value in double quotes may hold separators and line breaks, and a doubled quote for one; spaces around a
+/// value are no part of it. Taken as well: CRLF, a byte-order mark; blank lines are passed over.
+/// DataError, opened by the stream's name, and its line (from 1): a text without rows, in UTF-16, a quote that does not
+/// end, a row above 64 MiB.
+class DelimitedRows {
+ public:
+  /// The stream outlives it.
+  explicit DelimitedRows(ByteStream& bytes);
+  DelimitedRows(const DelimitedRows&) = delete;
+  DelimitedRows& operator=(const DelimitedRows&) = delete;
+
+  /// Goes to the next row; false at the end.
+  bool next();
+
+  /// Of the row that next() went to, without their quotes; they are overwritten by the next one.
+  const std::vector<std::string_view>& values() const { return values_; }
+
+  /// DataError unless this row has so many values, as line 1 has.
+  void check_length(size_t values_of_first) const;
+
+  /// "NAME: line 3, column 2" of this row; columns count from 1.
+  std::string place(size_t column) const;
+
+  char separator() const { return separator_; }
+  const std::string& name() const { return bytes_.name(); }
+
+ private:
+  void find_separator();
+  void fill();
+  bool parse_row();
+  bool parse_value(size_t& at);
+  bool parse_quoted(size_t& at);
+
+  ByteStream& bytes_;
+  std::string buffer_;
+  size_t begin_ = 0;  ///< of what was not handed over, in the buffer
+  bool at_end_ = false;
+  char separator_ = ',';
+  int64_t line_ = 0;       ///< of the row's first line
+  int64_t next_line_ = 1;  ///< of the row after it
+  int64_t breaks_ = 0;     ///< within the row
+  std::vector<std::string_view> values_;
+  std::deque<std::string> unquoted_;  ///< values that held doubled quotes
+};
+
+}  // namespace priornet

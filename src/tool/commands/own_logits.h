@@ -1,0 +1,59 @@
+#pragma once
+
+#include <priornet/deploy/predictor.h>
+
+#include <string>
+#include <vector>
+
+#include "tool/commands/command.h"
+
+// Logits that another program computed, and perhaps features, in the subcommands that take them in place of a run.
+
+namespace priornet::tool {
+
+/// What the subcommands are told of such logits.
+struct LogitsSource {
+  std::vector<std::string> files;  ///< one array, or one per member
+  std::string features;            ///< of the same inputs; empty: none
+  std::string labels;
+  std::string kind;   ///< dirichlet, softmax or ensemble
+  std::string array;  ///< of an .npz or .safetensors
+};
+
+/// --logits, --features, --labels, --kind and --array; `what` is done with them.
+std::vector<Option> logits_options(LogitsSource& source, const std::string& what);
+/// The three of them that `predict` takes: --logits, --features and --array.
+std::vector<Option> unlabelled_logits_options(LogitsSource& source, const std::string& what);
+
+/// Misuse if an option was given that only a run has a use for.
+void refuse_with_logits(const char* option, bool given);
+
+/// What a network elsewhere gave for N inputs.
+struct OwnOutputs {
+  std::string name;        ///< of the first file
+  torch::Tensor logits;    ///< float64 [N, K] or [M, N, K]
+  torch::Tensor features;  ///< float32 [N, F]; undefined: none
+
+  int64_t rows() const { return logits.size(-2); }
+  int64_t classes() const { return logits.size(-1); }
+  /// Those of some inputs, int64 [R].
+  OwnOutputs select(const torch::Tensor& inputs) const;
+};
+
+/// The outputs, with a warning of whatever speaks against their being logits. Misuse without --kind, which nobody can
+/// guess; DataError as read_logits() and read_features() have it, or where kind and shape do not go together.
+OwnOutputs own_outputs(const LogitsSource& source);
+/// Other inputs of the same network: `files` and `features` in place of the source's.
+OwnOutputs other_outputs(const LogitsSource& source, const std::string& file, const std::string& features = "");
+
+/// What a model's logits are, as --kind says it.
+std::string kind_of(const ModelFile& model);
+
+/// A model without a network for outputs of that kind and shape; classes are numbered. `features`: of them that
+/// detectors look at, 0 where none does.
+ModelFile model_of_logits(const LogitsSource& source, const OwnOutputs& outputs, int64_t features);
+
+/// What the model says of them; DataError also for logits of another shape than the model's.
+Predictions judged(const ModelFile& model, const OwnOutputs& outputs);
+
+}  // namespace priornet::tool

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "learning/base/run_record.h"
+#include "tool/report/model_report.h"
+#include "tool/report/results_folder.h"
+
+namespace priornet {
+
+/// results.json, curves.json, examples.json and, of images, images.json: what a page of an evaluation is made from
+/// (read_results). DataError for a folder that cannot be written to.
+void write_evaluation(OutputFolder& out, const ModelReport& report, const EvaluatedSets& sets, const RunRecord& record);
+
+}  // namespace priornet

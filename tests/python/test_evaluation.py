@@ -1,0 +1,167 @@
+import json
+import pathlib
+import subprocess
+import sys
+
+import networks
+import numpy as np
+import pytest
+import torch
+
+import priornet
+
+NORMALISED = {"mean": networks.MEAN, "deviation": networks.DEVIATION}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return priornet.calibrate(
+        networks.trained(epochs=2), networks.loader(200, 1), training=networks.loader(200, 0), name="quarters", **NORMALISED
+    )
+
+
+def partly_mislabelled(count, seed):
+    """Images and labels, of which the first 30 are wrong: so that there are errors."""
+    images, labels = networks.quarters(count, seed)
+    labels[:30] = (labels[:30] + 1) % 4
+    return images, labels
+
+
+@pytest.fixture(scope="module")
+def evaluation(model):
+    return priornet.evaluate(model, partly_mislabelled(300, 2), {"noise": networks.noise(150, 3)}, replicates=50)
+
+
+def test_numbers_are_those_of_the_metrics(model, evaluation):
+    images, labels = partly_mislabelled(300, 2)
+    inside, outside = model.predict(images), model.predict(networks.noise(150, 3))
+    plain = torch.softmax(model.logits(images), 1)
+    wrong = inside.prediction != labels
+    assert evaluation.accuracy.size == 300 and evaluation.accuracy.errors == int(wrong.sum()) > 0
+    assert evaluation.accuracy.nll == pytest.approx(priornet.metrics.negative_log_likelihood(plain, labels))
+    assert evaluation.accuracy.ece == pytest.approx(priornet.metrics.calibration_error(plain, labels))
+    for name, found in evaluation.ood["noise"].items():
+        confidence = name in priornet.measure_table and priornet.measure_table[name].is_confidence
+        expected = priornet.detect(
+            outside.scores[name], inside.scores[name], confidence=confidence, replicates=50
+        )
+        assert found.auroc == pytest.approx(expected.auroc), name
+        assert found.positives == 150 and found.negatives == 300 and found.replicates == 50
+    entropy = inside.scores["entropy"]
+    expected = priornet.detect(entropy[wrong], entropy[~wrong], replicates=50).auroc
+    assert evaluation.misclassification["entropy"].auroc == pytest.approx(expected)
+    assert set(evaluation.ood["noise"]) == {name for name in model.scores}
+
+
+def test_verdicts_are_counted_by_cause(model, evaluation):
+    verdicts = model.predict(networks.noise(150, 3)).verdict
+    found = evaluation.summary["foreign"][0]["verdicts"]
+    assert found == {name: verdicts.count(name) for name in found}
+    assert evaluation.summary["key_figures"]
+
+
+def test_it_reads_as_sentences(evaluation):
+    text = str(evaluation)
+    assert text.startswith("quarters sorts colour images of 8 x 8 pixels into 4 classes: top left, top right")
+    assert "a network of type Convolutions" in text and "trained on its own data and tested on test inputs" in text
+    assert "<table>" in evaluation._repr_html_()
+
+
+def test_a_page_is_written_for_people(evaluation, tmp_path):
+    page = tmp_path / "quarters.html"
+    evaluation.report(page)
+    text = page.read_text()
+    assert text.startswith("<!doctype html>") and "<title>quarters</title>" in text
+    assert '"folder":"quarters"' in text and '"noise"' in text and '"curves"' in text and '"images"' in text
+    with pytest.raises(OSError, match="nowhere"):
+        evaluation.report(tmp_path / "nowhere" / "page.html")
+
+
+def test_two_models_are_compared_by_a_paired_test(model, evaluation):
+    other = priornet.calibrate(networks.trained(epochs=1), networks.loader(200, 1), **NORMALISED)
+    found = priornet.evaluate(
+        model, partly_mislabelled(300, 2), {"noise": networks.noise(150, 3)}, against=other, replicates=10
+    )
+    assert evaluation.comparison == []
+    rows = {(row.task, row.score): row for row in found.comparison}
+    images, _ = networks.quarters(300, 2)
+    sets = networks.noise(150, 3), images
+    first, second = (tuple(one.predict(part).scores["entropy"] for part in sets) for one in (model, other))
+    expected = priornet.metrics.compare(first, second)
+    row = rows["noise", "entropy"]
+    assert row[2:] == pytest.approx((expected.first, expected.second, expected.z, expected.p_value), rel=1e-6)
+    assert ("misclassification", "entropy") in rows
+
+
+def test_a_run_is_evaluated_as_the_tool_does_it(trained, blobs, tool, tmp_path, one_thread):
+    rows, labels = blobs
+    far = np.random.default_rng(1).normal(0, 60, (50, 2)).astype(np.float32)
+
+    def table(name, points, kinds):
+        path = tmp_path / name
+        lines = ["x,y,kind"] + [f"{x!r},{y!r},{kind}" for (x, y), kind in zip(points.tolist(), kinds)]
+        path.write_text("\n".join(lines) + "\n")
+        return f"{path},label=kind"
+
+    inside, outside = table("in.csv", rows, labels), table("out.csv", far, ["oak"] * 50)
+    said = tool(
+        "evaluate", trained.folder, "--data", inside, "--ood", outside, "--replicates", "20", "--json", "--device", "cpu"
+    )
+    theirs = json.loads(said)
+    ours = priornet.evaluate(trained, blobs, {"out": far}, replicates=20)
+    names = ("set", "trivial_statistic")  # of sets and columns: arrays have none
+    for found, expected in (
+        (ours.json["in_distribution"], theirs["in_distribution"]),
+        (ours.json["out_of_distribution"][0], theirs["out_of_distribution"][0]),
+    ):
+        assert {**found, **dict.fromkeys(names)} == {**expected, **dict.fromkeys(names)}
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda m: priornet.evaluate(m, networks.quarters(20, 1)[0]), "should have labels"),
+        (lambda m: priornet.evaluate(m, []), "found none"),
+        (lambda m: priornet.evaluate(m, (networks.quarters(20, 1)[0], ["left"] * 20)), "among the classes top left"),
+        (lambda m: priornet.evaluate(m, networks.loader(20, 1), {"rows": np.zeros((3, 4))}), "rows"),
+    ],
+)
+def test_errors_say_what_is_wrong(call, message, model):
+    with pytest.raises(ValueError, match=message):
+        call(model)
+
+
+_INTERRUPTED = """
+import os, signal, sys, threading, time
+sys.path.insert(0, sys.argv[1])
+import networks, priornet, torch
+torch.set_num_threads(1)
+normalised = {"mean": networks.MEAN, "deviation": networks.DEVIATION}
+network, held_out, many = networks.Convolutions(), networks.loader(100, 1), networks.loader(5000, 2)
+model = priornet.calibrate(network, held_out, **normalised)
+work = {
+    "calibrate": lambda: priornet.calibrate(network, held_out, training=many, **normalised),
+    "evaluate": lambda: priornet.evaluate(model, many, {"noise": networks.noise(5000, 3)}, replicates=1000),
+}[sys.argv[2]]
+
+def interrupt():
+    while not any(thread.name == "priornet" for thread in threading.enumerate()):
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C does, while the library computes
+
+for attempt in range(20):
+    threading.Thread(target=interrupt, daemon=True).start()
+    try:
+        work()
+    except KeyboardInterrupt as stopped:
+        print(stopped)
+        if str(stopped):  # else it came just before or after
+            sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("work, message", [("calibrate", "calibration was stopped"), ("evaluate", "evaluation was stopped")])
+def test_ctrl_c_stops_what_the_library_computes(work, message):
+    words = [sys.executable, "-c", _INTERRUPTED, str(pathlib.Path(__file__).parent), work]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (3, message), done.stderr

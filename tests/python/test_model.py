@@ -1,0 +1,392 @@
+import json
+import os
+import signal
+import subprocess
+import threading
+import urllib.request
+import warnings
+
+import networks
+import numpy as np
+import pytest
+import torch
+
+import priornet
+
+NORMALISED = {"mean": networks.MEAN, "deviation": networks.DEVIATION}
+
+
+@pytest.fixture(scope="module")
+def network():
+    return networks.trained()
+
+
+@pytest.fixture(scope="module")
+def model(network):
+    """With detectors."""
+    return priornet.calibrate(
+        network, networks.loader(400, 1), training=networks.loader(400, 0), name="quarters", **NORMALISED
+    )
+
+
+def test_a_network_of_one_s_own_is_asked_with_thresholds(network, model):
+    assert network.training  # as it was
+    images, labels = networks.quarters(500, 2)
+    said = model.predict(images)
+    with torch.no_grad():
+        logits = network.eval()(networks.normalised(images)).double()
+    network.train()
+    assert torch.equal(said.prediction, logits.argmax(1))
+    assert said.classes == [networks.CLASSES[number] for number in said.prediction]
+    temperature = model.thresholds.temperature
+    torch.testing.assert_close(said.probabilities, torch.softmax(logits / temperature, 1), rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(said.probability, said.probabilities.max(1).values)
+    measured = priornet.measures(logits, "softmax")
+    torch.testing.assert_close(said.scores["entropy"], measured.entropy, rtol=1e-3, atol=1e-5)
+    assert len(said) == 500 and said.accepted.dtype == torch.bool
+    assert [verdict == "accept" for verdict in said.verdict] == [p > model.thresholds.rate for p in said.p_value.tolist()]
+    assert all((verdict == "accept") == (by == "") for verdict, by in zip(said.verdict, said.verdict_by))
+    assert float((~said.accepted).double().mean()) < 0.12  # at most 5 % on average
+    assert (said.prediction == labels).double().mean() > 0.9
+
+
+def test_what_the_network_never_saw_is_unfamiliar(model):
+    said = model.predict(networks.noise(200, 3))
+    assert said.verdict.count("unfamiliar") > 150
+    assert set(said.verdict_by) & set(model.scores[-1:])  # a detector spoke
+
+
+def test_bytes_and_normalised_images_are_the_same_inputs(network, model):
+    images, _ = networks.quarters(50, 4)
+    by_bytes, by_values = model.predict(images), model.predict(networks.normalised(images))
+    assert torch.equal(by_bytes.p_value, by_values.p_value)
+    from_bytes = priornet.calibrate(network, networks.loader(400, 1, as_bytes=True), **NORMALISED)
+    from_values = priornet.calibrate(network, networks.loader(400, 1), **NORMALISED)
+    assert from_bytes.thresholds == from_values.thresholds
+    for values in (2 * networks.normalised(images), 0.9 * networks.normalised(images)):  # too large; between bytes
+        with pytest.raises(ValueError, match="say how they were normalised, or give bytes"):
+            model.predict(values)
+    with pytest.raises(ValueError, match="say how they were normalised, or give bytes"):
+        priornet.calibrate(network, networks.loader(400, 1))
+
+
+def test_numpy_goes_in_and_comes_out(model):
+    images, _ = networks.quarters(5, 4)
+    said = model.predict(images.numpy())
+    assert isinstance(said.p_value, np.ndarray) and isinstance(said.scores["entropy"], np.ndarray)
+    assert np.array_equal(said.p_value, model.predict(images).p_value.numpy())
+
+
+def test_images_of_another_size_are_fitted(model):
+    images, _ = networks.quarters(5, 4)
+    assert model.predict(images.repeat_interleave(2, 2).repeat_interleave(2, 3)).prediction.tolist() == (
+        model.predict(images).prediction.tolist()
+    )
+
+
+def test_a_file_answers_as_the_model_that_was_saved(model, tmp_path):
+    path = tmp_path / "quarters.priornet"
+    model.save(path)
+    with pytest.raises(OSError, match="allow_torchscript=True"):
+        priornet.load(path)
+    again = priornet.load(path, device="cpu", allow_torchscript=True)
+    images, _ = networks.quarters(100, 5)
+    first, second = model.predict(images), again.predict(images)
+    assert torch.equal(first.p_value, second.p_value) and first.verdict_by == second.verdict_by
+    assert (again.name, again.class_names, again.thresholds) == (model.name, networks.CLASSES, model.thresholds)
+    assert torch.equal(first.p_value, again.predict(networks.normalised(images)).p_value)
+
+
+def test_the_tool_opens_the_file_and_answers_the_same(model, tool, tmp_path, one_thread):
+    model.save(tmp_path / "m.priornet")
+    images, _ = networks.quarters(60, 6)
+    np.save(tmp_path / "images.npy", images.numpy())
+    lines = tool("predict", tmp_path / "m.priornet", tmp_path / "images.npy", "--allow-torchscript", "--format", "jsonl")
+    theirs = [json.loads(line) for line in lines.splitlines()]
+    ours = model.predict(images)
+    assert [row["prediction"] for row in theirs] == ours.classes
+    assert [row["verdict"] for row in theirs] == ours.verdict
+    assert [row["verdict_by"] for row in theirs] == ours.verdict_by
+    assert [row["p_value"] for row in theirs] == ours.p_value.tolist()
+    for name, values in ours.scores.items():
+        assert [row[name] for row in theirs] == values.tolist(), name
+
+
+def test_a_torchvision_network_is_served_and_answers_what_python_answers(tool, tmp_path):
+    torchvision = pytest.importorskip("torchvision")
+    torch.manual_seed(1)
+    network = torchvision.models.resnet18(num_classes=4)
+    with torch.no_grad():  # statistics of batch norm that fit the weights
+        for _ in range(20):
+            network(torch.randn(16, 3, 32, 32))
+    images = torch.from_numpy(np.random.default_rng(1).integers(0, 256, (120, 3, 32, 32), dtype=np.uint8))
+    model = priornet.calibrate(network, (images[20:], torch.arange(100) % 4), name="resnet", **NORMALISED)
+    model.save(tmp_path / "resnet.priornet")
+    words = [os.environ["PRIORNET_TOOL"], "serve", "resnet.priornet", "--port", "0", "--allow-torchscript"]
+    server = subprocess.Popen(words, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        lines = (word.rstrip(".,;/") for line in server.stdout for word in line.split())
+        address = next(word for word in lines if word.startswith("http://"))
+        data = images[:20].flatten().tolist()
+        request = {"inputs": [{"name": "input", "datatype": "UINT8", "shape": [20, 3, 32, 32], "data": data}]}
+        with urllib.request.urlopen(f"{address}/v2/models/resnet/infer", json.dumps(request).encode()) as answer:
+            theirs = {item["name"]: item["data"] for item in json.load(answer)["outputs"]}
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.communicate()
+    ours = model.predict(images[:20])
+    np.testing.assert_allclose(theirs["p_value"], ours.p_value, atol=1e-9)
+    np.testing.assert_allclose(theirs["entropy"], ours.scores["entropy"], rtol=1e-4, atol=1e-6)
+    assert [model.class_names.index(name) for name in ours.classes] == theirs["prediction"]
+
+
+def test_a_network_answers_where_it_lies(device):
+    network = networks.trained(epochs=2)
+    images, _ = networks.quarters(60, 2)
+    with torch.no_grad():
+        expected = network.eval()(networks.normalised(images)).double()
+    model = priornet.calibrate(
+        network.to(device), networks.loader(100, 1), training=networks.loader(100, 0), rate=0.1, **NORMALISED
+    )
+    torch.testing.assert_close(model.logits(images.to(device)), expected, rtol=1e-3, atol=1e-3)
+    assert len(model.predict(images).verdict) == 60
+
+
+def test_what_cannot_be_scripted_is_traced_and_compared():
+    network = networks.trained(networks.Unscriptable, epochs=1)
+    model = priornet.calibrate(network, networks.loader(100, 1), **NORMALISED)
+    images, _ = networks.quarters(30, 2)
+    with torch.no_grad():
+        expected = network.eval()(networks.normalised(images)).double()
+    torch.testing.assert_close(model.logits(images), expected, rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="as TorchScript the network gives other logits"):
+        priornet.calibrate(networks.Fickle(), networks.loader(100, 1), **NORMALISED)
+
+
+def test_features_are_those_of_a_named_layer(network):
+    def calibrated(layer, detector="knn"):
+        more = {"training": networks.loader(200, 0), "detectors": [detector], "layer": layer, **NORMALISED}
+        return priornet.calibrate(network, networks.loader(100, 1), **more)
+
+    images, _ = networks.quarters(30, 2)
+    scores = {layer: calibrated(layer).predict(images).scores["knn"] for layer in (None, "drop", "hidden")}
+    torch.testing.assert_close(scores[None], scores["drop"], rtol=1e-4, atol=1e-6)  # what comes to the last layer
+    assert not torch.allclose(scores["drop"], scores["hidden"], rtol=1e-2)
+    with pytest.raises(ValueError, match="layer 'conv' should give"):
+        calibrated("conv")
+    with pytest.raises(ValueError, match="one of named_modules"):
+        calibrated("nowhere")
+    with pytest.raises(ValueError, match="detectors should be among"):
+        calibrated(None, "entropy")
+
+
+def test_a_prior_network_says_why(blobs):
+    rows, names = blobs
+    labels = torch.from_numpy(np.unique(names, return_inverse=True)[1])
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.ReLU(), torch.nn.Linear(32, 3))
+    optimiser = torch.optim.Adam(network.parameters(), 1e-2)
+    inside = torch.from_numpy(rows)
+    for _ in range(200):
+        optimiser.zero_grad()
+        logits = network(torch.cat([inside, 20 * torch.randn(60, 2)]))
+        priornet.prior_network_loss(logits, labels, reverse=True, alpha0=50.0).total.backward()
+        optimiser.step()
+    model = priornet.calibrate(network, (rows, labels), kind="dirichlet", class_names=["elm", "fir", "oak"])
+    assert model.kind == "dirichlet" and "differential_entropy" in model.scores
+    assert [(watch.cause, watch.score) for watch in model.thresholds.watches] == [
+        ("unfamiliar", "differential_entropy"),
+        ("ambiguous", "expected_entropy"),
+    ]
+    with torch.no_grad():
+        logits = network(inside).double()
+    expected = priornet.measures(logits)
+    torch.testing.assert_close(
+        model.predict(inside).scores["differential_entropy"], expected.differential_entropy, rtol=1e-3, atol=1e-4
+    )
+    by_name = priornet.calibrate(network, (rows, names), kind="dirichlet", class_names=["elm", "fir", "oak"])
+    assert by_name.thresholds == model.thresholds
+
+
+def test_several_networks_are_an_ensemble_that_may_be_undecided(tmp_path):
+    members = [networks.trained(epochs=1, seed=seed) for seed in range(3)]
+    model = priornet.calibrate(members, networks.loader(200, 1), rate=0.1, **NORMALISED)
+    images, _ = networks.quarters(40, 2)
+    with torch.no_grad():
+        expected = torch.stack([member.eval()(networks.normalised(images)).double() for member in members])
+    torch.testing.assert_close(model.logits(images), expected, rtol=1e-4, atol=1e-5)
+    measured = priornet.measures(expected, "softmax")
+    said = model.predict(images)
+    torch.testing.assert_close(said.scores["mutual_information"], measured.mutual_information, rtol=1e-3, atol=1e-5)
+    assert "undecided" in [watch.cause for watch in model.thresholds.watches]
+    model.save(tmp_path / "three.priornet")
+    again = priornet.load(tmp_path / "three.priornet", device="cpu", allow_torchscript=True)
+    assert torch.equal(again.predict(images).p_value, said.p_value)
+    with pytest.raises(ValueError, match="of as many classes"):
+        other = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 5))
+        priornet.calibrate([members[0], other], networks.loader(200, 1), **NORMALISED)
+    with pytest.raises(ValueError, match="member of the ensemble"):
+        other = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 4))
+        priornet.calibrate([members[0], other], networks.loader(200, 1), **NORMALISED)
+
+
+def test_columns_of_a_frame_are_known_by_name(blobs, trained, tool, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(blobs[0], columns=["width", "height"])
+    network = torch.nn.Linear(2, 3)
+    model = priornet.calibrate(network, (frame, pandas.Series(blobs[1])), class_names=["elm", "fir", "oak"])
+    assert model.feature_names == ["width", "height"]
+    turned = frame[["height", "width"]]
+    assert np.array_equal(model.predict(frame).p_value, model.predict(turned).p_value)
+    with pytest.raises(ValueError, match="column 'height'"):
+        model.predict(frame[["width"]])
+    model.save(tmp_path / "m.priornet")
+    turned.to_csv(tmp_path / "turned.csv", index=False)
+    said = tool("predict", tmp_path / "m.priornet", tmp_path / "turned.csv", "--allow-torchscript", "--format", "jsonl")
+    assert [json.loads(line)["prediction"] for line in said.splitlines()] == model.predict(frame).classes
+
+
+def test_thresholds_may_be_of_each_class_and_inputs_without_labels(network):
+    images, _ = networks.quarters(400, 1)
+    model = priornet.calibrate(network, networks.loader(400, 1), per_class=True, **NORMALISED)
+    assert model.thresholds.per_class
+    unlabelled = priornet.calibrate(network, images, **NORMALISED)
+    assert unlabelled.thresholds.temperature == 1.0 and unlabelled.thresholds.calibration_size == 400
+    assert unlabelled.class_names == ["0", "1", "2", "3"]
+
+
+def test_too_few_inputs_are_warned_of(network):
+    with pytest.warns(UserWarning, match="more inputs or a higher rate help"):
+        priornet.calibrate(network, networks.loader(10, 1), **NORMALISED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        priornet.calibrate(network, networks.loader(100, 1), rate=0.1, **NORMALISED)
+
+
+def test_a_run_is_calibrated_as_the_tool_does_it(trained, blobs, tool, tmp_path, one_thread):
+    rows, labels = (blobs[0] * 1.25).astype(np.float32), blobs[1]  # of those it learnt from the tool takes but a few
+    table = tmp_path / "rows.csv"
+    lines = ["x,y,kind"] + [f"{x!r},{y!r},{kind}" for (x, y), kind in zip(rows.tolist(), labels)]
+    table.write_text("\n".join(lines) + "\n")
+    said = tool(
+        "calibrate", trained.folder, "--data", f"{table},label=kind", "--no-detectors", "--json", "--device", "cpu",
+        "--out", tmp_path / "m.priornet",
+    )  # fmt: skip
+    theirs = json.loads(said)
+    ours = priornet.calibrate(trained, (rows, labels))
+    assert ours.thresholds.temperature == theirs["temperature"]
+    assert [watch._asdict() for watch in ours.thresholds.watches] == [
+        {"cause": watch["cause"], "score": watch["measure"], "threshold": watch["threshold"]}
+        for watch in theirs["watches"]
+    ]
+    opened = priornet.load(tmp_path / "m.priornet", device="cpu")
+    assert torch.equal(opened.predict(torch.from_numpy(rows)).p_value, ours.predict(torch.from_numpy(rows)).p_value)
+
+
+def test_a_model_without_thresholds_gives_no_verdicts(trained, blobs):
+    model = priornet.load(trained.folder, device="cpu")
+    said = model.predict(blobs[0])
+    assert model.thresholds is None and "thresholds: none" in repr(model)
+    assert (said.verdict, len(said.p_value)) == ([], 0) and "verdict" not in repr(said)
+    np.testing.assert_allclose(said.probabilities, trained.predict_proba(blobs[0]), rtol=1e-6)
+    with pytest.raises(ValueError, match="has no thresholds"):
+        said.accepted
+
+
+def test_labels_of_a_run_are_those_that_it_learnt(blobs, tmp_path):
+    rows, names = blobs
+    numbers = np.array([2, 3, 1])[np.unique(names, return_inverse=True)[1]]  # no numbers of classes
+    run = priornet.train(data=(rows, numbers), out=tmp_path / "run", settings={"training.epochs": 5}, device="cpu")
+    assert run.class_names == ["1", "2", "3"]
+    found = priornet.evaluate(priornet.calibrate(run, (rows, numbers)), (rows, numbers), replicates=10)
+    assert found.accuracy.error < 0.1
+    with pytest.raises(ValueError, match="among the classes 1, 2, 3, found '0'"):
+        priornet.calibrate(run, (rows, numbers - 1))
+
+
+def test_a_model_of_priornet_s_networks_is_exported(trained, blobs, tmp_path):
+    model = priornet.calibrate(trained, blobs)
+    signature = priornet.export(model, tmp_path / "m.pt")
+    assert signature["input"]["shape"] == [-1, 2]
+    found = torch.jit.load(str(tmp_path / "m.pt"))(torch.from_numpy(blobs[0]))
+    assert [output["name"] for output in signature["outputs"]] == list(found)
+    assert {output["name"]: output["type"] for output in signature["outputs"]}["p_value"] == "float64"
+    torch.testing.assert_close(found["p_value"], model.predict(torch.from_numpy(blobs[0])).p_value)
+    assert priornet.export(trained, tmp_path / "m.onnx")["input"] == signature["input"]
+    assert (tmp_path / "m.onnx").stat().st_size > 0
+
+
+def test_a_network_of_one_s_own_is_exported_by_its_framework(model, tmp_path):
+    with pytest.raises(ValueError, match="export it with the framework that it comes from"):
+        priornet.export(model, tmp_path / "m.onnx")
+    with pytest.raises(ValueError, match="should end in .onnx"):
+        priornet.export(model, tmp_path / "m.txt")
+    with pytest.raises(ValueError, match="bytes or unit"):
+        priornet.export(model, tmp_path / "m.onnx", input="floats")
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda n, d: priornet.calibrate(n, [], **NORMALISED), ValueError, "at least 2 inputs"),
+        (lambda n, d: priornet.calibrate(n, d, rate=1.5, **NORMALISED), ValueError, "between 0 and 1"),
+        (lambda n, d: priornet.calibrate(n, d, kind="beta", **NORMALISED), ValueError, "softmax or dirichlet"),
+        (lambda n, d: priornet.calibrate(n, d, class_names=["a"], **NORMALISED), ValueError, "should be 4, one per logit"),
+        (lambda n, d: priornet.calibrate(n, d, detectors=["knn"], **NORMALISED), ValueError, "give `training`"),
+        (lambda n, d: priornet.calibrate(torch.nn.Flatten(0), d, **NORMALISED), ValueError, r"logits \[N, K\]"),
+        (lambda n, d: priornet.calibrate(n, (d.dataset[:9][0], [0] * 8)), ValueError, "one label per input"),
+        (lambda n, d: priornet.calibrate(n, (d.dataset[:9][0], [7] * 9), **NORMALISED), ValueError, "found 7"),
+        (lambda n, d: priornet.load("nowhere.priornet"), OSError, "nowhere.priornet"),
+    ],
+)
+def test_errors_have_their_kind_and_say_what_is_wrong(call, error, message, network):
+    with pytest.raises(error, match=message):
+        call(network, networks.loader(40, 1))
+
+
+def test_a_damaged_file_and_a_folder_that_is_not_there_are_os_errors(model, tmp_path):
+    path = tmp_path / "m.priornet"
+    model.save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(OSError, match="m.priornet"):
+        priornet.load(path, allow_torchscript=True)
+    with pytest.raises(OSError, match="nowhere"):
+        model.save(tmp_path / "nowhere" / "m.priornet")
+
+
+def test_inputs_of_another_kind_are_value_errors(model):
+    with pytest.raises(ValueError, match="inputs should be"):
+        model.predict(np.zeros((3, 5)))
+
+
+def test_a_model_and_its_predictions_show_what_they_are(model):
+    images, _ = networks.quarters(30, 2)
+    said = model.predict(images)
+    assert "name: quarters" in repr(model) and "4: top left, top right" in repr(model)
+    assert "<table>" in model._repr_html_() and "at most 5.00% of inputs like those of" in model._repr_html_()
+    assert "Predictions of 30 inputs" in repr(said) and "... and 10 more" in repr(said)
+    assert said._repr_html_().count("<tr>") == 21
+
+
+def test_threads_may_ask_one_model_while_it_is_saved(model, tmp_path):
+    images, _ = networks.quarters(200, 2)
+    alone = model.predict(images).p_value
+    found = []
+
+    def ask():
+        for _ in range(10):
+            found.append(torch.equal(model.predict(images).p_value, alone))
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(10):
+        model.save(tmp_path / f"{number}.priornet")
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 30
+    whole = [(tmp_path / f"{number}.priornet").read_bytes() for number in range(10)]
+    assert all(one == whole[0] for one in whole)
+
+
