@@ -1,5 +1,5 @@
 // node report_test.mjs REPORT.html SECTION...: opens the page as a reader would, wide and narrow, light and dark. Says what is
-// wrong, a line each, and exits 1; the sections named must all be there.
+// wrong, one line per problem, and exits 1; the sections named must all be there.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

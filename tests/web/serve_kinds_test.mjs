@@ -1,5 +1,5 @@
 // node serve_kinds_test.mjs ADDRESS [FOLDER]: the page of a server of two models, the first of rows of numbers, the second of
-// colour images: each opens with what it takes. Says what is wrong, a line each, and exits 1. With FOLDER it leaves pictures there.
+// colour images: each opens with what it takes. Says what is wrong, one line per problem, and exits 1. With FOLDER it leaves pictures there.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Browser } from "./browser.mjs";

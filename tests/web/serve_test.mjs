@@ -1,5 +1,5 @@
 // node serve_test.mjs ADDRESS [FOLDER]: uses the server's page as a visitor would: draws by pointer and by keyboard, tries
-// every example, wide and narrow, light and dark. Says what is wrong, a line each, and exits 1. With FOLDER it leaves
+// every example, wide and narrow, light and dark. Says what is wrong, one line per problem, and exits 1. With FOLDER it leaves
 // pictures there.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

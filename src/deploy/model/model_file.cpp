@@ -213,7 +213,7 @@ class ModelReader {
     for (const auto& values : {scale.mean, scale.deviation})
       require(values.sizes() == torch::IntArrayRef(shape) && shape.size() == 1 &&
                   values.scalar_type() == torch::kFloat32 && values.isfinite().all().item<bool>(),
-              "its mean and deviation should be a number a feature");
+              "its mean and deviation should be one number per feature");
     require(scale.deviation.gt(0).all().item<bool>(), "its deviations should be above 0");
     return result;
   }

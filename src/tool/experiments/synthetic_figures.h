@@ -7,12 +7,12 @@
 
 namespace priornet {
 
-/// The paper's figure 3, a row a sigma: entropy of the true posterior with the data, entropy and differential entropy
-/// of the DPN.
+/// The paper's figure 3, one row per sigma: entropy of the true posterior with the data, entropy and differential
+/// entropy of the DPN.
 Figure draw_figure3(const SyntheticResult& result);
 
-/// What figure 3 leaves out, a row a sigma: entropy of the DNN; the two parts of the DPN's entropy, expected entropy
-/// (data uncertainty) and mutual information (distributional uncertainty).
+/// What figure 3 leaves out, one row per sigma: entropy of the DNN; the two parts of the DPN's entropy, expected
+/// entropy (data uncertainty) and mutual information (distributional uncertainty).
 Figure draw_comparison(const SyntheticResult& result);
 
 /// The paper's figure 1: an ensemble as points on the simplex, and the distribution it is drawn from.

@@ -58,7 +58,7 @@ std::string gnuplot_string(std::string_view text);
 /// As they lie in memory, row by row.
 std::string figure_bytes(const torch::Tensor& tensor);
 
-/// Points [N, 2], a line each; a NaN interrupts a gnuplot line.
+/// Points [N, 2], one line per point; a NaN interrupts a gnuplot line.
 std::string figure_text(const torch::Tensor& points);
 
 }  // namespace priornet

@@ -16,7 +16,7 @@ struct ContactSheetOptions {
   int64_t columns = 10;
   /// Whole pixels an image's pixel becomes; 0 chooses it: small images grow to 64 pixels a side or a little more.
   int64_t scale = 0;
-  /// int64 [N]: the sheet then has a row a class, in the order of the labels, of the first images of each.
+  /// int64 [N]: the sheet then has one row per class, in the order of the labels, of the first images of each.
   torch::Tensor labels;
 };
 
