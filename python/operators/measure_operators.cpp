@@ -25,11 +25,15 @@ LogitKind kind_of(bool dirichlet) { return dirichlet ? LogitKind::kDirichlet : L
 /// I[mu, theta] is estimated from draws, which have no gradient.
 bool is_differentiable(std::string_view name) { return is_score(name) && name != "mutual_information_mu_theta"; }
 
+/// What the operator gives, in its order: that of the table, but for the prediction. It is the last, as
+/// torch.library.opcheck adds all outputs to the first, which whole numbers cannot take.
 std::vector<std::string> names_for(const Tensor& logits, bool dirichlet) {
-  return measure_names(kind_of(dirichlet), logits.dim() == 3);
+  auto names = measure_names(kind_of(dirichlet), logits.dim() == 3);
+  std::stable_partition(names.begin(), names.end(), [](const auto& name) { return name != "prediction"; });
+  return names;
 }
 
-/// The columns of the table, in its order. What was not estimated is NaN.
+/// What was not estimated is NaN.
 Tensors measures(const Tensor& logits, bool dirichlet, int64_t samples, int64_t seed) {
   return guarded_on(logits, [&] {
     const MuThetaOptions estimate{samples, static_cast<uint64_t>(seed)};

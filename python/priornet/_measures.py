@@ -60,7 +60,8 @@ def measures(logits: ArrayLike, kind: str = "dirichlet", *, samples: int = 64, s
     if kind not in ("dirichlet", "softmax"):
         raise ValueError(f"measures: kind should be 'dirichlet' or 'softmax', found {kind!r}")
     tensor = as_logits(logits)
-    values = ops.measures(tensor, kind == "dirichlet", samples, seed)
+    *scores, prediction = ops.measures(tensor, kind == "dirichlet", samples, seed)
+    values = (prediction, *scores)
     ensemble = tensor.dim() == 3
     made: Any
     if kind == "dirichlet":

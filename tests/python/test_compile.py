@@ -11,6 +11,12 @@ if not hasattr(torch, "compile") or not hasattr(torch.library, "opcheck"):
 ops = torch.ops.priornet
 
 
+@pytest.fixture(autouse=True)
+def nothing_compiled_before():
+    """PyTorch gives up on a function that it compiled for eight others of the same code: here, one per method and device."""
+    torch._dynamo.reset()
+
+
 def logits_of(*shape, device, dtype=torch.float64):
     values = torch.randn(shape, generator=torch.Generator().manual_seed(1), dtype=dtype)
     return values.to(device).requires_grad_()

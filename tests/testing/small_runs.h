@@ -48,7 +48,7 @@ inline TrainingSets small_sets(const std::string& method) {
     sets.teacher = [](const torch::Tensor& inputs) {
       const auto brightness = inputs.mean({1, 2}).slice(1, 0, 8);  // of the columns; bars begin at 0, 3 and 6
       const auto bars = brightness.slice(1, 0, 7, 3) + brightness.slice(1, 1, 8, 3);
-      return torch::full({inputs.size(0), 3}, 0.05).scatter(1, bars.argmax(1, true), 0.9).to(inputs.device());
+      return torch::full({inputs.size(0), 3}, 0.05, inputs.device()).scatter(1, bars.argmax(1, true), 0.9);
     };
   return sets;
 }
