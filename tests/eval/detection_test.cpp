@@ -15,11 +15,12 @@ TEST(Detect, GivesEachMetricItsInterval) {
   EXPECT_EQ(found.auroc.value, metrics.auroc);
   EXPECT_EQ(found.auroc.low, delong_interval(ranking).low);
   EXPECT_EQ(found.fpr95.high, bootstrap_intervals(ranking, {.replicates = 300, .seed = 5}).fpr95.high);
-  for (const auto& estimate : {found.auroc, found.aupr, found.average_precision, found.fpr95}) {
+  for (const auto& estimate : {found.auroc, found.aupr, found.aupr_balanced, found.average_precision, found.fpr95}) {
     EXPECT_LT(estimate.low, estimate.value);
     EXPECT_GT(estimate.high, estimate.value);
   }
   EXPECT_EQ(found.aupr.value, metrics.aupr);
+  EXPECT_EQ(found.aupr_balanced.value, metrics.aupr_balanced);
   EXPECT_EQ(found.average_precision.value, metrics.average_precision);
   EXPECT_EQ(found.positives, 300);
   EXPECT_EQ(found.negatives, 200);

@@ -25,18 +25,22 @@ RocMetrics slow_metrics(const ScoreSamples& scores) {
     return static_cast<double>(std::count_if(set.begin(), set.end(), [t](double score) { return score >= t; }));
   };
   double recall_before = 0;
-  double precision_before = -1;
+  double precision_before = -1, balanced_before = -1;
   result.fpr95 = 1;
   for (const double t : thresholds) {
     const double tp = count(scores.positive, t);
     const double fp = count(scores.negative, t);
     const double precision = tp / (tp + fp);
+    const double balanced = tp / p / (tp / p + fp / n);
     if (precision_before < 0) precision_before = precision;
+    if (balanced_before < 0) balanced_before = balanced;
     result.average_precision += (tp / p - recall_before) * precision;
     result.aupr += (tp / p - recall_before) * (precision + precision_before) / 2;
+    result.aupr_balanced += (tp / p - recall_before) * (balanced + balanced_before) / 2;
     if (tp >= 0.95 * p - 1e-9) result.fpr95 = std::min(result.fpr95, fp / n);
     recall_before = tp / p;
     precision_before = precision;
+    balanced_before = balanced;
   }
   result.prevalence = p / (p + n);
   return result;
@@ -45,6 +49,7 @@ RocMetrics slow_metrics(const ScoreSamples& scores) {
 void expect_same(const RocMetrics& found, const RocMetrics& wanted) {
   EXPECT_NEAR(found.auroc, wanted.auroc, 1e-12);
   EXPECT_NEAR(found.aupr, wanted.aupr, 1e-12);
+  EXPECT_NEAR(found.aupr_balanced, wanted.aupr_balanced, 1e-12);
   EXPECT_NEAR(found.average_precision, wanted.average_precision, 1e-12);
   EXPECT_NEAR(found.fpr95, wanted.fpr95, 1e-12);
   EXPECT_NEAR(found.prevalence, wanted.prevalence, 1e-12);
@@ -56,6 +61,7 @@ TEST(RocMetrics, MatchesAHandComputedExampleWithTies) {
   const ScoreSamples scores{{0.9, 0.8, 0.8, 0.3}, {0.8, 0.5, 0.3, 0.1}};
   expect_same(roc_metrics(scores.sets()), {.auroc = 12.5 / 16,
                                            .aupr = 0.25 + 0.5 * (1 + 0.75) / 2 + 0.25 * (0.6 + 4.0 / 7) / 2,
+                                           .aupr_balanced = 0.25 + 0.5 * (1 + 0.75) / 2 + 0.25 * (0.6 + 4.0 / 7) / 2,
                                            .average_precision = 0.25 + 0.5 * 0.75 + 0.25 * 4 / 7,
                                            .fpr95 = 0.75,
                                            .prevalence = 0.5});
@@ -63,15 +69,17 @@ TEST(RocMetrics, MatchesAHandComputedExampleWithTies) {
 
 // The first threshold finds the negative alone: the curve goes from (recall 0, precision 0) to (1, 1/2).
 TEST(RocMetrics, StartsTheCurveAtThePrecisionOfTheFirstThreshold) {
-  expect_same(roc_metrics(ScoreSamples{{1}, {2}}.sets()),
-              {.auroc = 0, .aupr = 0.25, .average_precision = 0.5, .fpr95 = 1, .prevalence = 0.5});
+  expect_same(
+      roc_metrics(ScoreSamples{{1}, {2}}.sets()),
+      {.auroc = 0, .aupr = 0.25, .aupr_balanced = 0.25, .average_precision = 0.5, .fpr95 = 1, .prevalence = 0.5});
   expect_same(roc_metrics(ScoreSamples{{2}, {1, 1, 1}}.sets()),
-              {.auroc = 1, .aupr = 1, .average_precision = 1, .fpr95 = 0, .prevalence = 0.25});
+              {.auroc = 1, .aupr = 1, .aupr_balanced = 1, .average_precision = 1, .fpr95 = 0, .prevalence = 0.25});
 }
 
 TEST(RocMetrics, IsThePrevalenceWhereAllScoresAreEqual) {
-  expect_same(roc_metrics(ScoreSamples{{7, 7}, {7, 7, 7, 7, 7, 7}}.sets()),
-              {.auroc = 0.5, .aupr = 0.25, .average_precision = 0.25, .fpr95 = 1, .prevalence = 0.25});
+  expect_same(
+      roc_metrics(ScoreSamples{{7, 7}, {7, 7, 7, 7, 7, 7}}.sets()),
+      {.auroc = 0.5, .aupr = 0.25, .aupr_balanced = 0.5, .average_precision = 0.25, .fpr95 = 1, .prevalence = 0.25});
 }
 
 // 19 of 20 positives are exactly 95 %.

@@ -47,7 +47,7 @@ TEST(Detect, PrintsJsonAtFullPrecision) {
   EXPECT_EQ(score["fpr95"]["value"], 0.75);
   EXPECT_NEAR(score["average_precision"]["value"].get<double>(), 0.25 + 0.5 * 0.75 + 0.25 * 4 / 7, 1e-15);
   EXPECT_NEAR(score["aupr"]["value"].get<double>(), 0.25 + 0.4375 + 0.25 * (0.6 + 4.0 / 7) / 2, 1e-15);
-  for (const auto* metric : {"auroc", "aupr", "average_precision", "fpr95"}) {
+  for (const auto* metric : {"auroc", "aupr", "aupr_balanced", "average_precision", "fpr95"}) {
     EXPECT_LE(score[metric]["low"], score[metric]["value"]);
     EXPECT_GE(score[metric]["high"], score[metric]["value"]);
   }
@@ -94,8 +94,9 @@ TEST(Detect, WritesATableByExtension) {
   EXPECT_EQ(
       bytes_of(out_file),
       "score,negated,positives,negatives,prevalence,replicates,auroc,auroc_low,auroc_high,aupr,aupr_low,aupr_high,"
-      "average_precision,average_precision_low,average_precision_high,fpr95,fpr95_low,fpr95_high\n"
-      "entropy,0,2,2,0.5,1000,1,1,1,1,1,1,1,1,1,0,0,0\n");
+      "average_precision,average_precision_low,average_precision_high,fpr95,fpr95_low,fpr95_high,"
+      "aupr_balanced,aupr_balanced_low,aupr_balanced_high\n"
+      "entropy,0,2,2,0.5,1000,1,1,1,1,1,1,1,1,1,0,0,0,1,1,1\n");
 }
 
 TEST(Detect, ListsTheColumnsWhenTheScoreIsNotThere) {

@@ -75,7 +75,10 @@ struct RocMetrics {
   /// Area under the precision-recall curve by trapezoids: sum over thresholds t_1 > t_2 > ... of
   /// (recall_i - recall_{i-1}) (precision_i + precision_{i-1}) / 2, with recall_0 = 0 and precision_0 = precision_1.
   double aupr = 0;
-  /// The same area by steps: sum of (recall_i - recall_{i-1}) precision_i.
+  /// The same area as if both sets were of one size: precision is then TPR / (TPR + FPR). Comparable between studies
+  /// whose sets differ in size.
+  double aupr_balanced = 0;
+  /// The area of `aupr` by steps: sum of (recall_i - recall_{i-1}) precision_i.
   double average_precision = 0;
   /// The smallest FPR of the thresholds with TPR >= 0.95.
   double fpr95 = 0;
@@ -144,6 +147,7 @@ int64_t default_replicates(const Ranking& ranking);
 /// Of those of RocMetrics that have no ready formula.
 struct BootstrapIntervals {
   Interval aupr;
+  Interval aupr_balanced;
   Interval average_precision;
   Interval fpr95;
 };
@@ -164,6 +168,7 @@ struct Estimate {
 struct Detection {
   Estimate auroc;
   Estimate aupr;
+  Estimate aupr_balanced;
   Estimate average_precision;
   Estimate fpr95;
   int64_t positives = 0;

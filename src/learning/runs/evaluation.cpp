@@ -233,6 +233,7 @@ Json as_json(const std::vector<MeasureDetection>& rows) {
                     {"replicates", d.replicates},
                     {"auroc", as_json(d.auroc)},
                     {"aupr", as_json(d.aupr)},
+                    {"aupr_balanced", as_json(d.aupr_balanced)},
                     {"average_precision", as_json(d.average_precision)},
                     {"fpr95", as_json(d.fpr95)},
                     {"aupr_negatives", as_json(aupr_negatives)}});

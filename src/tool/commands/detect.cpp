@@ -136,6 +136,7 @@ std::string as_json(const std::vector<Result>& results, const Options& options) 
                               {"replicates", d.replicates},
                               {"auroc", as_json(d.auroc)},
                               {"aupr", as_json(d.aupr)},
+                              {"aupr_balanced", as_json(d.aupr_balanced)},
                               {"average_precision", as_json(d.average_precision)},
                               {"fpr95", as_json(d.fpr95)}});
   return json.dump(2) + "\n";
@@ -143,12 +144,12 @@ std::string as_json(const std::vector<Result>& results, const Options& options) 
 
 std::string as_csv(const std::vector<Result>& results) {
   std::string text = "score,negated,positives,negatives,prevalence,replicates";
-  for (const auto* metric : {"auroc", "aupr", "average_precision", "fpr95"})
+  for (const auto* metric : {"auroc", "aupr", "average_precision", "fpr95", "aupr_balanced"})
     text += fmt::format(",{0},{0}_low,{0}_high", metric);
   for (const auto& [name, negated, d] : results) {
     text += fmt::format("\n{},{},{},{},{},{}", csv_field(name), negated ? 1 : 0, d.positives, d.negatives, d.prevalence,
                         d.replicates);
-    for (const auto& estimate : {d.auroc, d.aupr, d.average_precision, d.fpr95})
+    for (const auto& estimate : {d.auroc, d.aupr, d.average_precision, d.fpr95, d.aupr_balanced})
       text += fmt::format(",{},{},{}", estimate.value, estimate.low, estimate.high);
   }
   return text + "\n";

@@ -109,7 +109,11 @@ class Cells {
         for (const auto* result : results) {
           const auto* found = find_measure(rows_of(*result), kPaperMeasures[measure]);
           if (found == nullptr) continue;
-          estimates.push_back(metric == CellMetric::kAuroc ? found->detection.auroc : found->detection.aupr);
+          const auto& detection = found->detection;
+          // How many inputs of other sets the paper took is not said; errors are as many as a network makes.
+          estimates.push_back(metric == CellMetric::kAuroc ? detection.auroc
+                              : set == nullptr             ? detection.aupr
+                                                           : detection.aupr_balanced);
         }
         // Not one of this model, or of a seed without a single error.
         if (estimates.size() < results.size()) continue;

@@ -191,7 +191,11 @@ class Tables {
           "trivial: what one number an image (mean brightness, edges, ...) reaches without any network; "
           "`priornet data compare` says which.");
     else
-      table.notes.emplace_back("AUPR: by trapezoids, out-of-distribution inputs being the positives.");
+      table.notes.emplace_back(
+          "AUPR: by trapezoids, out-of-distribution inputs being the positives, as if there were as many inputs of "
+          "either "
+          "kind: AUPR rises with the share of positives, and the paper does not say how many inputs it took. What the "
+          "sets give as they are stands in results.json.");
     for (const auto& missing : seeds_.front().missing)
       table.notes.push_back(fmt::format("{} is missing: {}", missing.plan.title, missing.remedy));
     for (const auto& remark : experiment_.remarks) table.notes.push_back(remark);

@@ -76,6 +76,7 @@ RocMetrics roc_metrics(const Ranking& ranking) {
     walk.add(order.subspan(i, std::min(ones.size(), order.size() - i)), ones.data());
   return {.auroc = auroc(ranking),
           .aupr = walk.aupr(),
+          .aupr_balanced = walk.aupr_balanced(),
           .average_precision = walk.average_precision(),
           .fpr95 = walk.fpr95(),
           .prevalence = static_cast<double>(ranking.positives()) / static_cast<double>(order.size())};
@@ -261,6 +262,7 @@ BootstrapIntervals bootstrap_intervals(const Ranking& ranking, const BootstrapOp
   if (count < 2) throw ArgumentError(c10::str("bootstrap_intervals: replicates should be at least 2, found ", count));
   const auto size = static_cast<size_t>(count);
   std::vector<double> aupr(size);
+  std::vector<double> aupr_balanced(size);
   std::vector<double> average_precision(size);
   std::vector<double> fpr95(size);
 
@@ -272,10 +274,11 @@ BootstrapIntervals bootstrap_intervals(const Ranking& ranking, const BootstrapOp
       walk.add(resampler.order(block), replicate.weights(block));
     const auto at = static_cast<size_t>(i);
     aupr[at] = walk.aupr();
+    aupr_balanced[at] = walk.aupr_balanced();
     average_precision[at] = walk.average_precision();
     fpr95[at] = walk.fpr95();
   });
-  return {percentiles(aupr), percentiles(average_precision), percentiles(fpr95)};
+  return {percentiles(aupr), percentiles(aupr_balanced), percentiles(average_precision), percentiles(fpr95)};
 }
 
 namespace {
@@ -291,6 +294,7 @@ Detection detect(const ScoreSets& scores, const BootstrapOptions& options) {
   const auto intervals = bootstrap_intervals(ranking, options);
   return {.auroc = with(metrics.auroc, delong_interval(ranking)),
           .aupr = with(metrics.aupr, intervals.aupr),
+          .aupr_balanced = with(metrics.aupr_balanced, intervals.aupr_balanced),
           .average_precision = with(metrics.average_precision, intervals.average_precision),
           .fpr95 = with(metrics.fpr95, intervals.fpr95),
           .positives = ranking.positives(),

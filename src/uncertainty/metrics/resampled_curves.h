@@ -16,13 +16,14 @@ struct WeightTotals {
 
 /// Walks down a ranking whose scores carry weights and sums up the precision-recall and ROC curves (detection.h) on the
 /// way. The weights are set to the prevalence of the unweighted ranking, whatever their totals: precision is tp / (tp +
-/// c fp), with c the ratio of the prevalence odds of the weights to those of the ranking.
+/// c fp), with c the ratio of the prevalence odds of the weights to those of the ranking. With c the odds of the
+/// weights themselves it is the precision of sets of one size.
 class CurveWalk {
  public:
   CurveWalk(const Ranking& ranking, const WeightTotals& totals)
       : totals_(totals),
-        odds_ratio_(static_cast<double>(totals.positive) / static_cast<double>(totals.negative) *
-                    static_cast<double>(ranking.negatives()) / static_cast<double>(ranking.positives())) {}
+        odds_(static_cast<double>(totals.positive) / static_cast<double>(totals.negative)),
+        odds_ratio_(odds_ * static_cast<double>(ranking.negatives()) / static_cast<double>(ranking.positives())) {}
 
   /// The next piece of ranking.order() with its weights; pieces in order, none left out.
   void add(std::span<const uint8_t> order, const uint8_t* weights) {
@@ -36,6 +37,7 @@ class CurveWalk {
   }
 
   double aupr() const { return trapezoids_ / (2.0 * static_cast<double>(totals_.positive)); }
+  double aupr_balanced() const { return balanced_trapezoids_ / (2.0 * static_cast<double>(totals_.positive)); }
   double average_precision() const { return steps_ / static_cast<double>(totals_.positive); }
   double fpr95() const { return static_cast<double>(fp_at_95_) / static_cast<double>(totals_.negative); }
 
@@ -44,24 +46,33 @@ class CurveWalk {
     if (tp_ + fp_ == 0) return;  // the scores so far weigh nothing: the curve has not begun
     const auto tp = static_cast<double>(tp_);
     const double precision = tp / (tp + odds_ratio_ * static_cast<double>(fp_));
+    const double balanced = tp / (tp + odds_ * static_cast<double>(fp_));
     const auto step = static_cast<double>(tp_ - tp_before_);
-    if (precision_before_ < 0) precision_before_ = precision;
+    if (precision_before_ < 0) {
+      precision_before_ = precision;
+      balanced_before_ = balanced;
+    }
     steps_ += step * precision;
     trapezoids_ += step * (precision + precision_before_);
+    balanced_trapezoids_ += step * (balanced + balanced_before_);
     if (fp_at_95_ < 0 && 20 * tp_ >= 19 * totals_.positive) fp_at_95_ = fp_;
     tp_before_ = tp_;
     precision_before_ = precision;
+    balanced_before_ = balanced;
   }
 
   WeightTotals totals_;
+  double odds_;
   double odds_ratio_;
   int64_t tp_ = 0;
   int64_t fp_ = 0;
   int64_t tp_before_ = 0;
   int64_t fp_at_95_ = -1;
   double precision_before_ = -1;
+  double balanced_before_ = -1;
   double steps_ = 0;
   double trapezoids_ = 0;
+  double balanced_trapezoids_ = 0;
 };
 
 /// How often each of counts.size() rows is drawn in as many draws with replacement: a function of seed and replicate.
