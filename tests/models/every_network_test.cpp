@@ -6,6 +6,7 @@
 #include <testing/documents.h>
 #include <testing/small_networks.h>
 #include <testing/small_runs.h>
+#include <testing/tensors.h>
 #include <torch/csrc/jit/serialization/import.h>
 
 #include <algorithm>
@@ -31,6 +32,7 @@ class EveryNetwork : public testing::TestWithParam<std::string> {
   void train_once(const std::filesystem::path& folder) const {
     auto config = small_config();
     config.model = options_;
+    config.model.prior = 1.0;  // the last layer has to say the same too
     config.augmentation = {};
     config.epochs = 1;
     NoProgress progress;
@@ -51,6 +53,22 @@ TEST_P(EveryNetwork, LearnsWithAllItsWeights) {
     ASSERT_TRUE(item.value().grad().defined()) << item.key();
     EXPECT_TRUE(item.value().grad().isfinite().all().item<bool>()) << item.key();
   }
+}
+
+// alpha = prior + e^x of what the layers give: never below the prior, and far above it as if there were none.
+TEST_P(EveryNetwork, CountsEvidenceAboveAPrior) {
+  auto options = options_;
+  const auto set = small_set(4, images_);
+  options.input = set.inputs.sizes().slice(1).vec();
+  options.classes = 3;
+  const auto inputs = images_ ? set.inputs.to(torch::kFloat32) / 127.5 - 1 : set.inputs;
+  const auto plain = make_model(options, make_generator(1));
+  options.prior = 0.25;
+  const auto counting = make_model(options, make_generator(1));
+  for (const auto& network : {plain, counting}) network->eval();
+  const auto alpha = counting->forward(inputs).exp();
+  EXPECT_TRUE(near(alpha, plain->forward(inputs).exp() + 0.25, 1e-5));
+  EXPECT_TRUE(near(counting->from_features(plain->features(inputs)).exp(), alpha, 1e-5));
 }
 
 TEST_P(EveryNetwork, SaysTheSameTrainedStoredAndExported) {

@@ -102,6 +102,29 @@ TEST(Method, HoldsCrossEntropiesToTheTeacher) {
   }
 }
 
+// Of Dir(2, 1, 1, 1) with the label first: errors of 0.6 and three times 0.2, variances over 6, and nothing misleads.
+TEST(Method, CountsWhatEvidenceIsExpectedToMiss) {
+  const auto logits = torch::tensor({{2.0, 1.0, 1.0, 1.0}}, torch::kFloat64).log();
+  const BatchTargets targets{torch::zeros({1}, torch::kInt64), {}};
+  const auto loss = make_method({"evidential", {}})->loss(logits, targets, 1e9).loss;
+  EXPECT_NEAR(loss.total.item<double>(), 0.36 + 3 * 0.04 + (0.24 + 3 * 0.16) / 6, 1e-12);
+  EXPECT_NEAR(loss.in.item<double>(), 0.0, 1e-12);
+  const auto relaxed = make_method({"evidential", {{"variance_weight", 0.0}}})->loss(logits, targets, 1e9).loss;
+  EXPECT_NEAR(relaxed.total.item<double>(), 0.48, 1e-12);
+}
+
+// Evidence for the label is not held against a network; evidence for another class is.
+TEST(Method, HoldsOnlyMisleadingEvidenceToAFlatDirichlet) {
+  const auto loss = [](double label, double other) {
+    const auto logits = torch::tensor({{label, other, 1.0}}, torch::kFloat64).log();
+    return make_method({"evidential", {}})->loss(logits, {torch::zeros({1}, torch::kInt64), {}}, 1e9).loss;
+  };
+  EXPECT_NEAR(loss(50.0, 1.0).in.item<double>(), 0.0, 1e-12);
+  // KL[Dir(1, 5, 1) || Dir(1, 1, 1)] = ln(Gamma(7) / (Gamma(5) Gamma(3))) + 4 (psi(5) - psi(7)).
+  const auto wanted = std::log(720.0 / (24.0 * 2.0)) - 4 * (1.0 / 5 + 1.0 / 6);
+  EXPECT_NEAR(loss(50.0, 5.0).in.item<double>(), wanted, 1e-10);
+}
+
 TEST(Method, RejectsWhatMakesNoSense) {
   EXPECT_THROWS(ArgumentError, make_method({"dpn", {{"alpha0", 0.0}}}), "dpn: alpha0 should be above 0, found 0");
   EXPECT_THROWS(ArgumentError, make_method({"dpn", {{"alpha", 1.0}}}), "method: there is no setting alpha");

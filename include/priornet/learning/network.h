@@ -4,6 +4,7 @@
 #include <priornet/learning/classifier.h>
 #include <torch/types.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -51,6 +52,8 @@ class LayerWriter {
   virtual Value flatten(Value x) = 0;
   virtual Value scale(Value x, double factor) = 0;
   virtual Value add(Value a, Value b) = 0;
+  /// ln(e^least + e^x): a smooth maximum of the two.
+  virtual Value smooth_at_least(Value x, double least) = 0;
   /// Each value is kept with this probability, and divided by it; writes nothing where dropout is not at work.
   virtual Value dropout(Value x, double keep) = 0;
 };
@@ -104,6 +107,9 @@ class NetworkPlan {
 
   /// The same before all other layers, of one that leaves the shape of an input as it is; ArgumentError of another.
   void prepend(std::string name, std::shared_ptr<Layer> layer);
+
+  /// Puts a layer around the last one, under the same name. ArgumentError if it gives another shape.
+  void wrap_last(const std::function<std::shared_ptr<Layer>(std::shared_ptr<Layer>)>& wrapped);
 
   /// Of what the last layer gives.
   const std::vector<int64_t>& shape() const { return shapes_.back(); }

@@ -36,6 +36,9 @@ struct ModelOptions {
   std::optional<bool> batch_norm;
   std::optional<double> gain;
 
+  /// Added to every concentration, alpha = prior + e^logit, by a network made of layers; none: alpha = e^logit.
+  std::optional<double> prior;
+
   // Of images, per channel of values in [0, 1]: what the network takes is (value - mean) / deviation. Both or none;
   // none: values in [-1, 1].
   std::optional<std::vector<double>> mean;

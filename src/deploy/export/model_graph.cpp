@@ -68,6 +68,10 @@ class GraphWriter : public LayerWriter {
   Handle flatten(Handle x) override { return apply("Flatten", {at(x)}, {{"axis", int64_t{1}}}); }
   Handle scale(Handle x, double factor) override { return (at(x) * factor).index; }
   Handle add(Handle a, Handle b) override { return (at(a) + at(b)).index; }
+  Handle smooth_at_least(Handle x, double least) override {
+    const auto above = at(x) - least;
+    return (graph_.apply("Relu", {above}) + log1p(exp(-abs(above))) + least).index;
+  }
 
   // Not the operator Dropout: onnxruntime takes several of the same input for one, and their samples for the same.
   Handle dropout(Handle x, double keep) override {

@@ -193,6 +193,24 @@ LayerWriter::Value DenseLayer::write(LayerWriter& writer, LayerWriter::Value x) 
   return writer.rectifier(writer.dense(x, linear_->weight, linear_->bias), options_.slope);
 }
 
+EvidenceLayer::EvidenceLayer(std::shared_ptr<Layer> inner, double prior)
+    : inner_(std::move(inner)), prior_(prior), least_(std::log(prior)) {
+  check_range("network", "prior", prior > 0.0, "above 0", prior);
+}
+
+std::string EvidenceLayer::label() const { return fmt::format("{}, evidence above {:g}", inner_->label(), prior_); }
+
+torch::Tensor EvidenceLayer::forward(const torch::Tensor& x) {
+  const auto values = inner_->forward(x);
+  // In bfloat16 little evidence would be none.
+  const bool half = values.scalar_type() == torch::kBFloat16 || values.scalar_type() == torch::kHalf;
+  return at::softplus((half ? values.to(torch::kFloat32) : values) - least_, 1, 40) + least_;
+}
+
+LayerWriter::Value EvidenceLayer::write(LayerWriter& writer, LayerWriter::Value x) const {
+  return writer.smooth_at_least(inner_->write(writer, x), least_);
+}
+
 std::shared_ptr<Layer> logits_layer(const NetworkPlan& plan) {
   DenseOptions options;
   options.inputs = plan.shape().at(0);

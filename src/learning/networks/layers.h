@@ -167,6 +167,25 @@ class DenseLayer : public Layer {
   torch::nn::Linear linear_ = nullptr;
 };
 
+/// Around the last layer of a network that counts evidence: ln(prior + e^x) in place of x, so that alpha = prior + e^x.
+class EvidenceLayer : public Layer {
+ public:
+  EvidenceLayer(std::shared_ptr<Layer> inner, double prior);
+  std::string label() const override;
+  Shape output_shape(const Shape& input) const override { return inner_->output_shape(input); }
+  Size size(const Shape& input) const override { return inner_->size(input); }
+  void make_weights(const at::Generator& generator) override { inner_->make_weights(generator); }
+  Modules modules() const override { return inner_->modules(); }
+  torch::Tensor forward(const torch::Tensor& x) override;
+  bool drops() const override { return inner_->drops(); }
+  LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const override;
+
+ private:
+  std::shared_ptr<Layer> inner_;
+  double prior_;
+  double least_;  ///< ln prior
+};
+
 /// The last layer of a plan, from a row of features to logits.
 std::shared_ptr<Layer> logits_layer(const NetworkPlan& plan);
 

@@ -36,6 +36,14 @@ void NetworkPlan::prepend(std::string name, std::shared_ptr<Layer> layer) {
   layers_.insert(layers_.begin(), std::move(layer));
 }
 
+void NetworkPlan::wrap_last(const std::function<std::shared_ptr<Layer>(std::shared_ptr<Layer>)>& wrapped) {
+  auto layer = wrapped(layers_.at(layers_.size() - 1));
+  if (layer->output_shape(shape_before(layers_.size() - 1)) != shape())
+    throw ArgumentError(
+        fmt::format("network: the layer \"{}\" should give what the layer inside it gives", layer->label()));
+  layers_.back() = std::move(layer);
+}
+
 Layer::Size NetworkPlan::size() const {
   Layer::Size sum;
   for (size_t i = 0; i < layers_.size(); ++i) {

@@ -127,10 +127,14 @@ std::string model_option_meaning(std::string_view option) {
 
 std::optional<NetworkPlan> plan_model(const ModelOptions& options) {
   check_normalisation(options);
-  if (is_torchscript(options)) return std::nullopt;
-  const auto& row = checked_row(options);
-  if (!row.plan) return std::nullopt;
-  auto plan = row.plan(options);
+  const auto* row = is_torchscript(options) ? nullptr : &checked_row(options);
+  if (row == nullptr || !row->plan) {
+    if (options.prior) throw ConfigError("model.prior is for networks made of layers, which this one is not");
+    return std::nullopt;
+  }
+  auto plan = row->plan(options);
+  if (options.prior)
+    plan.wrap_last([&](auto last) { return std::make_shared<EvidenceLayer>(std::move(last), *options.prior); });
   if (options.mean) plan.prepend("scale", std::make_shared<NormaliseLayer>(*options.mean, *options.deviation));
   return plan;
 }

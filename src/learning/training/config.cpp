@@ -69,6 +69,9 @@ void visit_model(TrainConfig& config, ConfigFields& fields) {
                [&](auto& value) { fields.flag("batch_norm", value, meaning("batch_norm").c_str()); });
   fields.maybe("gain", model.gain,
                [&](auto& value) { fields.number("gain", value, above(0), meaning("gain").c_str()); });
+  fields.maybe("prior", model.prior, [&](auto& value) {
+    fields.number("prior", value, above(0), "added to every concentration: alpha = prior + e^logit; evidential: 1");
+  });
 }
 
 void visit_method(TrainConfig& config, ConfigFields& fields) {

@@ -12,10 +12,12 @@ MethodInfo dpn_method();
 MethodInfo dpn_reverse_method();
 MethodInfo outlier_exposure_method();
 MethodInfo distil_method();
+MethodInfo evidential_method();
 
 /// In the order in which configurations show them.
 inline std::vector<MethodInfo> listed_methods() {
-  return {dnn_method(), dpn_method(), dpn_reverse_method(), outlier_exposure_method(), distil_method()};
+  return {dnn_method(),    dpn_method(),       dpn_reverse_method(), outlier_exposure_method(),
+          distil_method(), evidential_method()};
 }
 
 /// For MethodInfo::make, of a method that takes its settings when it is made.

@@ -1,6 +1,7 @@
 #include "learning/training/method_list.h"
 
-// The paper's method and its reverse: a sharp Dirichlet in distribution, a flat one outside.
+// The paper's method, its reverse, and the one whose target is a teacher's: a sharp Dirichlet in distribution, a flat
+// one outside.
 
 namespace priornet {
 namespace {
@@ -46,6 +47,23 @@ class PriorNetwork final : public Method {
   double uniform_weight_;
 };
 
+class Distillation final : public Method {
+ public:
+  explicit Distillation(const SettingValues& settings)
+      : options_{settings.at(kAlpha0.key), settings.at(kDivergenceWeight.key), settings.at(kOutsideWeight.key)} {}
+
+  LossWithGradient loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) const override {
+    auto options = options_;
+    options.steepest = steepest;
+    // Who has no labels hands over the teacher's probabilities in distribution alone.
+    const auto inside = targets.labels.defined() ? targets.labels.size(0) : targets.teacher.size(0);
+    return distillation_gradient(logits, targets.teacher.slice(0, 0, inside), options);
+  }
+
+ private:
+  DistillationOptions options_;
+};
+
 std::vector<Setting> settings() {
   return {kAlpha0, kEpsilon, kDivergenceWeight, kOutsideWeight, kCrossEntropyWeight, kUniformWeight};
 }
@@ -64,6 +82,14 @@ MethodInfo dpn_reverse_method() {
           .summary = "the same with the reverse KL (Malinin & Gales, 2019)",
           .settings = settings(),
           .make = made<PriorNetwork<Divergence::kReverse>>};
+}
+
+MethodInfo distil_method() {
+  return {.name = "distil",
+          .summary = "forward KL to the Dirichlet around a teacher's probabilities, and to a flat one outside",
+          .settings = {kAlpha0, kDivergenceWeight, kOutsideWeight},
+          .needs_teacher = true,
+          .make = made<Distillation>};
 }
 
 }  // namespace priornet
