@@ -46,6 +46,11 @@ cmake -G Ninja -S "$source" -B "$folder/inside" -DPRIORNET_SOURCE="$source/../..
 
 tool=$folder/installed/bin/priornet
 [[ -x $tool ]] || exit 0  # a build without the tool
+"$tool" predict digits: "$source/../../models/samples/three.png" | grep -q ' accept'
+for file in man/man1/priornet-data-get.1 bash-completion/completions/priornet zsh/site-functions/_priornet \
+  fish/vendor_completions.d/priornet.fish; do
+  [[ -s $folder/installed/share/$file ]] || { echo "no share/$file is installed"; exit 1; }
+done
 cd "$folder"
 # Two kinds of trees that their widths tell apart.
 awk 'BEGIN {

@@ -14,13 +14,15 @@ dpkg-deb --info "$package" | sed -n 's/^ \(Package\|Version\|Depends\|Installed-
 dpkg-deb --field "$package" Depends | grep -q 'libc6'
 dpkg-deb -x "$package" "$folder/root"
 for file in bin/priornet 'lib/*libpriornet_deploy.a' 'lib/*libpriornet_uncertainty.a' 'lib/*cmake/priornet/priornetConfig.cmake' \
-  include/priornet/deploy/predictor.h share/doc/priornet/copyright; do
+  include/priornet/deploy/predictor.h share/doc/priornet/copyright share/man/man1/priornet.1 \
+  share/priornet/digits.priornet; do
   [[ -n $(find "$folder/root/usr" -path "$folder/root/usr/$file") ]] || {
     echo "the package holds no /usr/$file"
     exit 1
   }
 done
 "$folder/root/usr/bin/priornet" --version
+"$folder/root/usr/bin/priornet" predict digits: "$folder/root/usr/share/priornet/samples" | grep -q ' accept'
 
 module=$(ls "$folder"/python3-priornet_*.deb 2>/dev/null) || exit 0  # a build without the Python module
 dpkg-deb --field "$module" Depends | grep -q 'python3-torch'

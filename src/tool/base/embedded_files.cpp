@@ -2,14 +2,22 @@
 
 #include <priornet/uncertainty/errors.h>
 
-#include <string>
-
 namespace priornet {
 
 std::string_view embedded_file(std::string_view path) {
   for (const auto& file : embedded_files())
     if (file.path == path) return file.text;
   throw Error(std::string(path) + " is not built in");
+}
+
+std::filesystem::path model_path(const std::string& name) {
+  if (name != kDigitModel) return name;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe");
+  const auto path = program.parent_path().parent_path() / "share" / "priornet" / "digits.priornet";
+  if (!std::filesystem::exists(path))
+    throw Error(std::string(kDigitModel) + ": the model of digits should be at " + path.string() +
+                ", where it was not found; install priornet again, or name a model file");
+  return path;
 }
 
 }  // namespace priornet

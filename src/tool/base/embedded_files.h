@@ -1,10 +1,12 @@
 #pragma once
 
+#include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 
-// Text files of the repository that are built into the tool (cmake/EmbeddedFiles.cmake): an installed one needs no
-// source tree.
+// What comes with the tool: text files of the repository that are built into it (cmake/EmbeddedFiles.cmake), and a
+// model to try. An installed tool needs no source tree.
 
 namespace priornet {
 
@@ -18,5 +20,12 @@ std::span<const EmbeddedFile> embedded_files();
 
 /// The text of one; a path that is not among them throws Error.
 std::string_view embedded_file(std::string_view path);
+
+/// How a user names the model of digits that comes with the tool (models/README.md).
+constexpr std::string_view kDigitModel = "digits:";
+
+/// The file of the model that a user named: of kDigitModel the one in ../share/priornet beside the program's folder, of
+/// any other name that path. Error where the model of digits is not there.
+std::filesystem::path model_path(const std::string& name);
 
 }  // namespace priornet

@@ -45,8 +45,8 @@ constexpr NumberRange whole_range(int64_t low, int64_t high) {
 }
 constexpr NumberRange real_range(double low, double high) { return {NumberRange::Kind::kReal, low, high}; }
 
-/// What has to be there already.
-enum class Exists { kNothing, kFile, kFolder, kPath };
+/// What has to be there already. A model is a file, the folder of a run, or the one that comes with the tool.
+enum class Exists { kNothing, kFile, kFolder, kModel };
 
 /// Printed in place of running anything, as for --version.
 using Answer = std::function<std::string()>;

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "learning/base/names.h"
+#include "tool/base/embedded_files.h"
 #include "tool/commands/command.h"
 
 namespace priornet::tool {
@@ -43,6 +44,11 @@ void check_range(CLI::Option& added, const NumberRange& range) {
     added.check(number_between("from " + ends, "a number from " + ends, range.low, range.high));
 }
 
+CLI::Validator existing_model() {
+  return CLI::Validator([](std::string& name) { return name == kDigitModel ? std::string() : CLI::ExistingPath(name); },
+                        "MODEL");
+}
+
 struct Answered {
   std::string text;
 };
@@ -69,7 +75,7 @@ void add_option(CLI::App& app, const Option& option) {
   check_range(added, option.range);
   if (option.exists == Exists::kFile) added.check(CLI::ExistingFile);
   if (option.exists == Exists::kFolder) added.check(CLI::ExistingDirectory);
-  if (option.exists == Exists::kPath) added.check(CLI::ExistingPath);
+  if (option.exists == Exists::kModel) added.check(existing_model());
   if (option.separator != 0) added.delimiter(option.separator);
   if (option.one_value_each) added.allow_extra_args(false);
   if (!option.value_text.empty()) added.option_text(option.value_text);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "learning/base/json_text.h"
+#include "tool/base/embedded_files.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 
@@ -62,7 +63,7 @@ std::string json_of(const ExportSignature& signature, const std::vector<std::str
 
 void run_export(const ExportOptions& options) {
   if (options.onnx.empty() && options.torchscript.empty()) throw Misuse("--onnx or --torchscript is required");
-  auto model = open_model(options.model, torch::kCPU);
+  auto model = open_model(model_path(options.model), torch::kCPU);
   set_dropout(model, options);
   const auto input = options.input == "bytes" ? ImageInput::kBytes : ImageInput::kUnit;
   ExportSignature signature;

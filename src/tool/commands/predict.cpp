@@ -21,6 +21,7 @@
 #include "learning/base/file_io.h"
 #include "learning/base/names.h"
 #include "learning/data/csv.h"
+#include "tool/base/embedded_files.h"
 #include "tool/commands/device_option.h"
 #include "tool/commands/own_logits.h"
 #include "tool/commands/subcommands.h"
@@ -324,7 +325,7 @@ class RowNotes {
 void run_logits(const PredictOptions& options, const std::string& format) {
   OpenOptions open(torch::kCPU);
   open.allow_torchscript = options.allow_torchscript;
-  const auto model = open_model(options.model, open);
+  const auto model = open_model(model_path(options.model), open);
   auto source = options.logits;
   source.kind = kind_of(model);
   const auto outputs = own_outputs(source);
@@ -353,7 +354,7 @@ void run(const PredictOptions& options) {
   if (!options.logits.files.empty()) return run_logits(options, format);
   OpenOptions open(chosen_device(options.device));
   open.allow_torchscript = options.allow_torchscript;
-  Predictor predictor(open_model(options.model, open));
+  Predictor predictor(open_model(model_path(options.model), open));
   WatchedInputs watched(options, predictor.model());
   const PredictionRows rows(predictor.model(), format);
   RowSink sink(options.out);
@@ -392,9 +393,10 @@ void describe_predict(Command& command) {
   command.options = {
       {.name = "MODEL",
        .to = &options->model,
-       .help = "A model file; or a run's folder, which gives no verdicts",
+       .help = "A model file; a run's folder, which gives no verdicts; or digits: (the model of digits that comes with "
+               "priornet)",
        .required = true,
-       .exists = Exists::kPath},
+       .exists = Exists::kModel},
       {.name = "INPUT",
        .to = &options->inputs,
        .help = "Images, folders of them, .csv, .tsv (.gz too), .npy; - is standard input (a table, .npy or one image)"},
@@ -426,7 +428,7 @@ void describe_predict(Command& command) {
   command.notes =
       "An input that cannot be read gives a row with its error; the others go on, and the exit status is 1\n"
       "(docs/deploy.md).";
-  command.examples = {"priornet predict photos.priornet new/ one.jpg",
+  command.examples = {"priornet predict digits: drawing.png", "priornet predict photos.priornet new/ one.jpg",
                       "priornet predict mine.priornet --logits new.npy",
                       "curl -s URL | priornet predict photos.priornet - --format jsonl"};
   command.computes = true;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <thread>
 
+#include "tool/base/embedded_files.h"
 #include "tool/commands/device_option.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
@@ -61,7 +62,8 @@ std::vector<serving::ServedModel> load_models(const ServeOptions& options) {
   open.allow_torchscript = options.allow_torchscript;
   std::vector<serving::ServedModel> models;
   for (const auto& path : options.models) {
-    models.push_back(serving::served_model(std::make_shared<Predictor>(open_model(path, open)), options.drift_rate));
+    models.push_back(
+        serving::served_model(std::make_shared<Predictor>(open_model(model_path(path), open)), options.drift_rate));
   }
   return models;
 }
@@ -225,6 +227,10 @@ void reload(const ServeOptions& options, serving::InferenceServer& server, servi
 
 void run(ServeOptions& options) {
   check(options);
+  if (options.models.empty()) {
+    options.models = {std::string(kDigitModel)};
+    note("no MODEL was given: this is the model of digits that comes with priornet; open the page and draw a digit");
+  }
   Logs logs(options);
   auto inference = inference_options(options);
   logs.attach(inference);
@@ -265,8 +271,8 @@ void describe_serve(Command& command) {
   command.options = {
       {.name = "MODEL",
        .to = &options->models,
-       .help = "Model files, as priornet calibrate writes them; or folders of runs, without verdicts",
-       .required = true},
+       .help = "Model files, as priornet calibrate writes them; or folders of runs, without verdicts. By default the "
+               "model of digits that comes with priornet (digits:)"},
       {.name = "--host",
        .to = &options->http.host,
        .help = "Address to listen at. One beyond this machine takes a token and TLS, or --insecure",
@@ -359,7 +365,7 @@ void describe_serve(Command& command) {
       "models,\n"
       "token and certificate anew and goes on in new log files, without losing a request (docs/serve.md).";
   command.examples = {
-      "priornet serve digits.priornet",
+      "priornet serve", "priornet serve photos.priornet",
       "priornet serve a.priornet b.priornet --host 0.0.0.0 --token-file token --tls-certificate c.pem --tls-key k.pem",
       "curl --data-binary @seven.png http://127.0.0.1:8080/predict"};
   command.computes = true;

@@ -18,7 +18,8 @@
   X(measure, "Every uncertainty measure of a classifier's logits, in nats")                                       \
   X(detect, "How well scores tell a positive set (say, out of distribution) from a negative one, with intervals") \
   X(data, "Data sets by name: what there is, whether it is whole, what it looks like")                            \
-  X(bench, "Speed of our kernels beside the plain LibTorch way of doing the same work")
+  X(bench, "Speed of our kernels beside the plain LibTorch way of doing the same work")                           \
+  X(manual, "Write man pages, and completions for bash, zsh and fish")
 
 #define PRIORNET_DATA_SUBCOMMANDS(X)                                                  \
   X(list, "The data sets known by name: where they are, their splits and terms")      \
