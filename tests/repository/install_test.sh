@@ -44,6 +44,12 @@ consumer "$source" "$folder/installed" "$folder/build"
 cmake -G Ninja -S "$source" -B "$folder/inside" -DPRIORNET_SOURCE="$source/../.." \
   -DCMAKE_PREFIX_PATH="$torch" >/dev/null
 
+# The examples are a project of somebody else's, too.
+cmake -G Ninja -S "$source/../../examples/cpp" -B "$folder/examples" -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_PREFIX_PATH="$folder/installed${torch:+;$torch}" ${CONSUMER_FLAGS:+-DCMAKE_CXX_FLAGS="$CONSUMER_FLAGS"} >/dev/null
+cmake --build "$folder/examples" --target own_thresholds >/dev/null
+"$folder/examples/own_thresholds" >/dev/null
+
 tool=$folder/installed/bin/priornet
 [[ -x $tool ]] || exit 0  # a build without the tool
 "$tool" predict digits: "$source/../../models/samples/three.png" | grep -q ' accept'

@@ -6,7 +6,7 @@ cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
 status=0
 complain() { echo "$1"; status=1; }
 
-mapfile -t files < <(find bench docs fuzz include python src tests ./*.md -name '*.h' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.cu' -o -name '*.md' |
+mapfile -t files < <(find bench docs examples fuzz include python src tests ./*.md -name '*.h' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.cu' -o -name '*.md' |
   grep -v node_modules)
 declare -A known
 for file in "${files[@]}"; do  # tests/deploy/a.h is also named deploy/a.h or a.h
@@ -43,6 +43,7 @@ done
 mentions=0
 while IFS=: read -r file line name; do
   mentions=$((mentions + 1))
+  name=${name#../}  # a link
   case $name in
     torch/*.h | jpeglib.h | NAME.cpp) continue ;;  # of others
   esac
