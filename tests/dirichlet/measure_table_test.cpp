@@ -47,7 +47,7 @@ TEST(MeasureTable, HasTheColumnsThatLogitsOfEachKindGive) {
 }
 
 TEST(MeasureTable, IsWhatTheReadmeSays) {
-  const auto rows = table_rows("README.md", "| column of `measure` |");
+  const auto rows = table_rows("docs/measures.md", "| column of `measure` |");
   for (const auto& measure : measure_table()) {
     const bool is_column = measure.softmax != nullptr || measure.dirichlet_ensemble != nullptr;
     if (!is_column || !is_score(measure.name)) continue;
