@@ -53,8 +53,8 @@ void compute_on_cuda(const LossPart& inside, const LossRows<T>& outside, double 
                      const torch::Tensor& partial_sums) {
   const auto work = rows_of<T>(inside);
   static_assert(sizeof(KeptClass<double>) == 2 * sizeof(double));
-  const torch::Tensor kept =
-      torch::empty({work.rows + outside.rows, work.classes, 2}, inside.logits.options().dtype(torch::kFloat64));
+  const torch::Tensor kept = torch::empty({2 * loss_scratch(work.rows + outside.rows, work.classes)},
+                                          inside.logits.options().dtype(torch::kFloat64));
   launch_losses(LossBatch<T>{work, outside, steepest, reinterpret_cast<KeptClass<double>*>(kept.data_ptr<double>()),
                              pointer<double>(partial_sums)},
                 current_cuda_stream());
@@ -141,6 +141,7 @@ BatchLoss batch_loss(const torch::Tensor& logits, const BatchLossOptions& option
       compute_on_cuda<scalar_t>(parts.inside, rows_of<scalar_t>(parts.outside), options.steepest, partial_sums);
       launch_loss_means(LossMeans<scalar_t>{partial_sums.data_ptr<double>(),
                                             logits.size(0),
+                                            logits.size(1),
                                             {parts.in_share, parts.out_share, parts.in_share},
                                             {options.in_weight, options.out_weight, options.cross_entropy_weight},
                                             {pointer<scalar_t>(loss.in), pointer<scalar_t>(loss.out),

@@ -6,66 +6,119 @@
 #include "uncertainty/dirichlet/logit_row.h"
 #include "uncertainty/dirichlet/warp_lanes.cuh"
 
+// Every row is the work of a group of lanes, which keep what they know of its classes in shared memory until the sums
+// are known and the gradient can be written. Many short rows get one lane each: there is then nothing to exchange, and
+// what is computed once per row is not computed by every lane: 3.7 times the plain formulas at 10 classes, where 16
+// lanes per row had 0.9 times (docs/results.md). Few rows, as a batch has them, and long ones get 16 or 32.
+
 namespace priornet {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr int kLanes = 16;  // that share a row
-constexpr int kGroups = kThreads / kLanes;
+constexpr int64_t kLongestShortRow = 15;           // a block keeps as many in kSharedBytes
+constexpr int64_t kLongestMediumRow = 128;         // longer ones get a whole warp
+constexpr int64_t kManyRows = 16384;               // fill a GPU with one lane each
+constexpr size_t kSharedBytes = 48 * 1024;         // that every kernel may take
+constexpr size_t kLargestSharedBytes = 96 * 1024;  // that it may ask for, on every GPU since 2020
 
-unsigned blocks_for(int64_t rows) {
-  return static_cast<unsigned>(std::min((rows + kGroups - 1) / kGroups, kLossBlocks));
+/// How the rows of a batch are shared out.
+struct Layout {
+  int lanes;       ///< of a row
+  int64_t groups;  ///< of a block, one row each at a time
+  size_t shared;   ///< bytes, what the groups of a block keep; 0: they keep it in global memory
+};
+
+Layout layout_for(int64_t rows, int64_t classes) {
+  const int lanes = classes <= kLongestShortRow && rows >= kManyRows ? 1 : classes <= kLongestMediumRow ? 16 : 32;
+  const int64_t groups = kThreads / lanes;
+  const auto bytes = static_cast<size_t>(groups * classes) * sizeof(KeptClass<double>);
+  return {lanes, groups, bytes <= kLargestSharedBytes ? bytes : 0};
 }
+
+unsigned blocks_for(int64_t rows, int64_t classes) {
+  const auto groups = layout_for(rows, classes).groups;
+  return static_cast<unsigned>(std::min((rows + groups - 1) / groups, kLossBlocks));
+}
+
+/// Logits that neighbouring lanes read without waiting for each other.
+template <class T>
+struct StagedRow {
+  const T* values;
+  int stride;
+
+  __device__ double operator()(int64_t c) const { return static_cast<double>(values[c * stride]); }
+};
+
+/// What a row keeps of its classes, each `stride` from the last.
+struct KeptClasses {
+  KeptClass<double>* first;
+  int stride;
+
+  __device__ KeptClass<double>& operator[](int64_t c) const { return first[c * stride]; }
+};
 
 /// One row of a batch, by the lanes of a group. The lanes of a warp stay together where they exchange values, which is
 /// nowhere that depends on the row.
-template <RowDivergence kDivergence, bool kTeacher, class T>
+template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
 class GroupLoss {
  public:
   using Digits = typename DigitsOf<T>::Type;
 
-  __device__ GroupLoss(const LossBatch<T>& batch, int64_t row, int lane) : lane_(lane) {
+  template <class Logits>
+  __device__ GroupLoss(const LossBatch<T>& batch, int64_t row, int lane, const Logits& logits, const KeptClasses& kept)
+      : lane_(lane), kept_(kept) {
     inside_ = row < batch.inside.rows;
     part_ = inside_ ? &batch.inside : &batch.outside;
     row_ = inside_ ? row : row - batch.inside.rows;
     label_ = part_->labels == nullptr ? -1.0 : static_cast<double>(part_->labels[row_]);
-    kept_ = batch.kept + row * part_->classes;
-    const ScalarRow<T> logits{part_->logits + row_ * part_->classes};
     const auto extent = group_extent<kLanes>(row_extent<double>(logits, part_->classes, lane, kLanes));
-    // The wide path serves every row: what it saves, a GPU would lose to threads that part ways.
-    const auto share = with_target([&](const auto& target) {
-      return loss_sums<Digits, kDivergence, true>(logits, part_->classes, extent, target, label_, kept_, lane, kLanes);
+    const bool wide = is_wide(extent);  // of the whole group
+    auto sums = wide ? share_of<true>(logits, extent) : share_of<false>(logits, extent);
+    if constexpr (kLanes > 1) {
+      sums.exp = group_sum<kLanes>(sums.exp);
+      sums.mean = group_sum<kLanes>(sums.mean);
+      sums.rest = group_sum<kLanes>(sums.rest);
+      sums.t_label = group_sum<kLanes>(sums.t_label);
+      sums.product = LogProduct<double>::of_logarithm(group_sum<kLanes>(sums.product.logarithm()));
+    }
+    totals_ = with_target([&](const auto& target) {
+      return wide ? loss_totals<Digits, kDivergence, true>(sums, extent, target)
+                  : loss_totals<Digits, kDivergence, false>(sums, extent, target);
     });
-    LossSums<double> sums;
-    sums.scale = share.scale;
-    sums.exp = group_sum<kLanes>(share.exp);
-    sums.mean = group_sum<kLanes>(share.mean);
-    sums.rest = group_sum<kLanes>(share.rest);
-    sums.t_label = group_sum<kLanes>(share.t_label);
-    sums.product = LogProduct<double>::of_logarithm(group_sum<kLanes>(share.product.logarithm()));
-    totals_ =
-        with_target([&](const auto& target) { return loss_totals<Digits, kDivergence, true>(sums, extent, target); });
   }
 
   __device__ bool inside() const { return inside_; }
   __device__ bool has_label() const { return part_->labels != nullptr; }
+  __device__ bool has_gradient() const { return part_->gradient != nullptr; }
   __device__ T divergence() const { return saturate<T>(totals_.loss.divergence); }
   __device__ T cross_entropy() const { return saturate<T>(totals_.loss.cross_entropy); }
+  /// Of the row, in global memory.
+  __device__ T* gradient() const { return part_->gradient + row_ * part_->classes; }
 
-  __device__ void store(double steepest) const {
-    if (part_->gradient != nullptr) {
-      T* gradient = part_->gradient + row_ * part_->classes;
-      const auto held = [&](int64_t c, double value) {
-        gradient[c] = saturate<T>(value > steepest ? steepest : (value < -steepest ? -steepest : value));
-      };
-      loss_gradient<kDivergence>(totals_, part_->classes, label_, part_->weights, kept_, held, lane_, kLanes);
-    }
+  /// Writes the lane's share of the gradient: class c to gradient[c * stride].
+  __device__ void store_gradient(double steepest, T* gradient, int stride) const {
+    const auto held = [&](int64_t c, double value) {
+      gradient[c * stride] = saturate<T>(value > steepest ? steepest : (value < -steepest ? -steepest : value));
+    };
+    loss_gradient<kDivergence>(totals_, part_->classes, label_, part_->weights, kept_, held, lane_, kLanes);
+  }
+
+  __device__ void store_values() const {
     if (lane_ != 0) return;
     if (part_->divergences != nullptr) part_->divergences[row_] = divergence();
     if (part_->cross_entropies != nullptr) part_->cross_entropies[row_] = cross_entropy();
   }
 
  private:
+  /// The sums over the classes of this lane.
+  template <bool kWide, class Logits>
+  __device__ LossSums<double> share_of(const Logits& logits, const RowExtent<double>& extent) const {
+    return with_target([&](const auto& target) {
+      return loss_sums<Digits, kDivergence, kWide>(logits, part_->classes, extent, target, label_, kept_, lane_,
+                                                   kLanes);
+    });
+  }
+
   template <class Body>
   __device__ auto with_target(const Body& body) const {
     if constexpr (kTeacher) {
@@ -78,44 +131,120 @@ class GroupLoss {
   }
 
   int lane_;
+  KeptClasses kept_;
   bool inside_;
   const LossRows<T>* part_;
   int64_t row_;
   double label_;
-  KeptClass<double>* kept_;
   LossTotals<double> totals_;
 };
 
-template <RowDivergence kDivergence, bool kTeacher, class T>
-__global__ void __launch_bounds__(kThreads) loss_kernel(const __grid_constant__ LossBatch<T> batch) {
+/// What a lane adds up over its rows.
+struct LaneSums {
+  double inside = 0, outside = 0, cross_entropy = 0;
+
+  template <class Loss>
+  __device__ void add(const Loss& loss) {
+    const auto divergence = static_cast<double>(loss.divergence());
+    inside += loss.inside() ? divergence : 0.0;
+    outside += loss.inside() ? 0.0 : divergence;
+    cross_entropy += loss.has_label() ? static_cast<double>(loss.cross_entropy()) : 0.0;
+  }
+
+  /// The sums over the block, always in the same order; the first of kLanes lanes speaks for all of them. All threads
+  /// of the block call it together.
+  template <int kLanes>
+  __device__ void store(double* partial_sums) const {
+    constexpr int kWarps = kThreads / 32;
+    __shared__ double of_warps[kWarps][kLossSums];
+    const bool speaks = threadIdx.x % kLanes == 0;
+    const auto of_warp = [&](LossSum which, double value) {
+      const double sum = group_sum<32>(speaks ? value : 0.0);
+      if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32][which] = sum;
+    };
+    of_warp(kInsideSum, inside);
+    of_warp(kOutsideSum, outside);
+    of_warp(kCrossEntropySum, cross_entropy);
+    __syncthreads();
+    if (threadIdx.x >= kLossSums) return;
+    double sum = 0;
+    for (int warp = 0; warp < kWarps; ++warp) sum += of_warps[warp][threadIdx.x];
+    partial_sums[blockIdx.x * kLossSums + threadIdx.x] = sum;
+  }
+};
+
+/// Rows by groups of lanes. `in_global`: where they keep their classes, for want of room in shared memory, or null.
+template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
+__global__ void __launch_bounds__(kThreads)
+    group_kernel(const __grid_constant__ LossBatch<T> batch, KeptClass<double>* in_global) {
+  extern __shared__ KeptClass<double> shared[];
+  constexpr int kGroups = kThreads / kLanes;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int group = static_cast<int>(threadIdx.x) / kLanes;
+  const int64_t classes = batch.inside.classes;
   const int64_t rows = batch.inside.rows + batch.outside.rows;
-  double inside = 0, outside = 0, cross_entropy = 0;
+  LaneSums sums;
   for (int64_t base = static_cast<int64_t>(blockIdx.x) * kGroups; base < rows;
        base += static_cast<int64_t>(gridDim.x) * kGroups) {
     // A group without a row repeats the last, for the sake of its warp.
     const bool has_row = base + group < rows;
-    const GroupLoss<kDivergence, kTeacher, T> loss(batch, has_row ? base + group : rows - 1, lane);
+    const int64_t row = has_row ? base + group : rows - 1;
+    const auto& part = row < batch.inside.rows ? batch.inside : batch.outside;
+    const ScalarRow<T> logits{part.logits + (row < batch.inside.rows ? row : row - batch.inside.rows) * classes};
+    const KeptClasses kept{in_global == nullptr ? shared + group * classes : in_global + row * classes, 1};
+    const GroupLoss<kDivergence, kTeacher, kLanes, T> loss(batch, row, lane, logits, kept);
     if (!has_row) continue;
-    loss.store(batch.steepest);
-    const double divergence = static_cast<double>(loss.divergence());
-    inside += loss.inside() ? divergence : 0.0;
-    outside += loss.inside() ? 0.0 : divergence;
-    if (loss.has_label()) cross_entropy += static_cast<double>(loss.cross_entropy());
+    if (loss.has_gradient()) loss.store_gradient(batch.steepest, loss.gradient(), 1);
+    loss.store_values();
+    sums.add(loss);
   }
-  if (batch.partial_sums == nullptr) return;
-  __shared__ double of_groups[kGroups][kLossSums];
-  if (lane == 0) {
-    of_groups[group][kInsideSum] = inside;
-    of_groups[group][kOutsideSum] = outside;
-    of_groups[group][kCrossEntropySum] = cross_entropy;
+  if (batch.partial_sums != nullptr) sums.template store<kLanes>(batch.partial_sums);
+}
+
+/// Short rows, one per lane. Logits and gradients pass through shared memory, so that neighbouring lanes read and write
+/// neighbouring numbers. `shift` is 2^32 / classes, rounded up.
+template <RowDivergence kDivergence, bool kTeacher, class T>
+__global__ void __launch_bounds__(kThreads) lane_kernel(const __grid_constant__ LossBatch<T> batch, unsigned shift) {
+  extern __shared__ KeptClass<double> shared[];
+  constexpr int kStride = kThreads + 1;  // odd: neighbours lie in different banks
+  const int classes = static_cast<int>(batch.inside.classes);
+  T* staged = reinterpret_cast<T*>(shared + classes * kThreads);
+  const int thread = static_cast<int>(threadIdx.x);
+  const int64_t rows = batch.inside.rows + batch.outside.rows;
+  // Calls visit(part, element of it, place in `staged`) for all elements of the block's rows.
+  const auto each_element = [&](int64_t base, const auto& visit) {
+    const int count = static_cast<int>(min(static_cast<int64_t>(kThreads), rows - base)) * classes;
+    for (int i = thread; i < count; i += kThreads) {
+      const int row = static_cast<int>(__umulhi(static_cast<unsigned>(i), shift));
+      const int64_t element = base * classes + i;
+      const int64_t inside = batch.inside.rows * classes;
+      const int place = (i - row * classes) * kStride + row;
+      if (element < inside)
+        visit(batch.inside, element, place);
+      else
+        visit(batch.outside, element - inside, place);
+    }
+  };
+  LaneSums sums;
+  for (int64_t base = static_cast<int64_t>(blockIdx.x) * kThreads; base < rows;
+       base += static_cast<int64_t>(gridDim.x) * kThreads) {
+    each_element(base,
+                 [&](const LossRows<T>& part, int64_t element, int place) { staged[place] = part.logits[element]; });
+    __syncthreads();
+    if (base + thread < rows) {
+      const StagedRow<T> logits{staged + thread, kStride};
+      const GroupLoss<kDivergence, kTeacher, 1, T> loss(batch, base + thread, 0, logits, {shared + thread, kThreads});
+      if (loss.has_gradient()) loss.store_gradient(batch.steepest, staged + thread, kStride);
+      loss.store_values();
+      sums.add(loss);
+    }
+    __syncthreads();
+    each_element(base, [&](const LossRows<T>& part, int64_t element, int place) {
+      if (part.gradient != nullptr) part.gradient[element] = staged[place];
+    });
+    __syncthreads();
   }
-  __syncthreads();
-  if (threadIdx.x >= kLossSums) return;
-  double sum = 0;
-  for (int g = 0; g < kGroups; ++g) sum += of_groups[g][threadIdx.x];
-  batch.partial_sums[blockIdx.x * kLossSums + threadIdx.x] = sum;
+  if (batch.partial_sums != nullptr) sums.template store<1>(batch.partial_sums);
 }
 
 /// By one warp, always in the same order.
@@ -132,12 +261,36 @@ __global__ void means_kernel(LossMeans<T> work, unsigned blocks) {
   if (threadIdx.x == 0) *work.total = saturate<T>(total);
 }
 
+template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
+void launch_groups(const LossBatch<T>& batch, const Layout& layout, unsigned blocks, cudaStream_t stream) {
+  const auto kernel = group_kernel<kDivergence, kTeacher, kLanes, T>;
+  if (layout.shared > kSharedBytes)
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kLargestSharedBytes));
+  kernel<<<blocks, kThreads, layout.shared, stream>>>(batch, layout.shared > 0 ? nullptr : batch.kept);
+}
+
+template <RowDivergence kDivergence, bool kTeacher, class T>
+void launch_with(const LossBatch<T>& batch, cudaStream_t stream) {
+  const int64_t rows = batch.inside.rows + batch.outside.rows;
+  const int64_t classes = batch.inside.classes;
+  const auto layout = layout_for(rows, classes);
+  const unsigned blocks = blocks_for(rows, classes);
+  if (layout.lanes == 1) {
+    const size_t staged = static_cast<size_t>(classes) * (kThreads + 1) * sizeof(T);
+    const unsigned shift = 0xffffffffu / static_cast<unsigned>(classes) + 1;
+    lane_kernel<kDivergence, kTeacher><<<blocks, kThreads, layout.shared + staged, stream>>>(batch, shift);
+  } else if (layout.lanes == 16) {
+    launch_groups<kDivergence, kTeacher, 16>(batch, layout, blocks, stream);
+  } else {
+    launch_groups<kDivergence, kTeacher, 32>(batch, layout, blocks, stream);
+  }
+}
+
 template <RowDivergence kDivergence, class T>
-void launch_with(const LossBatch<T>& batch, unsigned blocks, cudaStream_t stream) {
+void launch_for(const LossBatch<T>& batch, cudaStream_t stream) {
   if constexpr (kDivergence != RowDivergence::kNone)
-    if (batch.inside.probabilities != nullptr)
-      return loss_kernel<kDivergence, true><<<blocks, kThreads, 0, stream>>>(batch);
-  loss_kernel<kDivergence, false><<<blocks, kThreads, 0, stream>>>(batch);
+    if (batch.inside.probabilities != nullptr) return launch_with<kDivergence, true>(batch, stream);
+  launch_with<kDivergence, false>(batch, stream);
 }
 
 }  // namespace
@@ -145,25 +298,28 @@ void launch_with(const LossBatch<T>& batch, unsigned blocks, cudaStream_t stream
 template <class T>
 void launch_losses(const LossBatch<T>& batch, void* on_stream) {
   const auto stream = static_cast<cudaStream_t>(on_stream);
-  const unsigned blocks = blocks_for(batch.inside.rows + batch.outside.rows);
-  if (blocks == 0) return;
+  if (batch.inside.rows + batch.outside.rows == 0) return;
   switch (batch.inside.divergence) {
     case RowDivergence::kNone:
-      launch_with<RowDivergence::kNone>(batch, blocks, stream);
+      launch_for<RowDivergence::kNone>(batch, stream);
       break;
     case RowDivergence::kForward:
-      launch_with<RowDivergence::kForward>(batch, blocks, stream);
+      launch_for<RowDivergence::kForward>(batch, stream);
       break;
     case RowDivergence::kReverse:
-      launch_with<RowDivergence::kReverse>(batch, blocks, stream);
+      launch_for<RowDivergence::kReverse>(batch, stream);
       break;
   }
   check_launch();
 }
 
+int64_t loss_scratch(int64_t rows, int64_t classes) {
+  return layout_for(rows, classes).shared > 0 ? 0 : rows * classes;
+}
+
 template <class T>
 void launch_loss_means(const LossMeans<T>& means, void* stream) {
-  means_kernel<<<1, 32, 0, static_cast<cudaStream_t>(stream)>>>(means, blocks_for(means.rows));
+  means_kernel<<<1, 32, 0, static_cast<cudaStream_t>(stream)>>>(means, blocks_for(means.rows, means.classes));
   check_launch();
 }
 

@@ -13,11 +13,15 @@ template <class T>
 struct LossBatch {
   LossRows<T> inside, outside;
   double steepest;          ///< the largest element of the gradient, either way
-  KeptClass<double>* kept;  ///< [rows, classes], what a row keeps between its two passes
+  KeptClass<double>* kept;  ///< [loss_scratch(rows, classes)]
   double* partial_sums;     ///< [kLossBlocks, 3], or null
 };
 
-constexpr int64_t kLossBlocks = 1024;
+constexpr int64_t kLossBlocks = 2048;
+
+/// How much memory of the device rows take to keep what they know of their classes between two passes: none unless
+/// rows are longer than fits into a block's own.
+int64_t loss_scratch(int64_t rows, int64_t classes);
 
 /// What each block adds up: divergences inside and outside, cross-entropies.
 enum LossSum { kInsideSum, kOutsideSum, kCrossEntropySum, kLossSums };
@@ -26,7 +30,7 @@ enum LossSum { kInsideSum, kOutsideSum, kCrossEntropySum, kLossSums };
 template <class T>
 struct LossMeans {
   const double* partial_sums;
-  int64_t rows;  ///< of the batch
+  int64_t rows, classes;  ///< of the batch
   double shares[kLossSums];
   double weights[kLossSums];
   T* means[kLossSums];

@@ -56,12 +56,11 @@ struct LossSums {
 };
 
 /// Of the classes first, first + step, ...: all of them, or the share of one among `step` threads. `load(c)` is a
-/// logit, `target(c)` a TargetClass, `label` the class whose cross-entropy counts, `kept` room for as many classes as
-/// there are.
-template <class Digits, RowDivergence kDivergence, bool kWide, class Real, class Load, class Target>
+/// logit, `target(c)` a TargetClass, `label` the class whose cross-entropy counts, `kept[c]` room for a KeptClass.
+template <class Digits, RowDivergence kDivergence, bool kWide, class Real, class Load, class Target, class Kept>
 PRIORNET_DEVICE inline LossSums<Real> loss_sums(const Load& load, int64_t classes, const RowExtent<Real>& extent,
-                                                const Target& target, Real label, KeptClass<Real>* kept,
-                                                int64_t first = 0, int64_t step = 1) {
+                                                const Target& target, Real label, const Kept& kept, int64_t first = 0,
+                                                int64_t step = 1) {
   constexpr bool kForward = kDivergence == RowDivergence::kForward;
   constexpr bool kReverse = kDivergence == RowDivergence::kReverse;
   const RowExponentials<Digits, kWide, Real> exponentials(extent.top);
@@ -136,9 +135,9 @@ PRIORNET_DEVICE inline LossTotals<Real> loss_totals(const LossSums<Real>& sums, 
 }
 
 /// Calls store(c, gradient) for the classes first, first + step, ...
-template <RowDivergence kDivergence, class Real, class Store>
+template <RowDivergence kDivergence, class Real, class Kept, class Store>
 PRIORNET_DEVICE inline void loss_gradient(const LossTotals<Real>& totals, int64_t classes, Real label,
-                                          const RowWeights& weights, const KeptClass<Real>* kept, const Store& store,
+                                          const RowWeights& weights, const Kept& kept, const Store& store,
                                           int64_t first = 0, int64_t step = 1) {
   const Real zero{};
   for (int64_t c = first; c < classes; c += step) {
