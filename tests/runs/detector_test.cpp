@@ -263,13 +263,15 @@ TEST(Detectors, OfColumnsSeeOutliersAndACommonShift) {
     const auto x = values.to(torch::kFloat64);
     return (x + (x * x + 1).sqrt()).log();
   };
-  EXPECT_TRUE(near(scored("columns_mahalanobis", training, batch),
-                   plain_mahalanobis(tamed(training.inputs), training.labels, tamed(batch.inputs)), 1e-9));
+  // Each column in its deviations.
+  const auto deviations = tamed(training.inputs).std(0, false);
+  const auto x = tamed(training.inputs) / deviations;
+  const auto asked = tamed(batch.inputs) / deviations;
+  EXPECT_TRUE(near(scored("columns_mahalanobis", training, batch), plain_mahalanobis(x, training.labels, asked), 1e-9));
 
   // 1' S^-1 (a - m) / sqrt(1' S^-1 1), of which the squared distance of a + t 1 from a knows all there is: it grows by
   // 2 t times the first and t^2 times the second.
-  const auto x = tamed(training.inputs);
-  const auto distance = [&](double t) { return plain_mahalanobis(x, {}, tamed(batch.inputs) + t); };
+  const auto distance = [&](double t) { return plain_mahalanobis(x, {}, asked + t); };
   const auto linear = (distance(1.0) - distance(-1.0)) / 4.0;
   const auto square = (distance(1.0) + distance(-1.0)) / 2.0 - distance(0.0);
   EXPECT_TRUE(near(scored("columns_shift", training, batch), (linear / square.sqrt()).abs(), 1e-9));

@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "learning/runs/shrunk_gaussian.h"
+
 // The detectors that detector_table() lists, one function that makes each.
 
 namespace priornet::detectors {
@@ -47,6 +49,7 @@ class NearestClass : public Detector {
   virtual const char* name() const = 0;
   /// [N, D]; float32 ones are judged in float32.
   virtual torch::Tensor columns(const DetectorInputs& batch) const = 0;
+  virtual ShrunkGaussian gaussian_of(const torch::Tensor& rows, const torch::Tensor& labels) const;
   std::vector<Part> parts() const override { return {{kWhitening, 2}, {kCentres, 2}}; }
   void check_state() const override;
 };

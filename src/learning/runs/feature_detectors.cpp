@@ -52,9 +52,13 @@ class Neighbours : public Detector {
 
 void NearestClass::fit(const DetectorInputs& training) {
   const auto rows = columns(training);
-  const auto gaussian = fit_shrunk_gaussian(rows, training.labels);
+  const auto gaussian = gaussian_of(rows, training.labels);
   keep(kWhitening, gaussian.whitening.to(rows.scalar_type()));
   keep(kCentres, gaussian.centres.to(rows.scalar_type()));
+}
+
+ShrunkGaussian NearestClass::gaussian_of(const torch::Tensor& rows, const torch::Tensor& labels) const {
+  return fit_shrunk_gaussian(rows, labels);
 }
 
 torch::Tensor NearestClass::score(const DetectorInputs& batch) const {

@@ -42,16 +42,19 @@ class ColumnsMahalanobis : public NearestClass {
  protected:
   const char* name() const override { return "columns_mahalanobis"; }
   torch::Tensor columns(const DetectorInputs& batch) const override { return tamed(batch.inputs); }
+  ShrunkGaussian gaussian_of(const torch::Tensor& rows, const torch::Tensor& labels) const override {
+    return fit_gaussian_in_deviations(rows, labels);
+  }
 };
 
-// |1' S^-1 (a - m)| / sqrt(1' S^-1 1): the best linear test for a shift of all columns by the same number of
-// deviations.
+// |d' S^-1 (a - m)| / sqrt(d' S^-1 d): the best linear test for a shift of all columns by the same number of their
+// deviations d. The scale that rows come in need not be d: that of a table is robust.
 class ColumnsShift : public Detector {
  public:
   void fit(const DetectorInputs& training) override {
     const auto columns = tamed(training.inputs);
-    const auto gaussian = fit_shrunk_gaussian(columns, {});
-    const auto white = gaussian.whitening.sum(0);  // of the shift by 1
+    const auto gaussian = fit_gaussian_in_deviations(columns, {});
+    const auto white = column_deviations(columns).matmul(gaussian.whitening);  // of the shift by one deviation
     keep("direction", gaussian.whitening.matmul(white) / white.norm().clamp_min(1e-300));
     keep("mean", columns.mean(0));
   }

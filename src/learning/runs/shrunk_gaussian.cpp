@@ -66,6 +66,18 @@ ShrunkGaussian fit_shrunk_gaussian(const torch::Tensor& rows, const torch::Tenso
   return {whitening, means.matmul(whitening), shrinkage};
 }
 
+torch::Tensor column_deviations(const torch::Tensor& rows) {
+  const auto deviation = rows.to(torch::kFloat64).std(0, false);
+  return torch::where(deviation > 1e-9, deviation, torch::ones_like(deviation));
+}
+
+ShrunkGaussian fit_gaussian_in_deviations(const torch::Tensor& rows, const torch::Tensor& labels) {
+  const auto deviations = column_deviations(rows);
+  auto gaussian = fit_shrunk_gaussian(rows.to(torch::kFloat64) / deviations, labels);
+  gaussian.whitening = gaussian.whitening / deviations.unsqueeze(1);
+  return gaussian;
+}
+
 torch::Tensor mahalanobis_distances(const torch::Tensor& rows, const torch::Tensor& whitening,
                                     const torch::Tensor& centres) {
   const auto white = rows.to(torch::kFloat64).matmul(whitening.to(torch::kFloat64));

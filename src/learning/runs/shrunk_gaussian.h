@@ -20,6 +20,13 @@ struct ShrunkGaussian {
 /// centre. float64, on the rows' device.
 ShrunkGaussian fit_shrunk_gaussian(const torch::Tensor& rows, const torch::Tensor& labels);
 
+/// The deviation of each column over all rows, float64 [D]; 1 of one that never varies.
+torch::Tensor column_deviations(const torch::Tensor& rows);
+
+/// The same with every column in units of its deviation while its covariance is shrunk: what is shrunk towards does not
+/// depend on units. It takes rows as they are.
+ShrunkGaussian fit_gaussian_in_deviations(const torch::Tensor& rows, const torch::Tensor& labels);
+
 /// Squared Mahalanobis distances to the centres, float64 [N, C], of rows [N, D]. Whitening makes much of small
 /// differences, so that float32 would not do.
 torch::Tensor mahalanobis_distances(const torch::Tensor& rows, const torch::Tensor& whitening,
