@@ -16,12 +16,25 @@ namespace priornet::exact {
 using Real = boost::multiprecision::cpp_bin_float_50;
 using Row = std::vector<Real>;
 
-inline Real lgamma(const Real& x) { return boost::math::lgamma(x); }
-inline Real digamma(const Real& x) { return boost::math::digamma(x); }
+/// A function at 50 digits costs far more than a look into a table: sums over classes and finite differences ask for
+/// the same values again and again.
+template <Real (*function)(const Real&)>
+Real remembered(const Real& x) {
+  static std::map<Real, Real> known;
+  if (known.size() > 100'000) known.clear();
+  const auto [place, is_new] = known.try_emplace(x);
+  if (is_new) place->second = function(x);
+  return place->second;
+}
+inline Real lgamma_of(const Real& x) { return boost::math::lgamma(x); }
+inline Real digamma_of(const Real& x) { return boost::math::digamma(x); }
+inline Real exp_of(const Real& x) { return exp(x); }
+inline Real lgamma(const Real& x) { return remembered<lgamma_of>(x); }
+inline Real digamma(const Real& x) { return remembered<digamma_of>(x); }
 
 inline Row concentrations(const Row& logits) {
   Row alpha;
-  for (const auto& z : logits) alpha.push_back(exp(z));
+  for (const auto& z : logits) alpha.push_back(remembered<exp_of>(z));
   return alpha;
 }
 
