@@ -3,6 +3,9 @@
 #include <priornet/uncertainty/random.h>
 #include <torch/utils.h>
 
+#include <cstdlib>
+#include <string_view>
+
 namespace priornet::bench {
 namespace {
 
@@ -13,6 +16,13 @@ std::unique_ptr<OutsideSource> outside_for(const TrainingCase& what, const Datas
   if (!what.factor_analysis) return outside_images(made_up_set(what, 2).inputs.to(device), 3);
   NoProgress progress;
   return make_outside({}, {set, device, 3, progress, {}});
+}
+
+// PRIORNET_BENCH_WITHOUT=recording: each kernel is launched by the host, to see what CUDA graphs gain on the whole
+// step.
+bool without(std::string_view way) {
+  const auto* const named = std::getenv("PRIORNET_BENCH_WITHOUT");
+  return named != nullptr && std::string_view(named) == way;
 }
 
 }  // namespace
@@ -35,7 +45,9 @@ OurTraining::OurTraining(const TrainingCase& what, const torch::Device& device, 
   optimiser_ = Optimiser::make(*parameters_, optimiser, std::vector<double>(kSteps, kTrainingRate));
   MethodOptions method;
   method.name = what.method;
-  step_ = TrainingStep::make(*network_, *parameters_, *optimiser_, {method, bfloat16, {}});
+  const TrainingStep::Options how{method, bfloat16, {}};
+  step_ = without("recording") ? std::make_unique<TrainingStep>(*network_, *parameters_, *optimiser_, how)
+                               : TrainingStep::make(*network_, *parameters_, *optimiser_, how);
 }
 
 void OurTraining::step() {
