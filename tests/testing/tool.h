@@ -10,12 +10,8 @@
 
 namespace priornet {
 
-/// Runs the priornet tool.
-inline Outcome run_tool(const std::vector<std::string>& arguments) {
-  std::vector<std::string> command{PRIORNET_TOOL_PATH};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  return run_process(std::move(command));
-}
+/// Runs the priornet tool, in a process of its own (forked_tool.cpp). The arguments are without the program's name.
+Outcome run_tool(const std::vector<std::string>& arguments);
 
 /// Exit status 1, exactly this line on standard error, and nothing on standard output.
 inline void expect_failure(const Outcome& outcome, const std::string& message) {
