@@ -64,7 +64,7 @@ class Serve : public ::testing::Test {
   // What it wrote to standard error but for the word to root.
   std::string complaints() {
     auto text = process_->err();
-    const std::string to_root = "priornet: serves as root, which it has no need of: a user without rights is safer\n";
+    const std::string to_root = "priornet: runs as root, which it does not need: an ordinary user is safer\n";
     EXPECT_EQ(text.starts_with(to_root), ::geteuid() == 0) << text;
     return text.starts_with(to_root) ? text.substr(to_root.size()) : text;
   }
@@ -207,12 +207,13 @@ TEST_F(Serve, RefusesToBeWeakWithoutBeingTold) {
     EXPECT_EQ(process_->wait(), 2) << process_->err();
     return process_->err();
   };
-  EXPECT_NE(said({"--host", "0.0.0.0"}).find("without a token and TLS whoever reaches it may ask"), std::string::npos);
+  EXPECT_NE(said({"--host", "0.0.0.0"}).find("without a token and TLS anyone who reaches it can ask it"),
+            std::string::npos);
   EXPECT_NE(said({"--host", "0.0.0.0"}, {"PRIORNET_TOKEN=s3cret"}).find("give --tls-certificate and --tls-key, or"),
             std::string::npos);
   EXPECT_NE(said({}, {"PRIORNET_TOKEN="}).find("PRIORNET_TOKEN is set and empty"), std::string::npos);
   ASSERT_NO_FATAL_FAILURE(start({"--host", "0.0.0.0", "--insecure"}));
-  EXPECT_NE(process_->err().find("priornet: serves beyond this machine at 0.0.0.0: without a token and TLS"),
+  EXPECT_NE(process_->err().find("priornet: serves other machines too, at 0.0.0.0: without a token and TLS"),
             std::string::npos);
 }
 

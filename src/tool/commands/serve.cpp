@@ -79,7 +79,7 @@ std::string greeting(const serving::HttpOptions& http, uint16_t port, const std:
   const bool v6 = http.host.find(':') != std::string::npos;
   return fmt::format("Serving {} at {}://{}:{}/{}; Ctrl-C ends it.\n", fmt::join(names, ", "),
                      http.tls_certificate.empty() ? "http" : "https", v6 ? "[" + http.host + "]" : http.host, port,
-                     token ? " to who has the token" : "");
+                     token ? ", to clients that send the token" : "");
 }
 
 bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
@@ -93,23 +93,24 @@ void check(const ServeOptions& options) {
   const bool token = !token_of(options).empty();
   const bool tls = !options.http.tls_certificate.empty();
   if (!is_loopback(options.http.host) && !(token && tls)) {
-    const auto lacks = token ? "without TLS whoever is on the way reads what is sent, the token too"
-                       : tls ? "without a token whoever reaches it may ask"
-                             : "without a token and TLS whoever reaches it may ask, and whoever is on the way reads";
+    const auto lacks = token ? "without TLS others on the network can read what is sent, the token too"
+                       : tls ? "without a token anyone who reaches it can ask it"
+                             : "without a token and TLS anyone who reaches it can ask it, and others on the network "
+                               "can read what is sent";
     if (!options.insecure)
       throw Misuse(
-          fmt::format("--host {} serves beyond this machine, and {}: give {}, or --insecure where something in "
-                      "front takes care of it",
+          fmt::format("--host {} serves other machines too, and {}: give {}, or --insecure if a proxy in "
+                      "front of it does that",
                       options.http.host, lacks,
                       token ? "--tls-certificate and --tls-key"
                       : tls ? "--token-file"
                             : "--token-file, --tls-certificate and --tls-key"));
-    complain(fmt::format("serves beyond this machine at {}: {}", options.http.host, lacks));
+    complain(fmt::format("serves other machines too, at {}: {}", options.http.host, lacks));
   }
 }
 
 void say_if_root() {
-  if (::geteuid() == 0) complain("serves as root, which it has no need of: a user without rights is safer");
+  if (::geteuid() == 0) complain("runs as root, which it does not need: an ordinary user is safer");
 }
 
 serving::InferenceOptions inference_options(ServeOptions& options) {
@@ -275,7 +276,7 @@ void describe_serve(Command& command) {
                "model of digits that comes with priornet (digits:)"},
       {.name = "--host",
        .to = &options->http.host,
-       .help = "Address to listen at. One beyond this machine takes a token and TLS, or --insecure",
+       .help = "Address to listen at. For one that other machines can reach, give a token and TLS, or --insecure",
        .shows_default = true},
       {.name = "--port",
        .to = &options->http.port,
@@ -345,7 +346,7 @@ void describe_serve(Command& command) {
                "*.example.org, *"},
       {.name = "--insecure",
        .to = &options->insecure,
-       .help = "Serve beyond this machine without a token or TLS: something in front takes care of it"},
+       .help = "Serve other machines without a token or TLS, because a proxy in front of it does that"},
       {.name = "--access-log", .to = &options->access_log, .help = "File to add one line of JSON to per answer"},
       {.name = "--error-log",
        .to = &options->error_log,

@@ -8,6 +8,11 @@
 
 namespace priornet {
 
+std::string titled(const char* what, Profile profile) {
+  const auto* name = profile == Profile::kQuick ? "quick" : profile == Profile::kPaper ? "paper" : "modern";
+  return fmt::format("{}, {} profile", what, name);
+}
+
 Extent extent_of(Profile profile) {
   return profile == Profile::kQuick ? Extent{5000, 10, 200} : Extent{0, 20, std::nullopt};
 }
@@ -207,7 +212,7 @@ ImageExperiment begin_mnist(const ImagePlanOptions& options) {
 ImageExperiment mnist_experiment(const ImagePlanOptions& options) {
   auto experiment = begin_mnist(options);
   experiment.name = "mnist";
-  experiment.title = "Digits, and what is none";
+  experiment.title = titled("MNIST", options.profile);
   experiment.lead =
       "The MNIST experiments of “Predictive Uncertainty Estimation via Prior Networks” (Malinin and Gales, 2018, "
       "section 5.2 and appendix B.1), reproduced by priornet: which uncertainty finds misclassified digits, and which "
@@ -223,7 +228,7 @@ ImageExperiment mnist_experiment(const ImagePlanOptions& options) {
 ImageExperiment mnist_noise_experiment(const ImagePlanOptions& options) {
   auto experiment = begin_mnist(options);
   experiment.name = "mnist-noise";
-  experiment.title = "Digits in noise";
+  experiment.title = titled("MNIST in noise", options.profile);
   experiment.lead =
       "The noise experiment of “Predictive Uncertainty Estimation via Prior Networks” (Malinin and Gales, 2018, "
       "section 5.2), reproduced by priornet: Gaussian noise on every input, in training and evaluation, makes all "
@@ -250,7 +255,7 @@ ExperimentSummary reproduce_mnist_noise(const ExperimentOptions& options, Progre
 ImageExperiment svhn_experiment(const ImagePlanOptions& options) {
   auto experiment = begin_experiment(options);
   experiment.name = "svhn";
-  experiment.title = "House numbers, and what is none";
+  experiment.title = titled("SVHN", options.profile);
   experiment.lead =
       "The SVHN experiments of “Predictive Uncertainty Estimation via Prior Networks” (Malinin and Gales, 2018, "
       "appendix B.2), reproduced by priornet: which uncertainty finds misread house numbers, and which finds "
@@ -274,7 +279,7 @@ ExperimentSummary reproduce_svhn(const ExperimentOptions& options, Progress& pro
 ImageExperiment cifar10_experiment(const ImagePlanOptions& options) {
   auto experiment = begin_experiment(options);
   experiment.name = "cifar10";
-  experiment.title = "Ten kinds of things, and others";
+  experiment.title = titled("CIFAR-10", options.profile);
   experiment.lead =
       "The CIFAR-10 experiments of “Predictive Uncertainty Estimation via Prior Networks” (Malinin and Gales, 2018, "
       "section 5.2 and appendix B.3), reproduced by priornet: which uncertainty finds misclassified images, and which "

@@ -27,6 +27,9 @@ struct Extent {
 };
 Extent extent_of(Profile profile);
 
+/// "CIFAR-10, paper profile": the heading of an experiment in reports.
+std::string titled(const char* what, Profile profile);
+
 /// An experiment with what options and profile settle for all of them; the rest is to be filled in.
 ImageExperiment begin_experiment(const ImagePlanOptions& options);
 

@@ -85,8 +85,8 @@ Table pair_table(const std::vector<ImageResult>& seeds, size_t comparison) {
                Cell::number(p, fmt::format("{:.2g}", p))});
   }
   table.notes.push_back(
-      is_one ? std::string("DeLong's paired test on the same inputs: two-sided p that both AUROCs are equal. It knows "
-                           "the chance of which inputs there are, not of training.")
+      is_one ? std::string("DeLong's paired test on the same inputs: two-sided p that both AUROCs are equal. It "
+                           "accounts for the random choice of test inputs, not for that of training.")
              : fmt::format("Mean over {} seeds, the interval by Student's t over them; the p of DeLong's paired test "
                            "is that of the seed where it is largest.",
                            found.size()));
@@ -188,7 +188,7 @@ class Tables {
     table.notes.push_back(reading_note());
     if (metric == CellMetric::kAuroc)
       table.notes.emplace_back(
-          "trivial: what one number an image (mean brightness, edges, ...) reaches without any network; "
+          "trivial: what one number per image (mean brightness, edges, ...) reaches without any network; "
           "`priornet data compare` says which.");
     else
       table.notes.emplace_back(

@@ -43,7 +43,7 @@ ImageExperiment begin_openood(const ImagePlanOptions& options) {
   refuse_paper_profile(options, "openood");
   auto experiment = cifar10_experiment(options);
   experiment.name = "openood";
-  experiment.title = "Ten kinds of things, by OpenOOD's protocol";
+  experiment.title = titled("CIFAR-10 by OpenOOD's protocol", options.profile);
   experiment.lead =
       "The CIFAR-10 benchmark of OpenOOD 1.5 (Zhang et al., 2023) with priornet's networks: how well are images of "
       "other things found, near (CIFAR-100, TinyImageNet) and far (MNIST, SVHN), beside the methods that it publishes?";

@@ -113,7 +113,8 @@ void BatchQueue::submit(std::string inputs, int64_t rows, Clock::time_point dead
     if (finishing_) {
       refusal = "the server is shutting down";
     } else if (waiting_ + rows > options_.queue) {
-      refusal = fmt::format("the queue is full: {} inputs wait, {} may", waiting_, options_.queue);
+      refusal =
+          fmt::format("the queue is full: {} of {} inputs wait already; try again later", waiting_, options_.queue);
     } else {
       jobs_.push_back(std::make_shared<Job>(
           Job{std::move(inputs), rows, 0, Clock::now(), deadline, std::move(done), PlainPredictions()}));
