@@ -81,6 +81,14 @@ void run_kernels(const Work& options, Output& output) {
     if (options.asks_for(name)) run();
 }
 
+void run_prediction(const Work& options, Output& output) {
+  if (options.model.empty()) return;
+  output.say("What serve and predict compute, from inputs in memory to all that the model says of them.");
+  output.say(fmt::format("{:>5} {:>12} {:>20}", "batch", "inputs/s", "inputs per CPU s"));
+  measure_prediction(options.work.device, options.model, options.work.seconds,
+                     [&](const auto& line) { output.add(line); });
+}
+
 void run_serving(const Work& options, Output& output) {
   if (!serving::has_http_server()) return;
   output.say(
@@ -103,6 +111,7 @@ void run(const tool::BenchOptions& asked) {
     if (options.asks_for("training") && !options.work.device.is_cpu()) run_gpu_training(options, output);
     if (options.asks_for("scoring")) run_scoring(options, output);
     if (options.asks_for("reading")) run_reading(options, output);
+    if (options.asks_for("prediction")) run_prediction(options, output);
     if (options.asks_for("serve")) run_serving(options, output);
   }
   output.finish();

@@ -94,6 +94,13 @@ void Output::add(const ScoringCost& line) {
       {{"how", line.how}, {"passes", line.passes}, {"images_per_second", line.images_per_second}, {"cost", cost}});
 }
 
+void Output::add(const PredictionSpeed& line) {
+  say(fmt::format("{:>5} {:>12.0f} {:>20.0f}", line.batch, line.inputs_per_second, line.inputs_per_cpu_second));
+  all_["prediction"].push_back({{"batch", line.batch},
+                                {"inputs_per_second", line.inputs_per_second},
+                                {"inputs_per_cpu_second", line.inputs_per_cpu_second}});
+}
+
 void Output::add(const ServingTimes& line) {
   say(fmt::format("{:<12} {:>5} {:>6} {:>12.0f} {:>12.0f} {:>7.1f}x {:>10.1f} {:>12.0f} {:>10.1f} {:>10.1f}",
                   line.network, line.batch, line.connections, line.batched.requests_per_second,

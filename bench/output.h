@@ -26,6 +26,7 @@ class Output {
   void add(const TrainingTimes& line);
   void add(const PartTimes& line);
   void add(const ScoringCost& line);
+  void add(const PredictionSpeed& line);
   void add(const ServingTimes& line);
 
   void finish() const;

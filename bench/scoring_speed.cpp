@@ -1,5 +1,6 @@
 #include "scoring_speed.h"
 
+#include <priornet/deploy/predictor.h>
 #include <priornet/learning/detector.h>
 #include <priornet/learning/network.h>
 #include <priornet/learning/networks.h>
@@ -8,6 +9,8 @@
 #include <priornet/uncertainty/random.h>
 
 #include <chrono>
+#include <ctime>
+#include <limits>
 
 #include "timing.h"
 
@@ -105,6 +108,25 @@ void measure_scoring(const torch::Device& device, double seconds, const ScoringR
   report({"ensemble of Prior Networks", kMembers, images_per_second(ensemble, seconds, [](const auto& logits) {
             dirichlet_ensemble_measures(logits, {0, 0});
           })});
+}
+
+void measure_prediction(const torch::Device& device, const std::filesystem::path& model, double seconds,
+                        const std::function<void(const PredictionSpeed& line)>& report) {
+  Predictor predictor(read_model_file(model, device));
+  const auto& preprocessing = predictor.model().preprocessing;
+  for (const int64_t batch : {1, 32, 256}) {
+    auto shape = preprocessing.shape;
+    shape.insert(shape.begin(), batch);
+    const auto inputs = preprocessing.takes_images() ? torch::randint(256, shape, torch::kUInt8) : torch::randn(shape);
+    double least = std::numeric_limits<double>::infinity();
+    const auto once = [&] {
+      const auto begin = std::clock();
+      predictor.predict(inputs);
+      least = std::min(least, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+    };
+    const auto wall = fastest(seconds, once);
+    report({batch, static_cast<double>(batch) / wall, static_cast<double>(batch) / least});
+  }
 }
 
 }  // namespace priornet::bench

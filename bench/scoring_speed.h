@@ -2,6 +2,7 @@
 
 #include <torch/types.h>
 
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -20,5 +21,16 @@ using ScoringReport = std::function<void(const ScoringCost& line)>;
 /// on a GPU of VGG-16 in bfloat16 on 32x32 RGB images, on a CPU of VGG-6 on 28x28 grey ones. `seconds` is spent on
 /// each, at least one pass over the images.
 void measure_scoring(const torch::Device& device, double seconds, const ScoringReport& report);
+
+/// What `serve` and `predict` compute, from inputs in memory to all that a model says of them.
+struct PredictionSpeed {
+  int64_t batch = 0;
+  double inputs_per_second = 0;      ///< of the fastest call: on a busy machine the least disturbed
+  double inputs_per_cpu_second = 0;  ///< the same by the processor time of all threads, which others disturb less
+};
+
+/// Of a model file, at several batch sizes; `seconds` is spent on each.
+void measure_prediction(const torch::Device& device, const std::filesystem::path& model, double seconds,
+                        const std::function<void(const PredictionSpeed& line)>& report);
 
 }  // namespace priornet::bench

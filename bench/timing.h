@@ -33,6 +33,9 @@ struct Fastest {
   double plain;
 };
 
+/// Of the work alone.
+double fastest(double seconds, const std::function<void()>& work);
+
 /// Runs both in turn for about the given time and keeps the fastest of each, in seconds: on a busy machine the least
 /// disturbed.
 Fastest fastest(double seconds, const std::function<void()>& ours, const std::function<void()>& plain);

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -134,8 +135,11 @@ class NetworkPlan {
   std::vector<std::vector<int64_t>> shapes_;  ///< the input's, then what each layer gives
 };
 
+class PackedNetwork;
+
 /// A classifier made of layers. Its features are what its last layer takes, where that is a row per input. Of its maps
-/// detectors see the last of each size.
+/// detectors see the last of each size. In evaluation on a CPU, without gradients, convolutions run from a copy of the
+/// weights that is made for it (packed_network.h), once, and again after they changed.
 class Network : public Classifier {
  public:
   /// Weights are drawn from the generator, layer by layer. ArgumentError if the plan does not end in [classes].
@@ -163,16 +167,24 @@ class Network : public Classifier {
 
   bool can_be_recorded() const override { return true; }
 
+  void train(bool on = true) override;
+
   const NetworkPlan& plan() const { return plan_; }
   std::vector<LayerSummary> describe() const override { return plan_.describe(); }
 
  private:
   void check_inputs(const torch::Tensor& inputs) const;
-  torch::Tensor through(torch::Tensor values, size_t first, size_t end) const;
+  torch::Tensor through(torch::Tensor values, size_t first, size_t end);
+  /// Null where the layers are asked one by one.
+  std::shared_ptr<const PackedNetwork> packed_for(const torch::Tensor& inputs, size_t end);
+  Activations packed_activations(const PackedNetwork& packed, const torch::Tensor& inputs, bool layers) const;
 
   NetworkPlan plan_;
   size_t first_dropout_ = 0;
   std::vector<size_t> seen_maps_;
+  std::mutex packing_;
+  bool can_be_packed_ = true;
+  std::shared_ptr<const PackedNetwork> packed_;
 };
 
 }  // namespace priornet

@@ -199,11 +199,15 @@ Predictions judged(const ModelFile& model, const torch::Tensor& logits_as_given,
   if (!logits.isfinite().all().item<bool>())
     throw DataError(fmt::format("{}: the network's logits of an input are not finite", model.name));
   const bool dirichlet = model.run.gives_dirichlet();
-  result.scores = scores_of_logits(logits, dirichlet, 0).columns;
+  auto scores = scores_of_logits(logits, dirichlet, 0);
+  result.scores = std::move(scores.columns);
   for (auto& column : columns) result.scores.push_back(std::move(column));
   const auto temperature = model.points ? model.points->temperature : 1.0;
-  result.probabilities = torch::softmax(logits / temperature, -1);
-  if (logits.dim() == 3) result.probabilities = result.probabilities.mean(0);
+  result.probabilities = std::move(scores.probabilities);
+  if (temperature != 1.0) {
+    result.probabilities = torch::softmax(logits / temperature, -1);
+    if (logits.dim() == 3) result.probabilities = result.probabilities.mean(0);
+  }
   std::tie(result.probability, result.prediction) = result.probabilities.max(1);
   if (dirichlet) result.log_alpha = mean_dirichlet(logits);
   result.logits = logits;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
 
+#include "learning/networks/packed_network.h"
 #include "uncertainty/core/checks.h"
 
 namespace priornet {
@@ -111,6 +112,7 @@ torch::Tensor Network::from_features(const torch::Tensor& features) {
 
 Activations Network::activations(const torch::Tensor& inputs, bool layers) {
   check_inputs(inputs);
+  if (const auto packed = packed_for(inputs, plan_.layers())) return packed_activations(*packed, inputs, layers);
   Activations result;
   auto values = inputs;
   size_t seen = 0;
@@ -122,6 +124,26 @@ Activations Network::activations(const torch::Tensor& inputs, bool layers) {
     ++seen;
   }
   result.logits = values;
+  return result;
+}
+
+Activations Network::packed_activations(const PackedNetwork& packed, const torch::Tensor& inputs, bool layers) const {
+  std::vector<bool> wanted(plan_.layers(), false);
+  if (layers)
+    for (const auto layer : seen_maps_) wanted[layer] = true;
+  const auto last_but_one = plan_.layers() - 2;
+  std::vector<torch::Tensor> features;
+  std::vector<std::vector<torch::Tensor>> moments(plan_.layers());
+  const bool looks_at_features = gives_features() && plan_.layers() > 1;
+  if (looks_at_features) wanted[last_but_one] = true;
+  Activations result;
+  result.logits = packed.forward(inputs, plan_.layers(), wanted, [&](size_t layer, const torch::Tensor& values) {
+    if (looks_at_features && layer == last_but_one) return features.push_back(values.clone());
+    moments[layer].push_back(channel_moments(values));
+  });
+  if (looks_at_features) result.features = torch::cat(features);
+  if (layers)
+    for (const auto layer : seen_maps_) result.layers.push_back(torch::cat(moments[layer]));
   return result;
 }
 
@@ -142,9 +164,36 @@ torch::Tensor Network::from_dropout(const torch::Tensor& values) {
   return through(values, first_dropout_, plan_.layers());
 }
 
-torch::Tensor Network::through(torch::Tensor values, size_t first, size_t end) const {
+torch::Tensor Network::through(torch::Tensor values, size_t first, size_t end) {
+  if (first == 0)
+    if (const auto packed = packed_for(values, end)) return packed->forward(values, end);
   for (size_t i = first; i < end; ++i) values = plan_.layer(i).forward(values);
   return values;
+}
+
+void Network::train(bool on) {
+  // Weights are about to change; some of those who change them leave no trace in a tensor.
+  if (on) {
+    const std::lock_guard lock(packing_);
+    packed_ = nullptr;
+  }
+  Classifier::train(on);
+}
+
+std::shared_ptr<const PackedNetwork> Network::packed_for(const torch::Tensor& inputs, size_t end) {
+  if (is_training() || at::GradMode::is_enabled() || end < 1) return nullptr;
+  if (!inputs.is_cpu() || inputs.scalar_type() != torch::kFloat32 || inputs.size(0) == 0) return nullptr;
+  // With dropout at work: of layers that come before it.
+  for (size_t i = first_dropout_; i < end; ++i)
+    if (plan_.layer(i).drops())
+      for (const auto& [suffix, module] : plan_.layer(i).modules())
+        for (const auto& part : module->modules())
+          if (part->is_training()) return nullptr;
+  const std::lock_guard lock(packing_);
+  if (!can_be_packed_ || (packed_ && packed_->is_current())) return packed_;
+  packed_ = PackedNetwork::of(plan_);
+  can_be_packed_ = packed_ != nullptr;
+  return packed_;
 }
 
 }  // namespace priornet

