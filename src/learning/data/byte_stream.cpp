@@ -3,12 +3,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include <fcntl.h>
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -192,16 +200,87 @@ torch::Tensor memory_for(const ByteStream& bytes, const std::vector<int64_t>& sh
   return memory_for(bytes.name(), shape, dtype);
 }
 
-torch::Tensor memory_for(const std::string& name, const std::vector<int64_t>& shape, torch::ScalarType dtype) {
-  try {
-    if (checked_bytes(shape, dtype)) {
-      auto tensor = torch::empty(shape, dtype);
-      ask_for_large_pages(tensor);
-      return tensor;
-    }
-  } catch (const c10::Error&) {  // said below
+namespace {
+
+int64_t machine_memory() {
+  auto bytes = static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+  for (const auto resource : {RLIMIT_DATA, RLIMIT_AS}) {
+    rlimit limit{};
+    if (::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+      bytes = std::min(bytes, static_cast<int64_t>(limit.rlim_cur));
   }
-  throw DataError(fmt::format("{}: [{}] does not fit in memory", name, fmt::join(shape, ", ")));
+  int64_t of_group = 0;
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> of_group && of_group > 0) bytes = std::min(bytes, of_group);
+  return bytes;
+}
+
+// What memory_for gave and somebody still holds. Small values are not worth counting.
+std::atomic<int64_t>& held_bytes() {
+  static std::atomic<int64_t> held = 0;
+  return held;
+}
+constexpr int64_t kCountedBytes = int64_t{1} << 20;
+
+torch::Tensor values_in_memory(const std::vector<int64_t>& shape, torch::ScalarType dtype, int64_t bytes) {
+  auto tensor = torch::empty(shape, dtype);
+  ask_for_large_pages(tensor);
+  if (bytes < kCountedBytes) return tensor;
+  held_bytes() += bytes;
+  return torch::from_blob(
+      tensor.data_ptr(), shape, [tensor, bytes](void*) { held_bytes() -= bytes; }, dtype);
+}
+
+std::string scratch_folder() {
+  const auto* named = std::getenv("TMPDIR");
+  return named != nullptr && *named != '\0' ? named : "/var/tmp";
+}
+
+// Undefined where the folder has no room for it.
+torch::Tensor values_in_file(const std::vector<int64_t>& shape, torch::ScalarType dtype, int64_t bytes) {
+  auto path = scratch_folder() + "/priornet-XXXXXX";
+  const int descriptor = ::mkstemp(path.data());
+  if (descriptor < 0) return {};
+  ::unlink(path.c_str());
+  void* data = MAP_FAILED;
+  // With blocks of its own: a disk that fills up later would end the process.
+  if (::posix_fallocate(descriptor, 0, bytes) == 0)
+    data = ::mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  ::close(descriptor);
+  if (data == MAP_FAILED) return {};
+  return torch::from_blob(
+      data, shape, [bytes](void* begin) { ::munmap(begin, static_cast<size_t>(bytes)); }, dtype);
+}
+
+}  // namespace
+
+int64_t room_for_values() {
+  const auto* given = std::getenv("PRIORNET_MEMORY");
+  if (given == nullptr || *given == '\0') {
+    static const auto room = machine_memory() / 2;
+    return room;
+  }
+  const std::string_view text = given;
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string unit(end, text.data() + text.size());
+  constexpr std::array<std::pair<const char*, int>, 4> kUnits = {{{"", 0}, {"KB", 10}, {"MB", 20}, {"GB", 30}}};
+  for (const auto& [name, bits] : kUnits)
+    if (error == std::errc() && unit == name && number >= 0 && number < (int64_t{1} << 32)) return number << bits;
+  throw ArgumentError(fmt::format("PRIORNET_MEMORY should be a size as 500MB or 4GB, found \"{}\"", text));
+}
+
+torch::Tensor memory_for(const std::string& name, const std::vector<int64_t>& shape, torch::ScalarType dtype) {
+  const auto bytes = checked_bytes(shape, dtype);
+  const auto what = fmt::format("{}: [{}] does not fit in memory", name, fmt::join(shape, ", "));
+  if (!bytes) throw DataError(what);
+  try {
+    if (*bytes < kCountedBytes || held_bytes() + *bytes <= room_for_values())
+      return values_in_memory(shape, dtype, *bytes);
+  } catch (const c10::Error&) {  // a file, then
+  }
+  if (auto values = values_in_file(shape, dtype, *bytes); values.defined()) return values;
+  throw DataError(fmt::format("{}, and {} has no room for {} bytes: name another folder by TMPDIR", what,
+                              scratch_folder(), *bytes));
 }
 
 void touch(const torch::Tensor& memory) {

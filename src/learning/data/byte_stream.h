@@ -101,7 +101,13 @@ constexpr int64_t kLargestDeflateRatio = 1032;
 torch::Tensor memory_for(const ByteStream& bytes, const std::vector<int64_t>& shape, torch::ScalarType dtype);
 
 /// The same where the shape was held against something else: "NAME: [60000, 28, 28] does not fit in memory".
+/// Where all that this function gave and that is still held would take more than room_for_values(), the memory is that
+/// of a file without a name, in TMPDIR or /var/tmp: pages that were not used for a while go there.
 torch::Tensor memory_for(const std::string& name, const std::vector<int64_t>& shape, torch::ScalarType dtype);
+
+/// In bytes: PRIORNET_MEMORY, "500MB" or "4GB" say; else half of what the machine, the control group or the limits of
+/// this process give. ArgumentError for a PRIORNET_MEMORY that is none.
+int64_t room_for_values();
 
 /// Has all of the memory's pages made now, by all threads, for values that are sure to come: to fill fresh memory costs
 /// mostly that.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 
+#include "learning/data/byte_stream.h"
 #include "uncertainty/core/checks.h"
 
 namespace priornet {
@@ -18,11 +19,19 @@ Dataset with_rows(const Dataset& set, torch::Tensor inputs, torch::Tensor labels
   return {set.name, std::move(inputs), std::move(labels), set.class_names, set.feature_names, set.encoding};
 }
 
+// Of a set that lies in a file they do so too.
+torch::Tensor rows_of(const Dataset& set, const torch::Tensor& indices) {
+  if (!set.inputs.is_cpu()) return set.inputs.index_select(0, indices);
+  auto shape = set.inputs.sizes().vec();
+  shape[0] = indices.numel();
+  auto rows = memory_for(set.name, shape, set.inputs.scalar_type());
+  return torch::index_select_out(rows, set.inputs, 0, indices);
+}
+
 }  // namespace
 
 Dataset select(const Dataset& set, const torch::Tensor& indices) {
-  return with_rows(set, set.inputs.index_select(0, indices),
-                   set.has_labels() ? set.labels.index_select(0, indices) : set.labels);
+  return with_rows(set, rows_of(set, indices), set.has_labels() ? set.labels.index_select(0, indices) : set.labels);
 }
 
 Dataset slice(const Dataset& set, int64_t first, int64_t count) {
@@ -71,6 +80,15 @@ torch::Tensor renumbered(const Dataset& set, std::vector<std::string>& names, st
   return torch::tensor(number_of, torch::kInt64).index_select(0, set.labels);
 }
 
+torch::Tensor joined(const std::string& name, const std::vector<torch::Tensor>& parts) {
+  auto shape = parts[0].sizes().vec();
+  shape[0] = 0;
+  for (const auto& part : parts) shape[0] += part.size(0);
+  if (!parts[0].is_cpu()) return torch::cat(parts);
+  auto whole = memory_for(name, shape, parts[0].scalar_type());
+  return torch::cat_out(whole, parts);
+}
+
 }  // namespace
 
 Dataset concatenate(const std::vector<Dataset>& sets) {
@@ -90,7 +108,7 @@ Dataset concatenate(const std::vector<Dataset>& sets) {
     inputs.push_back(set.inputs);
     if (set.has_labels()) labels.push_back(renumbered(set, whole.class_names, numbers));
   }
-  whole.inputs = torch::cat(inputs);
+  whole.inputs = joined(whole.name, inputs);
   if (first.has_labels()) whole.labels = torch::cat(labels);
   return whole;
 }
