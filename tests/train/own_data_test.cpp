@@ -49,9 +49,13 @@ TEST(OwnData, KeepsEnoughRowsBackForThresholdsOfFivePercent) {
     const auto config = config_for("./t", {"t", torch::zeros({rows, 2}), labels, {"a", "b"}, {}});
     return std::llround(*config.calibration_share * static_cast<double>(rows));
   };
-  EXPECT_EQ(kept(1000), 100);
-  EXPECT_EQ(kept(200), 40);
-  EXPECT_EQ(kept(100), 30) << "but never more than three tenths";
+  EXPECT_EQ(kept(1000), 99) << "with a new one 100, of which 5 % are whole rows";
+  EXPECT_EQ(kept(500), 39) << "of 50, no more could be rejected";
+  EXPECT_EQ(kept(200), 39);
+  EXPECT_EQ(kept(124), 39);
+  EXPECT_EQ(kept(100), 19) << "but never more than a third";
+  EXPECT_EQ(kept(57), 19);
+  EXPECT_EQ(kept(40), 13) << "too few for 5 %, and calibrate says so";
 }
 
 TEST(OwnData, LeavesTheLabelMostOfTheTargetHoweverManyTheClasses) {

@@ -251,8 +251,14 @@ namespace {
 constexpr double kHeldBack = 0.1;
 constexpr int64_t kLeastRows = 20;
 
-// Few rows leave more of them: of fewer than 37 none is rare enough for thresholds of 5 % false alarms.
-double calibration_share(int64_t rows) { return std::clamp(40.0 / static_cast<double>(rows), kHeldBack, 0.3); }
+// Few rows leave more of them. Of n kept back, floor(5 % of n + 1) are as rare as what is rejected: n + 1 is a multiple
+// of 20, so that the promised 5 % are used up. Of fewer than 57 rows no third is rare enough for that.
+double calibration_share(int64_t rows) {
+  constexpr int64_t kStep = 20;
+  const auto kept =
+      std::min(std::max<int64_t>(2 * kStep, std::llround(kHeldBack * static_cast<double>(rows))), rows / 3);
+  return static_cast<double>(kept + 1 < kStep ? kept : (kept + 1) / kStep * kStep - 1) / static_cast<double>(rows);
+}
 
 // Blocks until an image is 5 to 10 pixels wide.
 std::vector<std::vector<int64_t>> blocks_for(int64_t side) {
