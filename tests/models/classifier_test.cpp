@@ -258,6 +258,45 @@ TEST(TorchScript, IsRefusedWithAReason) {
   }
 }
 
+// What torch.jit.freeze leaves: constants in place of parameters.
+TEST(TorchScript, NeedsNoParametersAndSaysHowManyClassesItGives) {
+  const TemporaryFolder folder;
+  torch::jit::Module script("net");
+  script.define("def forward(self, x):\n    return 2.0 * torch.flatten(x, 1)[:, :6]\n");
+  script.save((folder / "frozen.pt").string());
+  auto options = scripted_options((folder / "frozen.pt").string());
+  options.classes = 0;
+  const auto network = make_model(options, make_generator(1));
+  EXPECT_EQ(network->classes(), 6);
+  const auto inputs = torch::rand({5, 2, 3, 3});
+  EXPECT_TRUE(infer(*network, inputs).equal(2.0 * inputs.flatten(1).narrow(1, 0, 6)));
+}
+
+// A package runs where LibTorch has what loads it; everywhere it is a program that is not trained.
+TEST(Package, IsRefusedWithAReason) {
+  const TemporaryFolder folder;
+  const auto options = scripted_options(folder.file("net.pt2", "no package"));
+  try {
+    make_model(options, make_generator(1));
+    FAIL() << "a text was taken for a package";
+  } catch (const DataError& error) {
+    const std::string said = error.what();
+    EXPECT_TRUE(said.find("is an AOTInductor package, which takes LibTorch 2.6 or later") != std::string::npos ||
+                said.find("is no AOTInductor package") != std::string::npos)
+        << said;
+    EXPECT_EQ(said.find(*options.file), 0U) << said;
+  }
+  auto config = small_config();
+  config.model = {};
+  config.model.file = options.file;
+  const RunFolder run(folder / "run", RunFolder::Start::kNew);
+  EXPECT_THROWS(ConfigError, trained(config, run),
+                ("model.file: " + *options.file +
+                 " is an AOTInductor package, which can be asked but not trained: priornet calibrate --network takes "
+                 "it as it is")
+                    .c_str());
+}
+
 TEST(TorchScript, IsTrainedStoredAndOpenedOnlyWhereItIsAllowed) {
   const TemporaryFolder folder;
   const auto set = small_sets().train;
@@ -269,12 +308,11 @@ TEST(TorchScript, IsTrainedStoredAndOpenedOnlyWhereItIsAllowed) {
   const auto network = trained(config, run);
   std::filesystem::remove(*config.model.file);  // the run needs it no more
   const auto wanted = infer(*network, set.inputs);
-  EXPECT_THROWS(
-      DataError, load_run(folder / "run"),
-      ((folder / "run").string() +
-       ": holds a TorchScript network, a program that runs when it is asked: give --allow-torchscript (in Python "
-       "allow_torchscript=True) if you trust whoever made it")
-          .c_str());
+  EXPECT_THROWS(DataError, load_run(folder / "run"),
+                ((folder / "run").string() +
+                 ": holds a network that PyTorch scripted or compiled, a program that runs when it is asked: give "
+                 "--allow-torchscript (in Python allow_torchscript=True) if you trust whoever made it")
+                    .c_str());
   OpenOptions open;
   open.allow_torchscript = true;
   EXPECT_TRUE(infer(*load_run(folder / "run", open).members[0], set.inputs).equal(wanted));

@@ -80,7 +80,7 @@ const ModelInfo& checked_row(const ModelOptions& options) {
   return row;
 }
 
-bool is_torchscript(const ModelOptions& options) { return options.file.has_value() || options.program.defined(); }
+bool is_program(const ModelOptions& options) { return options.file.has_value() || options.program.defined(); }
 
 void check_normalisation(const ModelOptions& options) {
   if (options.mean.has_value() != options.deviation.has_value())
@@ -127,7 +127,7 @@ std::string model_option_meaning(std::string_view option) {
 
 std::optional<NetworkPlan> plan_model(const ModelOptions& options) {
   check_normalisation(options);
-  const auto* row = is_torchscript(options) ? nullptr : &checked_row(options);
+  const auto* row = is_program(options) ? nullptr : &checked_row(options);
   if (row == nullptr || !row->plan) {
     if (options.prior) throw ConfigError("model.prior is for networks made of layers, which this one is not");
     return std::nullopt;
@@ -141,7 +141,7 @@ std::optional<NetworkPlan> plan_model(const ModelOptions& options) {
 
 std::shared_ptr<Classifier> make_model(const ModelOptions& options, const at::Generator& generator) {
   if (auto plan = plan_model(options)) return std::make_shared<Network>(*std::move(plan), generator);
-  if (is_torchscript(options)) return make_torchscript(options, generator);
+  if (is_program(options)) return make_program(options, generator);
   return checked_row(options).make(options, generator);
 }
 

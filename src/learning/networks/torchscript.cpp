@@ -11,8 +11,21 @@
 #include <torch/csrc/jit/passes/lower_tuples.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/serialization/import.h>
+#include <torch/version.h>
 
+// LibTorch runs AOTInductor packages from 2.6 on.
+#if __has_include(<torch/csrc/inductor/aoti_package/model_package_loader.h>)
+#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
+#define PRIORNET_RUNS_PACKAGES 1
+#else
+#define PRIORNET_RUNS_PACKAGES 0
+#endif
+
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
+
+#include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <sstream>
 #include <unordered_map>
@@ -189,32 +202,95 @@ std::optional<Cut> cut_before_last_layer(const jit::Module& script) {
   return cut_at(*whole, last_dense_input);
 }
 
-class TorchScriptClassifier final : public Classifier {
+std::string name_of(const ModelOptions& options) { return options.file.value_or("its network"); }
+
+std::string bytes_of(const ModelOptions& options) {
+  if (!options.program.defined()) return InputFile(*options.file).read_rest();
+  return {static_cast<const char*>(options.program.data_ptr()), static_cast<size_t>(options.program.numel())};
+}
+
+torch::Tensor tensor_of_bytes(const std::string& bytes) {
+  auto result = torch::empty({static_cast<int64_t>(bytes.size())}, torch::kUInt8);
+  std::memcpy(result.data_ptr(), bytes.data(), bytes.size());
+  return result;
+}
+
+/// A network that is a program in a file, which takes images as `mean` and `deviation` make them.
+class ProgramClassifier : public Classifier {
+ public:
+  ProgramClassifier(const char* kind, const ModelOptions& options, const at::Generator& generator)
+      : Classifier(kind), shape_(options.input), classes_(options.classes), name_(name_of(options)) {
+    if (!options.mean) return;
+    scale_ = std::make_shared<NormaliseLayer>(*options.mean, *options.deviation);
+    scale_->output_shape(shape_);
+    scale_->make_weights(generator);
+    for (const auto& [suffix, module] : scale_->modules()) register_module("scale" + suffix, module);
+  }
+
+  const std::vector<int64_t>& input_shape() const override { return shape_; }
+  int64_t classes() const override { return classes_; }
+  bool has_dropout() const override { return false; }
+
+ protected:
+  const std::string& file() const { return name_; }
+
+  torch::Tensor scaled(const torch::Tensor& inputs) const {
+    if (inputs.dim() == 0 || inputs.sizes().slice(1) != torch::IntArrayRef(shape_))
+      throw ArgumentError(fmt::format("network: inputs should be [N, {}], found [{}]", fmt::join(shape_, ", "),
+                                      fmt::join(inputs.sizes(), ", ")));
+    return scale_ ? scale_->forward(inputs) : inputs;
+  }
+
+  // What the program gives of two inputs: two, so that a network that mixes them is seen.
+  torch::Tensor of_example(const std::function<torch::Tensor(const torch::Tensor&)>& ask) {
+    const torch::NoGradGuard no_gradient;
+    eval();
+    auto shape = shape_;
+    shape.insert(shape.begin(), 2);
+    try {
+      auto given = ask(torch::zeros(shape));
+      train();
+      return given;
+    } catch (const std::exception& error) {
+      throw DataError(
+          fmt::format("{}: does not take inputs [N, {}]: {}", name_, fmt::join(shape_, ", "), reason_of(error)));
+    }
+  }
+
+  /// How many classes the program gives; they become those of the network where nobody said how many.
+  int64_t classes_of_example(const std::function<torch::Tensor(const torch::Tensor&)>& ask) {
+    const auto logits = of_example(ask);
+    if (logits.dim() != 2 || logits.size(0) != 2)
+      throw DataError(
+          fmt::format("{}: should give logits [N, K], gives [{}] of 2 inputs", name_, fmt::join(logits.sizes(), ", ")));
+    if (classes_ == 0) classes_ = logits.size(1);
+    return logits.size(1);
+  }
+
+ private:
+  std::vector<int64_t> shape_;
+  int64_t classes_;
+  std::string name_;
+  std::shared_ptr<NormaliseLayer> scale_;
+};
+
+class TorchScriptClassifier final : public ProgramClassifier {
  public:
   TorchScriptClassifier(const ModelOptions& options, const at::Generator& generator)
-      : Classifier("TorchScript"),
-        shape_(options.input),
-        classes_(options.classes),
-        script_(loaded(options)),
-        program_(program_of(script_)) {
-    name_ = options.file.value_or("its network");
-    if (options.mean) {
-      scale_ = std::make_shared<NormaliseLayer>(*options.mean, *options.deviation);
-      scale_->output_shape(shape_);
-      scale_->make_weights(generator);
-      for (const auto& [suffix, module] : scale_->modules()) register_module("scale" + suffix, module);
-    }
+      : ProgramClassifier("TorchScript", options, generator), script_(loaded(options)), program_(program_of(script_)) {
     register_module("script", tensors_of(script_));
     if (auto cut = cut_before_last_layer(script_)) cut_ = std::make_shared<Cut>(*std::move(cut));
-    const auto given = logits_of_example();
-    if (given == classes_ && !options.dense) return;
+    const auto given = classes_of_example([this](const torch::Tensor& inputs) { return of_script(inputs); });
+    if (cut_) feature_count_ = features_of_example();
+    if (given == classes() && !options.dense) return;
     if (!cut_)
       throw ConfigError(
           fmt::format("{}: gives {} classes where {} are wanted, and its last dense layer, which would be "
                       "replaced, cannot be found: give it {} outputs in PyTorch",
-                      name_, given, classes_, classes_));
+                      file(), given, classes(), classes()));
     auto head = options;
-    head.input = {features_of_example()};
+    head.classes = classes();
+    head.input = {feature_count_};
     head.dense = options.dense.value_or(std::vector<int64_t>{});
     head_ = register_module("head", std::make_shared<Network>(mlp_plan(head), generator));
   }
@@ -223,8 +299,6 @@ class TorchScriptClassifier final : public Classifier {
     if (head_) return head_->forward(features(inputs));
     return of_script(inputs);
   }
-  const std::vector<int64_t>& input_shape() const override { return shape_; }
-  int64_t classes() const override { return classes_; }
 
   bool gives_features() const override { return cut_ != nullptr && feature_count_ > 0; }
   torch::Tensor features(const torch::Tensor& inputs) override {
@@ -244,8 +318,6 @@ class TorchScriptClassifier final : public Classifier {
       if (std::find(cut_->last.begin(), cut_->last.end(), item.name) != cut_->last.end()) last.push_back(item.value);
     return last;
   }
-
-  bool has_dropout() const override { return false; }
 
   void train(bool on = true) override {
     Classifier::train(on);
@@ -274,18 +346,11 @@ class TorchScriptClassifier final : public Classifier {
     std::ostringstream stream;
     script.save(stream);
     for (auto& [tensor, values] : kept) tensor.set_data(values);
-    const auto bytes = std::move(stream).str();
-    auto result = torch::empty({static_cast<int64_t>(bytes.size())}, torch::kUInt8);
-    std::memcpy(result.data_ptr(), bytes.data(), bytes.size());
-    return result;
+    return tensor_of_bytes(std::move(stream).str());
   }
 
   static jit::Module loaded(const ModelOptions& options) {
-    const auto name = options.file.value_or("its network");
-    std::istringstream stream(options.program.defined()
-                                  ? std::string(static_cast<const char*>(options.program.data_ptr()),
-                                                static_cast<size_t>(options.program.numel()))
-                                  : InputFile(*options.file).read_rest());
+    std::istringstream stream(bytes_of(options));
     try {
       auto script = jit::load(stream, torch::kCPU);
       const torch::NoGradGuard no_gradient;
@@ -295,15 +360,8 @@ class TorchScriptClassifier final : public Classifier {
       for (const auto& buffer : script.buffers()) fill(buffer);
       return script;
     } catch (const std::exception& error) {
-      throw DataError(fmt::format("{}: is no TorchScript network: {}", name, reason_of(error)));
+      throw DataError(fmt::format("{}: is no TorchScript network: {}", name_of(options), reason_of(error)));
     }
-  }
-
-  torch::Tensor scaled(const torch::Tensor& inputs) const {
-    if (inputs.dim() == 0 || inputs.sizes().slice(1) != torch::IntArrayRef(shape_))
-      throw ArgumentError(fmt::format("network: inputs should be [N, {}], found [{}]", fmt::join(shape_, ", "),
-                                      fmt::join(inputs.sizes(), ", ")));
-    return scale_ ? scale_->forward(inputs) : inputs;
   }
 
   static torch::Tensor tensor_of(const c10::IValue& value) {
@@ -335,51 +393,109 @@ class TorchScriptClassifier final : public Classifier {
     });
   }
 
-  // What the script gives of two inputs: two, so that a network that mixes them is seen.
-  torch::Tensor of_example(const std::function<torch::Tensor(const torch::Tensor&)>& ask) {
-    const torch::NoGradGuard no_gradient;
-    eval();
-    auto shape = shape_;
-    shape.insert(shape.begin(), 2);
-    try {
-      auto given = ask(torch::zeros(shape));
-      train();
-      return given;
-    } catch (const std::exception& error) {
-      throw DataError(
-          fmt::format("{}: does not take inputs [N, {}]: {}", name_, fmt::join(shape_, ", "), reason_of(error)));
-    }
-  }
-
-  int64_t logits_of_example() {
-    const auto logits = of_example([this](const torch::Tensor& inputs) { return of_script(inputs); });
-    if (logits.dim() != 2 || logits.size(0) != 2)
-      throw DataError(
-          fmt::format("{}: should give logits [N, K], gives [{}] of 2 inputs", name_, fmt::join(logits.sizes(), ", ")));
-    if (cut_) feature_count_ = features_of_example();
-    return logits.size(1);
-  }
-
   // 0 where they are no rows.
   int64_t features_of_example() {
     const auto features = of_example([this](const torch::Tensor& inputs) { return this->features(inputs); });
     return features.dim() == 2 && features.size(0) == 2 ? features.size(1) : 0;
   }
 
-  std::vector<int64_t> shape_;
-  int64_t classes_;
-  std::string name_;
   mutable jit::Module script_;
   torch::Tensor program_;
-  std::shared_ptr<NormaliseLayer> scale_;
   std::shared_ptr<Cut> cut_;
   std::shared_ptr<Network> head_;
   int64_t feature_count_ = 0;
 };
 
+#if PRIORNET_RUNS_PACKAGES
+
+// Weights are a part of the package, and so of the program: it has no parameters.
+class PackageClassifier final : public ProgramClassifier {
+ public:
+  PackageClassifier(const ModelOptions& options, const at::Generator& generator)
+      : ProgramClassifier("AOTInductor package", options, generator), program_(tensor_of_bytes(bytes_of(options))) {
+    try {
+      loader_ = loaded();
+      const auto facts = loader_->get_metadata();
+      const auto device = facts.find("AOTI_DEVICE_KEY");
+      if (device != facts.end()) device_ = torch::Device(device->second);
+    } catch (const std::exception& error) {
+      throw DataError(fmt::format("{}: is no AOTInductor package: {}", file(), reason_of(error)));
+    }
+    const auto given = classes_of_example([this](const torch::Tensor& inputs) { return forward(inputs); });
+    if (given != classes() || options.dense)
+      throw ConfigError(fmt::format(
+          "{}: gives {} classes where {} are wanted, and the last layer of an AOTInductor package cannot be "
+          "replaced: give it {} outputs in PyTorch",
+          file(), given, classes(), classes()));
+  }
+
+  // On the device that it was compiled for, whatever the inputs lie on.
+  torch::Tensor forward(const torch::Tensor& inputs) override {
+    if (inputs.requires_grad()) throw Error("an AOTInductor package gives no gradients");
+    std::vector<torch::Tensor> given = {scaled(inputs).to(device_).contiguous()};
+    try {
+      const auto outputs = loader_->run(given);
+      if (outputs.empty()) throw DataError("it gives no tensor");
+      return outputs[0].to(inputs.device());
+    } catch (const std::runtime_error& error) {
+      throw Error(
+          fmt::format("the AOTInductor package failed (a batch of any size takes dynamic_shapes where it is "
+                      "exported): {}",
+                      reason_of(error)));
+    }
+  }
+
+  torch::Tensor program() const override { return program_; }
+
+ private:
+  using Loader = torch::inductor::AOTIModelPackageLoader;
+
+  // LibTorch reads packages from files alone. In a folder that nobody else can write to: what lies there is run.
+  std::unique_ptr<Loader> loaded() const {
+    auto folder = (std::filesystem::temp_directory_path() / "priornet-XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) throw Error("no folder can be made in " + folder);
+    const auto path = std::filesystem::path(folder) / "network.pt2";
+    std::unique_ptr<Loader> loader;
+    std::exception_ptr failure;
+    try {
+      std::ofstream(path, std::ios::binary)
+          .write(static_cast<const char*>(program_.data_ptr()), static_cast<std::streamsize>(program_.numel()));
+      loader = std::make_unique<Loader>(path.string());
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+    if (failure) std::rethrow_exception(failure);
+    return loader;
+  }
+
+  torch::Tensor program_;
+  std::unique_ptr<Loader> loader_;
+  torch::Device device_ = torch::kCPU;
+};
+
+std::shared_ptr<Classifier> make_package(const ModelOptions& options, const at::Generator& generator) {
+  return std::make_shared<PackageClassifier>(options, generator);
+}
+
+#else
+
+std::shared_ptr<Classifier> make_package(const ModelOptions& options, const at::Generator&) {
+  throw DataError(
+      fmt::format("{}: is an AOTInductor package, which takes LibTorch 2.6 or later, and this program has {}: "
+                  "torch.jit.script or torch.jit.trace makes a file of the network that it takes",
+                  name_of(options), TORCH_VERSION));
+}
+
+#endif
+
 }  // namespace
 
-std::shared_ptr<Classifier> make_torchscript(const ModelOptions& options, const at::Generator& generator) {
+bool is_package(const ModelOptions& options) { return options.file && options.file->ends_with(".pt2"); }
+
+std::shared_ptr<Classifier> make_program(const ModelOptions& options, const at::Generator& generator) {
+  if (is_package(options)) return make_package(options, generator);
   return std::make_shared<TorchScriptClassifier>(options, generator);
 }
 

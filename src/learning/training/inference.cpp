@@ -21,7 +21,11 @@ Evaluating::Evaluating(Classifier& network, bool dropout) : network_(network), w
 
 Evaluating::~Evaluating() { network_.train(was_training_); }
 
-torch::Device device_of(const Classifier& network) { return network.parameters().at(0).device(); }
+torch::Device device_of(const Classifier& network) {
+  for (const auto& tensors : {network.parameters(), network.buffers()})
+    if (!tensors.empty()) return tensors[0].device();
+  return torch::kCPU;  // its weights, if any, are a part of its program
+}
 
 torch::Tensor network_inputs(const torch::Tensor& inputs, int64_t first, const torch::Device& device,
                              const InferenceOptions& options) {

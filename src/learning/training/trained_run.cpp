@@ -81,10 +81,10 @@ torch::Device TrainedRun::device() const { return device_of(*members.at(0)); }
 bool TrainedRun::gives_dirichlet() const { return method_info(config.method.name).gives_dirichlet; }
 
 void refuse_torchscript(const std::filesystem::path& path) {
-  throw DataError(fmt::format(
-      "{}: holds a TorchScript network, a program that runs when it is asked: give --allow-torchscript (in Python "
-      "allow_torchscript=True) if you trust whoever made it",
-      path.string()));
+  throw DataError(
+      fmt::format("{}: holds a network that PyTorch scripted or compiled, a program that runs when it is asked: give "
+                  "--allow-torchscript (in Python allow_torchscript=True) if you trust whoever made it",
+                  path.string()));
 }
 
 TrainedRun load_run(const std::filesystem::path& folder, const OpenOptions& options) {

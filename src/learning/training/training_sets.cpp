@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "learning/base/file_io.h"
+#include "learning/networks/torchscript.h"
 
 namespace priornet {
 
@@ -241,6 +242,11 @@ TrainingSets load_training_sets(const TrainConfig& config, Progress& progress) {
 
 ModelOptions model_for(const TrainConfig& config, const Dataset& train) {
   auto model = config.model;
+  if (is_package(model))
+    throw ConfigError(
+        fmt::format("model.file: {} is an AOTInductor package, which can be asked but not trained: "
+                    "priornet calibrate --network takes it as it is",
+                    *model.file));
   model.input = train.inputs.sizes().slice(1).vec();
   model.classes = train.num_classes();
   return model;
