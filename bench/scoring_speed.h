@@ -17,9 +17,9 @@ struct ScoringCost {
 
 using ScoringReport = std::function<void(const ScoringCost& line)>;
 
-/// One pass of a Prior Network, also with detectors, 20 dropout samples of a DNN, an ensemble of five Prior Networks:
-/// on a GPU of VGG-16 in bfloat16 on 32x32 RGB images, on a CPU of VGG-6 on 28x28 grey ones. `seconds` is spent on
-/// each, at least one pass over the images.
+/// One pass of a Prior Network, also with detectors, on a GPU with each of them, 20 dropout samples of a DNN, an
+/// ensemble of five Prior Networks: on a GPU of VGG-16 in bfloat16 on 32x32 RGB images, on a CPU of VGG-6 on 28x28 grey
+/// ones. `seconds` is spent on each, at least one pass over the images.
 void measure_scoring(const torch::Device& device, double seconds, const ScoringReport& report);
 
 /// What `serve` and `predict` compute, from inputs in memory to all that a model says of them.
