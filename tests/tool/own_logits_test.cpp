@@ -3,6 +3,9 @@
 #include <testing/small_models.h>
 #include <testing/tool.h>
 
+#include <torch/csrc/jit/api/module.h>
+
+#include <iomanip>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -275,13 +278,112 @@ TEST(OwnLogits, AreNotGuessedAt) {
       run_tool({"calibrate", "--logits", logits}),
       "--logits: --kind should say what they are: softmax, dirichlet or ensemble (see priornet calibrate --help)");
   expect_misuse(run_tool({"calibrate"}),
-                "should be given a RUN, or --logits of a network of your own (see priornet calibrate --help)");
+                "should be given one of a RUN, --logits of a network of your own, and --network, its file (see "
+                "priornet calibrate --help)");
   expect_misuse(run_tool({"evaluate", "--logits", logits, "--kind", "softmax"}),
                 "--logits: --labels should name the file of their labels (see priornet evaluate --help)");
   expect_misuse(run_tool({"calibrate", "--logits", logits, "--kind", "softmax", "--dropout-samples", "3"}),
                 "--dropout-samples: is for a RUN, and there is --logits in its place (see priornet calibrate --help)");
   expect_failure(run_tool({"calibrate", "--logits", logits, "--kind", "ensemble"}),
                  logits + ": --kind ensemble wants [M, N, K], or a file [N, K] for each member, found shape [50, 3]");
+}
+
+/// The made-up classifier as a network in a file, its features as rows of numbers and as a table.
+struct NetworkFiles : InputFiles {
+  NetworkFiles() {
+    torch::jit::Module script("net");
+    auto weight = torch::zeros({4, 6});
+    weight.narrow(1, 0, 4).fill_diagonal_(1.5);
+    script.register_parameter("weight", weight, false);
+    script.define("def forward(self, x):\n    return torch.matmul(x, self.weight.t())\n");
+    script.save(network);
+  }
+
+  std::string table(const std::string& name, const MadeUp& made) const {
+    std::ostringstream lines;
+    lines << std::setprecision(9) << "a,b,c,d,e,f,kind\n";
+    for (int64_t i = 0; i < made.labels.size(0); ++i) {
+      for (int64_t f = 0; f < 6; ++f) lines << made.features[i][f].item<float>() << ',';
+      lines << "k" << made.labels[i].item<int64_t>() << '\n';
+    }
+    return text(name, lines.str()) + ",label=kind";
+  }
+
+  std::string network = (*this / "net.pt").string();
+  std::string model = (*this / "m.priornet").string();
+};
+
+// No training, no run: what the network gives is judged as if its logits had come in a file.
+TEST(NetworkFile, IsCalibratedAsItIs) {
+  const NetworkFiles files;
+  const auto held_out = made_up(400, 1);
+  const auto fresh = made_up(300, 2);
+  const auto data = files.table("val.csv", held_out);
+  const auto said = calibrated(
+      {"--network", files.network, "--data", data, "--kind", "softmax", "--no-detectors", "--out", files.model});
+  const auto own = (files / "own.priornet").string();
+  const auto of_logits = calibrated({"--logits", files.npy("val.npy", held_out.logits), "--labels",
+                                     files.npy("y.npy", held_out.labels), "--kind", "softmax", "--out", own});
+  EXPECT_NEAR(said["temperature"].get<double>(), of_logits["temperature"].get<double>(), 1e-6);
+  const auto new_rows = files.npy("new.npy", fresh.features);
+  const auto rows = predicted({files.model, new_rows, "--allow-torchscript"});
+  const auto wanted = predicted({own, "--logits", files.npy("logits.npy", fresh.logits)});
+  ASSERT_EQ(rows.size(), wanted.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i]["p_value"], wanted[i]["p_value"]) << i;
+    EXPECT_EQ(rows[i]["verdict"], wanted[i]["verdict"]) << i;
+    EXPECT_EQ(rows[i]["prediction"], "k" + wanted[i]["prediction"].get<std::string>()) << i;
+  }
+  const auto refused = run_tool({"predict", files.model, new_rows});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.err.find("give --allow-torchscript"), std::string::npos) << refused.err;
+}
+
+// The last two columns, to which the network is blind, are what is strange.
+TEST(NetworkFile, HasDetectorsThatLearnFromItsTrainingSetOrFromOneHalf) {
+  const NetworkFiles files;
+  auto strange = made_up(200, 3);
+  strange.features.narrow(1, 4, 2).add_(5.0);
+  const auto fresh = made_up(2000, 2);
+  const Words half = {"--network", files.network, "--data", files.table("val.csv", made_up(400, 1)),
+                      "--kind",    "softmax",     "--out",  files.model};
+  auto whole = half;
+  whole.insert(whole.end(), {"--training", files.table("train.csv", made_up(500, 4))});
+  for (const auto& words : {half, whole}) {
+    const auto said = calibrated(words);
+    EXPECT_EQ(said["calibration_size"], words.size() == half.size() ? 200 : 400);
+    const auto rejected = [&](const torch::Tensor& features) {
+      return share_rejected(predicted({files.model, files.npy("new.npy", features), "--allow-torchscript"}));
+    };
+    EXPECT_EQ(rejected(strange.features), 1.0);
+    EXPECT_LE(rejected(fresh.features), said["false_alarm_range"][1].get<double>());
+  }
+}
+
+TEST(NetworkFile, IsNotGuessedAt) {
+  const NetworkFiles files;
+  const auto data = files.table("val.csv", made_up(50, 1));
+  const std::string more = " (see priornet calibrate --help)";
+  expect_misuse(run_tool({"calibrate", "--network", files.network, "--kind", "softmax"}),
+                "--network: --data should name a set that it did not learn from" + more);
+  for (const Words& kind : {Words{}, Words{"--kind", "ensemble"}}) {
+    Words words = {"calibrate", "--network", files.network, "--data", data};
+    words.insert(words.end(), kind.begin(), kind.end());
+    expect_misuse(run_tool(words), "--network: --kind should say what it gives: softmax or dirichlet" + more);
+  }
+  expect_misuse(
+      run_tool({"calibrate", "--network", files.network, "--data", data, "--kind", "softmax", "--checkpoint", "best"}),
+      "--checkpoint: is for a RUN, and there is --network in its place" + more);
+  auto fewer = made_up(50, 1);
+  fewer.labels.clamp_max_(2);
+  expect_failure(
+      run_tool({"calibrate", "--network", files.network, "--data", files.table("few.csv", fewer), "--kind", "softmax"}),
+      files.network + ": gives 4 classes, and " + (files / "few.csv").string() + ",label=kind" +
+          " has 3: --data should name a set of the network's classes");
+  const auto package = files.text("net.pt2", "no package");
+  const auto refused = run_tool({"calibrate", "--network", package, "--data", data, "--kind", "softmax"});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.err.find("AOTInductor package"), std::string::npos) << refused.err;
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 #include <fmt/ranges.h>
 #include <priornet/deploy/model_file.h>
 #include <priornet/deploy/thresholds.h>
+#include <priornet/learning/classifier.h>
 #include <priornet/learning/detector.h>
 #include <priornet/learning/evaluation.h>
 #include <priornet/learning/load_set.h>
 #include <priornet/learning/logits.h>
+#include <priornet/learning/networks.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
 
@@ -24,7 +26,11 @@ namespace {
 
 struct CalibrateOptions {
   std::string run;
-  LogitsSource logits;
+  LogitsSource logits;  ///< its kind is a network's too
+  std::string network;
+  std::string training;
+  std::vector<double> mean;
+  std::vector<double> deviation;
   std::string data;
   std::string check;
   std::string out;
@@ -175,27 +181,36 @@ struct LabelledOutputs {
 
 // Detectors learn from one half of the inputs, and the other half calibrates: no input may do both, or new ones would
 // look stranger than those that the thresholds come from.
+struct Halves {
+  torch::Tensor training;
+  torch::Tensor calibration;
+};
+Halves halves_of(const std::string& name, int64_t rows) {
+  if (rows < 4) throw DataError(fmt::format("{}: has {} rows, of at least 4", name, rows));
+  auto generator = make_generator(derive_seed(0, "inputs that detectors learn from"));
+  const auto order = torch::randperm(rows, generator, torch::kInt64);
+  const auto half = rows / 2;
+  const auto learnt_from = std::min(half, kDetectorTraining);
+  note(fmt::format("detectors learn from {} of the {} inputs; the other {} calibrate", learnt_from, rows, rows - half));
+  return {order.narrow(0, 0, learnt_from), std::get<0>(order.narrow(0, half, rows - half).sort())};
+}
+
+bool learns(const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return find_detector(name)->needs.training; });
+}
+
 std::vector<NamedDetector> learnt_detectors(const std::vector<std::string>& names, bool dirichlet,
                                             LabelledOutputs& calibration) {
   const bool features = calibration.outputs.features.defined();
-  bool learns = false;
-  for (const auto& name : names) {
-    const auto& info = *find_detector(name);
-    if (const auto reason = why_not_without_network(info, features); !reason.empty())
+  for (const auto& name : names)
+    if (const auto reason = why_not_without_network(*find_detector(name), features); !reason.empty())
       throw DataError(fmt::format("the detector {} cannot be used: {}", name, reason));
-    learns = learns || info.needs.training;
-  }
   auto training = calibration;
-  if (learns) {
-    const auto rows = calibration.outputs.rows();
-    if (rows < 4) throw DataError(fmt::format("{}: has {} rows, of at least 4", calibration.outputs.name, rows));
-    auto generator = make_generator(derive_seed(0, "inputs that detectors learn from"));
-    const auto order = torch::randperm(rows, generator, torch::kInt64);
-    const auto half = rows / 2;
-    training = calibration.select(order.narrow(0, 0, std::min(half, kDetectorTraining)));
-    calibration = calibration.select(std::get<0>(order.narrow(0, half, rows - half).sort()));
-    note(fmt::format("detectors learn from {} of the {} inputs; the other {} calibrate", training.outputs.rows(), rows,
-                     rows - half));
+  if (learns(names)) {
+    const auto halves = halves_of(calibration.outputs.name, calibration.outputs.rows());
+    training = calibration.select(halves.training);
+    calibration = calibration.select(halves.calibration);
   }
   DetectorInputs seen;
   seen.logits = training.outputs.logits;
@@ -235,39 +250,18 @@ void run_logits(const CalibrateOptions& options) {
   print(options.json ? calibration_json(model, behaviours, out) : calibration_text(model, behaviours, out));
 }
 
-void run(const CalibrateOptions& options) {
-  // The server's addresses carry it.
-  if (options.name.find('/') != std::string::npos)
-    throw Misuse(fmt::format("--name: {} has a slash, which a model's name should not", options.name));
-  if (options.run.empty() == options.logits.files.empty())
-    throw Misuse("should be given a RUN, or --logits of a network of your own");
-  if (!options.logits.files.empty()) return run_logits(options);
-  StoppableProgress progress;
-  LoadOptions load;
-  load.progress = &progress;
-  OpenOptions open(chosen_device(options.device),
-                   options.checkpoint == "best" ? WhichCheckpoint::kBest : WhichCheckpoint::kLast);
-  open.allow_torchscript = options.allow_torchscript;
-  auto model = model_of_run(options.run, open);
-  say_whether_finished(options.run, model.run.config.epochs);
-  model.provenance["checkpoint"] = options.checkpoint;
+// Thresholds of a model that has its detectors, out of a set that neither learnt from; then the file.
+void calibrate_and_write(ModelFile model, Dataset set, const ChosenDetectors& chosen, const LoadOptions& load,
+                         const CalibrateOptions& options, Progress& progress) {
   if (!options.name.empty()) model.name = options.name;
   model.dropout_samples = options.dropout_samples;
   model.preprocessing.resize = !options.no_resize;
-  const auto& network = *model.run.members.at(0);
-  const auto chosen = chosen_detectors(options, usable_detectors(network, false), watched_detectors(network));
   const auto out = options.out.empty() ? model.name + ".priornet" : options.out;
-  std::vector<std::string> notes;
-  load.encoding = model.run.split.encoding;
-  load.notes = &notes;
-  auto set = held_out(model.run, options, load);
-  const auto set_name = set.name;
-  model.detectors = learnt_detectors(chosen.kept, model.run, progress);
   const auto labels = set.has_labels() ? labels_for(model.run, set) : torch::Tensor();
   Predictor plain(model);
   const auto said = said_of(plain, set, progress);
   model.points = calibrate(said, labels, watches_of(model, chosen), options.calibration);
-  model.points->calibration_set = set_name;
+  model.points->calibration_set = set.name;
   say_what_is_short(model);
 
   Predictor predictor(model);
@@ -275,9 +269,111 @@ void run(const CalibrateOptions& options) {
   set.name = "calibration set itself";
   behaviours.push_back(behaviour_on(predictor, set, progress));
   if (!options.check.empty()) behaviours.push_back(behaviour_on(predictor, load_set(options.check, load), progress));
-  for (const auto& line : notes) note(line);
+  if (load.notes != nullptr)
+    for (const auto& line : *load.notes) note(line);
   write_model_file(out, model);  // last: a command that fails leaves an older file as it was
   print(options.json ? calibration_json(model, behaviours, out) : calibration_text(model, behaviours, out));
+}
+
+// A network as its file has it, for inputs like those of a set: the classes are those of the set in their order.
+ModelFile model_of_network(const CalibrateOptions& options, const Dataset& set) {
+  TrainedRun run;
+  auto& config = run.config;
+  config.train = options.training.empty() ? "its own data" : options.training;
+  config.method.name = options.logits.kind == "dirichlet" ? "dpn" : "dnn";
+  config.model.file = options.network;
+  if (!options.mean.empty()) {
+    config.model.mean = options.mean;
+    config.model.deviation = options.deviation;
+  }
+  run.split.feature_names = set.feature_names;
+  run.split.encoding = set.encoding;
+  auto wanted = config.model;
+  wanted.input = set.inputs.sizes().slice(1).vec();
+  const auto network = make_model(wanted, make_generator(0));
+  run.class_names = set.class_names;
+  if (!set.has_labels())
+    for (int64_t c = 0; c < network->classes(); ++c) run.class_names.push_back(fmt::format("{}", c));
+  if (static_cast<int64_t>(run.class_names.size()) != network->classes())
+    throw DataError(
+        fmt::format("{}: gives {} classes, and {} has {}: --data should name a set of the network's classes",
+                    options.network, network->classes(), set.name, run.class_names.size()));
+  if (set.has_labels())
+    note(fmt::format(
+        "{}: its outputs are taken for the classes of {} in their order: {}{}", options.network, set.name,
+        fmt::join(run.class_names.begin(), run.class_names.begin() + std::min<int64_t>(8, network->classes()), ", "),
+        network->classes() > 8 ? ", ..." : ""));
+  network->to(chosen_device(options.device));
+  if (wanted.input.size() == 3) to_channels_last(*network);
+  network->eval();
+  run.members = {network};
+  return model_of_run(std::move(run), std::filesystem::path(options.network).stem().string());
+}
+
+// They learn from --training, or else from one half of the set, which then loses it.
+std::vector<NamedDetector> learnt_detectors(const std::vector<std::string>& names, const TrainedRun& run, Dataset& set,
+                                            const CalibrateOptions& options, const LoadOptions& load,
+                                            Progress& progress) {
+  if (names.empty()) return {};
+  auto training = set;
+  if (!options.training.empty()) {
+    training = load_set(options.training, load);
+  } else if (learns(names)) {
+    const auto halves = halves_of(set.name, set.size());
+    const auto name = set.name;
+    training = select(set, halves.training);
+    set = select(set, halves.calibration);
+    set.name = name;
+  }
+  const auto labels =
+      training.has_labels() ? labels_for(run, training) : torch::zeros({training.size()}, torch::kInt64);
+  return fit_detectors(names, run.members, {fit_to_run(training, run).inputs, labels, run.gives_dirichlet(), 0},
+                       progress);
+}
+
+// Of a network that somebody trained elsewhere, in a file: it is not trained here.
+void run_network(const CalibrateOptions& options, LoadOptions load, Progress& progress) {
+  refuse_with_logits("--checkpoint", options.checkpoint != "last", "--network");
+  refuse_with_logits("--dropout-samples", options.dropout_samples != 0, "--network");
+  if (options.data.empty()) throw Misuse("--network: --data should name a set that it did not learn from");
+  if (options.logits.kind != "softmax" && options.logits.kind != "dirichlet")
+    throw Misuse("--network: --kind should say what it gives: softmax or dirichlet");
+  auto set = load_set(options.data, load);
+  auto model = model_of_network(options, set);
+  const auto& network = *model.run.members.at(0);
+  const auto chosen = chosen_detectors(options, usable_detectors(network, false), watched_detectors(network));
+  load.encoding = set.encoding;
+  model.detectors = learnt_detectors(chosen.kept, model.run, set, options, load, progress);
+  calibrate_and_write(std::move(model), std::move(set), chosen, load, options, progress);
+}
+
+void run(const CalibrateOptions& options) {
+  // The server's addresses carry it.
+  if (options.name.find('/') != std::string::npos)
+    throw Misuse(fmt::format("--name: {} has a slash, which a model's name should not", options.name));
+  if (int{!options.run.empty()} + int{!options.logits.files.empty()} + int{!options.network.empty()} != 1)
+    throw Misuse("should be given one of a RUN, --logits of a network of your own, and --network, its file");
+  if (!options.run.empty() && !options.logits.kind.empty())
+    throw Misuse("--kind: a RUN knows what its network gives; it is for --logits and --network");
+  if (!options.logits.files.empty()) return run_logits(options);
+  StoppableProgress progress;
+  std::vector<std::string> notes;
+  LoadOptions load;
+  load.progress = &progress;
+  load.notes = &notes;
+  if (!options.network.empty()) return run_network(options, load, progress);
+  OpenOptions open(chosen_device(options.device),
+                   options.checkpoint == "best" ? WhichCheckpoint::kBest : WhichCheckpoint::kLast);
+  open.allow_torchscript = options.allow_torchscript;
+  auto model = model_of_run(options.run, open);
+  say_whether_finished(options.run, model.run.config.epochs);
+  model.provenance["checkpoint"] = options.checkpoint;
+  const auto& network = *model.run.members.at(0);
+  const auto chosen = chosen_detectors(options, usable_detectors(network, false), watched_detectors(network));
+  load.encoding = model.run.split.encoding;
+  auto set = held_out(model.run, options, load);
+  model.detectors = learnt_detectors(chosen.kept, model.run, progress);
+  calibrate_and_write(std::move(model), std::move(set), chosen, load, options, progress);
 }
 
 }  // namespace
@@ -287,8 +383,23 @@ void describe_calibrate(Command& command) {
   command.options = {
       {.name = "RUN",
        .to = &options->run,
-       .help = "The folder of the run; or give --logits",
+       .help = "The folder of the run; or give --logits, or --network",
        .exists = Exists::kFolder},
+      {.name = "--network",
+       .to = &options->network,
+       .help = "In place of RUN: the file of a network that PyTorch scripted or traced, or compiled (.pt2, which takes "
+               "LibTorch 2.6): it is not trained here. It is a program, and runs what its author wrote",
+       .exists = Exists::kFile},
+      {.name = "--training",
+       .to = &options->training,
+       .help = "What the network of --network learnt from, for detectors; else they learn from one half of --data",
+       .needs = "--network"},
+      {.name = "--mean",
+       .to = &options->mean,
+       .help = "Of each channel, as the network of --network takes images: (value - mean) / deviation of values in "
+               "[0, 1]; else values in [-1, 1]",
+       .needs = "--network"},
+      {.name = "--deviation", .to = &options->deviation, .help = "Of each channel, likewise", .needs = "--mean"},
       {.name = "--data",
        .to = &options->data,
        .help = "A set like the run's that it did not learn from; else the rows that train --data kept back"},
@@ -330,13 +441,24 @@ void describe_calibrate(Command& command) {
       device_option(options->device, "Where to compute"),
       torchscript_option(options->allow_torchscript),
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};
-  for (auto& option : logits_options(options->logits, "In place of RUN")) command.options.push_back(std::move(option));
+  for (auto& option : logits_options(options->logits, "In place of RUN")) {
+    if (option.name == "--kind") {
+      option.needs.clear();
+      option.help =
+          "What --logits are, or --network gives: softmax, dirichlet (alpha = exp logits), or ensemble (logits of "
+          "softmax members)";
+    }
+    command.options.push_back(std::move(option));
+  }
   command.notes =
       "Of new inputs like those of the calibration set at most the chosen share is rejected, whatever the network\n"
-      "(docs/deploy.md). Detectors learn from the run's training set, which is read again; with --features from one\n"
-      "half of the inputs, and the other half calibrates.";
-  command.examples = {"priornet calibrate runs/photos --false-alarm 0.05 --out photos.priornet",
-                      "priornet calibrate --logits val.npy --labels y.npy --kind softmax --out mine.priornet"};
+      "(docs/deploy.md). Detectors learn from the run's training set, which is read again; of --network from\n"
+      "--training. Without that, and with --features, they learn from one half of the inputs, and the other half\n"
+      "calibrates.";
+  command.examples = {
+      "priornet calibrate runs/photos --false-alarm 0.05 --out photos.priornet",
+      "priornet calibrate --network net.pt --data ./held-out,size=224 --kind softmax --out net.priornet",
+      "priornet calibrate --logits val.npy --labels y.npy --kind softmax --out mine.priornet"};
   command.computes = true;
   command.run = [options](const Invocation&) { run(*options); };
 }

@@ -23,6 +23,7 @@ std::string type_of() {
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>) return "number";
   if constexpr (std::is_same_v<T, std::vector<std::string>>) return "list of texts";
   if constexpr (std::is_same_v<T, std::vector<int64_t>>) return "list of integers";
+  if constexpr (std::is_same_v<T, std::vector<double>>) return "list of numbers";
   return "integer";
 }
 
@@ -94,9 +95,9 @@ Invocation::Values values_of(const Option& option) {
           return target->empty() ? Invocation::Values{} : Invocation::Values{target->string()};
         else if constexpr (std::is_same_v<T, std::vector<std::string>*>)
           return *target;
-        else if constexpr (std::is_same_v<T, std::vector<int64_t>*>) {
+        else if constexpr (std::is_same_v<T, std::vector<int64_t>*> || std::is_same_v<T, std::vector<double>*>) {
           Invocation::Values values;
-          for (const auto number : *target) values.push_back(std::to_string(number));
+          for (const auto number : *target) values.push_back(fmt::format("{}", number));
           return values;
         } else if constexpr (std::is_arithmetic_v<std::remove_pointer_t<T>>)
           return {fmt::format("{}", *target)};

@@ -56,7 +56,7 @@ struct Option {
   /// Where the value goes. It holds the default until parse() changes it, and outlives the Command. A bool is a flag.
   using Target = std::variant<bool*, std::string*, std::filesystem::path*, int64_t*, uint16_t*, uint64_t*, double*,
                               std::optional<int64_t>*, std::optional<double>*, std::vector<std::string>*,
-                              std::vector<int64_t>*, Answer>;
+                              std::vector<int64_t>*, std::vector<double>*, Answer>;
 
   std::string name = {};  ///< "--out"; a positional argument has no dashes: "RUN"
   Target to = {};

@@ -11,7 +11,7 @@ namespace priornet::tool {
 /// --device auto|cpu|cuda; `what` is done there.
 Option device_option(std::string& name, const std::string& what);
 
-/// --allow-torchscript: whether a run or model file that holds a TorchScript network is opened.
+/// --allow-torchscript: whether a run or model file that holds a network as a program is opened.
 Option torchscript_option(bool& allowed);
 
 /// `auto` is a CUDA device where there is one. Error where `cuda` was asked for and there is none.

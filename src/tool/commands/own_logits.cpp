@@ -43,8 +43,8 @@ std::vector<Option> logits_options(LogitsSource& source, const std::string& what
   return options;
 }
 
-void refuse_with_logits(const char* option, bool given) {
-  if (given) throw Misuse(fmt::format("{}: is for a RUN, and there is --logits in its place", option));
+void refuse_with_logits(const char* option, bool given, const char* in_place) {
+  if (given) throw Misuse(fmt::format("{}: is for a RUN, and there is {} in its place", option, in_place));
 }
 
 OwnOutputs OwnOutputs::select(const torch::Tensor& inputs) const {

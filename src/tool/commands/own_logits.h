@@ -26,7 +26,7 @@ std::vector<Option> logits_options(LogitsSource& source, const std::string& what
 std::vector<Option> unlabelled_logits_options(LogitsSource& source, const std::string& what);
 
 /// Misuse if an option was given that only a run has a use for.
-void refuse_with_logits(const char* option, bool given);
+void refuse_with_logits(const char* option, bool given, const char* in_place = "--logits");
 
 /// What a network elsewhere gave for N inputs.
 struct OwnOutputs {
