@@ -214,6 +214,7 @@ std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
   if (inputs) count = std::clamp<int64_t>(kMostValues / std::max<int64_t>(1, training.inputs[0].numel()), 2, count);
   auto generator = make_generator(derive_seed(training.seed, "training inputs of detectors"));
   const auto rows = torch::randperm(training.inputs.size(0), generator, torch::kInt64).narrow(0, 0, count);
+  const auto drawn = [&](const torch::Tensor& values) { return values.index_select(0, rows.to(values.device())); };
 
   std::vector<torch::Tensor> batches;
   std::vector<torch::Tensor> features;
@@ -230,13 +231,13 @@ std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
   InferenceOptions options;
   options.batch = batch_suiting(device_of(*networks[0]));
   DetectorInputs seen;
-  seen.logits = logits_of_networks(networks, training.inputs.index_select(0, rows), options, ask);
+  seen.logits = logits_of_networks(networks, drawn(training.inputs), options, ask);
   if (networks.size() == 1) seen.logits = seen.logits[0];
   progress.report("detectors: training inputs", count, count);
   if (inputs) seen.inputs = torch::cat(batches);
   if (!features.empty()) seen.features = torch::cat(features);
   for (const auto& parts : layers) seen.layers.push_back(torch::cat(parts));
-  seen.labels = training.labels.index_select(0, rows).to(seen.logits.device());
+  seen.labels = drawn(training.labels).to(seen.logits.device());
   seen.dirichlet = training.dirichlet;
   seen.networks = &networks;
   for (const auto& [name, detector] : detectors) detector->fit(seen);
