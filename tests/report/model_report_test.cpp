@@ -37,7 +37,7 @@ struct SmallReport {
     result.inside.calibration_error = 0.25;
     result.inside_scores.probabilities = probabilities();
     result.wrong = torch::tensor({false, false, true, true});
-    const Detection detection{{0.9, 0.85, 0.95}, {}, {}, {}, 2, 4, 0.5, 50};
+    const Detection detection{{0.9, 0.85, 0.95}, {}, {}, {}, {}, 2, 4, 0.5, 50};
     result.outside = {{"omniglot:test", 2, {{"entropy", detection, 0.97}}, {"height", 0.875, true, 0, 0}}};
   }
 
