@@ -73,7 +73,9 @@ TEST(Export, GivesInTorchScriptWhatTheLibrarySays) {
       const auto verdict = answers["verdict"][row].item<int64_t>();
       ++seen[static_cast<size_t>(verdict)];
       const bool clear = std::abs(said.decisions[i].p_value - model.points->false_alarm) > near_rank;
-      EXPECT_TRUE(!clear || verdict == static_cast<int64_t>(said.decisions[i].verdict)) << name << " row " << i;
+      // Of two causes that are as rare rounding says which one speaks; how often each does is compared below.
+      const bool accepted = said.decisions[i].verdict == Verdict::kAccept;
+      EXPECT_TRUE(!clear || (verdict == 0) == accepted) << name << " row " << i;
       const auto by = answers["verdict_by"][row].item<int64_t>();
       ++spoke[by < 0 ? "" : model.points->watches.at(static_cast<size_t>(by)).measure];
       EXPECT_EQ(by < 0, verdict == 0) << name << " row " << i;
