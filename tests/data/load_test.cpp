@@ -208,6 +208,23 @@ TEST(PathSet, ReadsAnIdxFileWithItsLabels) {
   EXPECT_FALSE(load_set((root / "mnist/t10k-images-idx3-ubyte").string(), root.options()).has_labels());
 }
 
+TEST(PathSet, SaysHowToMakeATableOfWhatItDoesNotRead) {
+  const Root root;
+  for (const auto* ending : {".parquet", ".feather", ".arrow", ".xlsx"}) {
+    const auto file = root.file(std::string("sales") + ending, "PAR1").string();
+    const auto table = (root / "sales.csv.gz").string();
+    for (const auto* options : {"", ",label=kind"}) {
+      try {
+        load_set(file + options, root.options());
+        ADD_FAILURE() << ending << " was read";
+      } catch (const DataError& error) {
+        EXPECT_NE(std::string(error.what()).find("to_csv('" + table + "', index=False)"), std::string::npos)
+            << error.what();
+      }
+    }
+  }
+}
+
 TEST(PathSet, RejectsWhatIsNotThereOrUnknown) {
   const Root root;
   EXPECT_THROWS(DataError, load_set("/nowhere/photos", root.options()),

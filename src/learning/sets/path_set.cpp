@@ -148,6 +148,7 @@ Dataset load_path_set(const SetName& name, const LoadOptions& options) {
   if (!fs::exists(path)) throw DataError(fmt::format("{}: there is no such file or folder", name.set));
   const auto file = lower_case(path.filename().string());
   const bool is_table = is_table_path(file);
+  if (!fs::is_directory(path)) refuse_other_table(name.set, file);
   if (!is_table && !(name.label.empty() && name.drop.empty() && name.categorical.empty() && name.numeric.empty()))
     throw DataError(
         fmt::format("data set '{}': label=, drop=, categorical= and numeric= are for a .csv or .tsv file", name.text));
@@ -160,7 +161,6 @@ Dataset load_path_set(const SetName& name, const LoadOptions& options) {
     if (is_table)
       return read_table(path,
                         {name.label, name.drop, name.categorical, name.numeric, options.encoding.get(), options.notes});
-    refuse_other_table(name.set, file);
     if (file.ends_with(".npy") || file.ends_with(".npz")) return read_array_set(path);
     if (file.ends_with(".mat")) return read_svhn(path);
     if (file.find("idx") != std::string::npos) return read_idx_pair(path);
