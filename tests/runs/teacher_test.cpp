@@ -35,6 +35,25 @@ TEST_F(Teacher, SaysOfABatchWhatItsMembersSayOnAverage) {
   EXPECT_TRUE(near(sets_.teacher(to_unit_range(sets_.train.inputs)), logits.softmax(2).mean(0), 1e-5));
 }
 
+TEST_F(Teacher, IsAskedInTurnWhereThatIsWanted) {
+  pupil_.teacher_in_turn = true;
+  add_teacher(sets_, pupil_, torch::kCPU);
+  auto run = load_run(folder_ / "teacher", torch::kCPU);
+  const auto said = run_logits(run, sets_.train, {}, progress_).softmax(2);
+  const auto rows = said.size(1);
+  const auto of_members = sets_.teacher(to_unit_range(sets_.train.inputs));
+  EXPECT_TRUE(near(of_members.slice(0, 0, rows, 2), said[0].slice(0, 0, rows, 2), 1e-5));
+  EXPECT_TRUE(near(of_members.slice(0, 1, rows, 2), said[1].slice(0, 1, rows, 2), 1e-5));
+  const auto one = sets_.teacher(to_unit_range(sets_.train.inputs.slice(0, 0, 1)));  // fewer rows than members
+  EXPECT_TRUE(near(one, said[0].slice(0, 0, 1), 1e-5));
+}
+
+TEST_F(Teacher, IsWrittenWithHowItIsAsked) {
+  pupil_.teacher_in_turn = true;
+  EXPECT_TRUE(read_config(TomlText{"", to_toml(pupil_)}).teacher_in_turn);
+  EXPECT_EQ(to_toml(small_config("dpn")).find("teacher_in_turn"), std::string::npos);
+}
+
 // Training finds the teacher by itself; any method may have one.
 TEST_F(Teacher, TeachesNetworksOfEveryMethod) {
   add_teacher(sets_, pupil_, torch::kCPU);

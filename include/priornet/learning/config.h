@@ -32,12 +32,13 @@ struct TrainConfig {
   std::optional<double> balance;            ///< 1: all classes weigh the same, however rare; 0: each row does
   std::optional<bool> standardise;          ///< rows of numbers: each feature to one scale (measure_scale)
 
-  ModelOptions model;      // [model]; its input and classes are the training set's
-  std::string weights;     ///< a safetensors file to begin with (load_pretrained); none if empty
-  MethodOptions method;    // [method]
-  std::string teacher;     ///< the folder of a run that teaches, or empty
-  int64_t members = 1;     ///< networks of the ensemble, each from a seed of its own
-  OutsideOptions outside;  // [outside]
+  ModelOptions model;            // [model]; its input and classes are the training set's
+  std::string weights;           ///< a safetensors file to begin with (load_pretrained); none if empty
+  MethodOptions method;          // [method]
+  std::string teacher;           ///< the folder of a run that teaches, or empty
+  bool teacher_in_turn = false;  ///< each input is asked of one member of the teacher, not of all
+  int64_t members = 1;           ///< networks of the ensemble, each from a seed of its own
+  OutsideOptions outside;        // [outside]
 
   // [training]
   int64_t epochs = 10;

@@ -81,6 +81,9 @@ void visit_method(TrainConfig& config, ConfigFields& fields) {
   visit_settings(table, config.method.settings, fields);
   fields.text("teacher", config.teacher,
               "the folder of a run whose probabilities take the place of labels in cross-entropies; distil needs one");
+  if (!config.teacher.empty())
+    fields.flag("teacher_in_turn", config.teacher_in_turn,
+                "each input is asked of one member of the teacher, row by row in turn, not of all of them");
   fields.whole("members", config.members, at_least(1), "networks, an ensemble if several");
 }
 

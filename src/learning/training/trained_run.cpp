@@ -140,6 +140,35 @@ void check_finite(const torch::Tensor& logits, const std::string& set) {
                               finite.logical_not().nonzero()[0].item<int64_t>()));
 }
 
+namespace {
+
+using Members = std::vector<std::shared_ptr<Classifier>>;
+
+torch::Tensor said_by(Classifier& network, const torch::Tensor& inputs) {
+  return torch::softmax(network.forward(inputs).to(torch::kFloat32), 1);
+}
+
+torch::Tensor said_by_all(const Members& members, const torch::Tensor& inputs) {
+  auto sum = said_by(*members.at(0), inputs);
+  for (size_t m = 1; m < members.size(); ++m) sum = sum + said_by(*members[m], inputs);
+  return sum / static_cast<double>(members.size());
+}
+
+// Row r is asked of member r modulo M: as much work as one member has.
+torch::Tensor said_in_turn(const Members& members, const torch::Tensor& inputs) {
+  const auto count = std::min(static_cast<int64_t>(members.size()), inputs.size(0));
+  torch::Tensor said;
+  for (int64_t m = 0; m < count; ++m) {
+    const auto rows = inputs.slice(0, m, inputs.size(0), static_cast<int64_t>(members.size()));
+    const auto of_rows = said_by(*members[static_cast<size_t>(m)], rows.contiguous(inputs.suggest_memory_format()));
+    if (!said.defined()) said = torch::empty({inputs.size(0), of_rows.size(1)}, of_rows.options());
+    said.slice(0, m, inputs.size(0), static_cast<int64_t>(members.size())).copy_(of_rows);
+  }
+  return said;
+}
+
+}  // namespace
+
 void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device) {
   if (config.teacher.empty() || sets.teacher) return;
   OpenOptions open(device);
@@ -164,18 +193,15 @@ void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Dev
     scale.mean = scale.mean.to(device);
     scale.deviation = scale.deviation.to(device);
   }
-  sets.teacher = [run, bfloat16 = config.precision == Precision::kBFloat16](const torch::Tensor& inputs) {
+  sets.teacher = [run, bfloat16 = config.precision == Precision::kBFloat16,
+                  in_turn = config.teacher_in_turn](const torch::Tensor& inputs) {
     const torch::NoGradGuard no_gradient;
     const Autocast autocast(bfloat16);
     const auto seen = run->split.standardised(inputs);
-    torch::Tensor sum;
-    for (const auto& network : run->members) {
-      const auto probabilities = torch::softmax(network->forward(seen).to(torch::kFloat32), 1);
-      sum = sum.defined() ? sum + probabilities : probabilities;
-    }
+    const auto said = in_turn ? said_in_turn(run->members, seen) : said_by_all(run->members, seen);
     // A sure teacher rounds to 0, of which no Dirichlet is made; and next to it the loss is beyond a float32.
     constexpr double kLeast = std::numeric_limits<float>::epsilon();
-    return (sum / static_cast<double>(run->members.size())).clamp_min_(kLeast);
+    return said.clamp_min(kLeast);
   };
 }
 
