@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "learning/base/gpu_modes.h"
 #include "learning/networks/layers.h"
 
 // What follows a convolution in one pass gives what LibTorch's operations give one after the other.
@@ -104,6 +105,30 @@ TEST(CudaConvolution, NormsABatch) {
             const auto normed = made.norm->forward(made.convolution->forward(made.inputs));
             return activated(with_residual ? normed + made.residual : normed, slope);
           });
+}
+
+// Twice through the same weights, so that the second gradient is added to the first.
+TEST(CudaConvolution, HasTheSameGradientsAside) {
+  const auto gradients = [](const std::shared_ptr<AsideStream>& aside) {
+    Case made({64, 16, 16, 32}, false);
+    made.convolution->weight.mutable_grad() = torch::zeros_like(made.convolution->weight);
+    auto inputs = made.inputs.to(torch::kBFloat16).requires_grad_();
+    {
+      const Autocast autocast(true);
+      const WeightGradientsAside weight_gradients(aside);
+      const auto once = convolved_and_normed(inputs, made.convolution, made.norm, 0.0);
+      const auto output = convolved_and_normed(once, made.convolution, made.norm, 0.0);
+      output.backward(torch::randn(output.sizes(), make_generator(9)).to(kCuda).to(torch::kBFloat16));
+    }
+    if (aside) aside->join();
+    return std::vector{made.convolution->weight.grad().cpu(), inputs.grad().cpu(), made.norm->weight.grad().cpu()};
+  };
+  const auto found = gradients(std::make_shared<AsideStream>(kCuda)), wanted = gradients(nullptr);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const double scale = wanted[i].abs().max().item<double>();
+    ASSERT_GT(scale, 0.0);
+    EXPECT_TRUE(near(found[i] / scale, wanted[i] / scale, 2e-2)) << i;
+  }
 }
 
 // A mean far above the deviation costs no digits.

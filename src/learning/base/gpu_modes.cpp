@@ -2,9 +2,12 @@
 
 #include <torch/version.h>
 #if defined(PRIORNET_CUDA)
+#include <ATen/cuda/CUDAEvent.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #endif
+
+#include <utility>
 
 namespace priornet {
 
@@ -36,10 +39,52 @@ SideStream::SideStream(const torch::Device& device) {
 SideStream::~SideStream() {
   if (guard_) guard_->stream.current_stream().synchronize();
 }
+
+struct AsideStream::Stream {
+  c10::cuda::CUDAStream stream;
+};
+
+AsideStream::AsideStream(const torch::Device& device)
+    : stream_(std::make_unique<Stream>(Stream{c10::cuda::getStreamFromPool(false, device.index())})) {}
+
+void AsideStream::run(const std::function<void()>& work, std::vector<torch::Tensor> reads) {
+  at::cuda::CUDAEvent ready;
+  ready.record();
+  const c10::cuda::CUDAStreamGuard guard(stream_->stream);
+  ready.block(stream_->stream);
+  work();
+  held_.insert(held_.end(), reads.begin(), reads.end());
+}
+
+void AsideStream::join() {
+  if (held_.empty()) return;  // a graph that is captured must not wait for what is none of its work
+  at::cuda::CUDAEvent done;
+  done.record(stream_->stream);
+  done.block(c10::cuda::getCurrentCUDAStream());
+  held_.clear();
+}
 #else
 struct SideStream::Guard {};
 SideStream::SideStream(const torch::Device&) {}
 SideStream::~SideStream() = default;
+struct AsideStream::Stream {};
+AsideStream::AsideStream(const torch::Device&) {}
+void AsideStream::run(const std::function<void()>& work, std::vector<torch::Tensor>) { work(); }
+void AsideStream::join() {}
 #endif
+AsideStream::~AsideStream() = default;
+
+namespace {
+
+thread_local std::shared_ptr<AsideStream> weight_gradients;
+
+}  // namespace
+
+WeightGradientsAside::WeightGradientsAside(std::shared_ptr<AsideStream> stream)
+    : before_(std::exchange(weight_gradients, std::move(stream))) {}
+
+WeightGradientsAside::~WeightGradientsAside() { weight_gradients = before_; }
+
+const std::shared_ptr<AsideStream>& WeightGradientsAside::stream() { return weight_gradients; }
 
 }  // namespace priornet

@@ -4,7 +4,7 @@
 namespace priornet::kernels {
 namespace {
 
-constexpr int64_t kMostBlocks = 1056;  // eight on each of a large GPU's multiprocessors
+constexpr int64_t kMostBlocks = 528;   // four on each of a large GPU's multiprocessors
 constexpr int64_t kRowsOfAThread = 4;  // enough that adding up costs little
 
 template <class T>
@@ -53,8 +53,9 @@ struct BiasSum {
 
 __global__ void finish_bias(BiasSum work) {
   const int64_t channel = static_cast<int64_t>(blockIdx.x) * kFinishChannels + threadIdx.x;
-  const double sum = finished_sum(work.partial, work.blocks, 0, work.channels, channel);
-  if (threadIdx.y == 0 && channel < work.channels) work.bias_gradient[channel] = static_cast<float>(sum);
+  double sums[1];
+  finish_sums(work.partial, work.blocks, work.channels, channel, sums);
+  if (threadIdx.y == 0 && channel < work.channels) work.bias_gradient[channel] = static_cast<float>(sums[0]);
 }
 
 /// The four pixels under a pooled one.
@@ -133,7 +134,23 @@ __global__ void pool_backward(PoolBackward<T> work) {
   add_up(place, sums, 0, work.channels, work.partial);
 }
 
+__global__ void add_values(Addition work) {
+  const int64_t at = (static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x) * kWidth;
+  if (at >= work.size) return;
+  float part[kWidth], sum[kWidth];
+  load(work.part + at, part);
+  load(work.sum + at, sum);
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) sum[i] += part[i];
+  store(work.sum + at, sum);
+}
+
 }  // namespace
+
+void run(const Addition& work, void* stream) {
+  constexpr int64_t kBlock = kThreads * kWidth;
+  launch_blocks(add_values, (work.size + kBlock - 1) / kBlock, stream, work);
+}
 
 int64_t partial_blocks(int64_t rows, int64_t channels) {
   const int64_t at_once = kThreads / (channels / kWidth);

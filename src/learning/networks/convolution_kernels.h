@@ -104,7 +104,16 @@ struct NormBackward {
   T* values_gradient;
   float* weight_gradient;
   float* bias_gradient;
+  bool adds;  ///< to what these two hold
 };
+
+/// sum += part, a multiple of 8 values.
+struct Addition {
+  int64_t size;
+  const uint16_t* part;  ///< bits of bfloat16
+  float* sum;
+};
+void run(const Addition& work, void* stream);
 
 /// T: float, or uint16_t for the bits of a bfloat16.
 template <class T>

@@ -2,10 +2,12 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "learning/base/gpu_modes.h"
 #include "learning/networks/convolution_kernels.h"
 #include "uncertainty/core/rows.h"
 
 namespace priornet::fused {
+
 namespace {
 
 using torch::Tensor;
@@ -41,6 +43,52 @@ void by_type(const Tensor& values, Run run) {
 }
 
 kernels::Activation activation(double slope) { return {static_cast<float>(slope)}; }
+
+void add_to_gradient(const Tensor& weight, const Tensor& part) {
+  auto& sum = weight.mutable_grad();
+  if (part.strides() != sum.strides() || !part.is_non_overlapping_and_dense() || part.numel() % 8 != 0) {
+    sum.add_(part);
+    return;
+  }
+  kernels::run(kernels::Addition{part.numel(), pointer<uint16_t>(part), pointer<float>(sum)}, current_cuda_stream());
+}
+
+// The stream of a forward pass, for its backward pass, which runs on a thread of LibTorch's.
+struct Aside : torch::CustomClassHolder {
+  explicit Aside(std::shared_ptr<AsideStream> shared) : stream(std::move(shared)) {}
+  std::shared_ptr<AsideStream> stream;
+};
+
+struct Convolved : torch::autograd::Function<Convolved> {
+  static Tensor forward(AutogradContext* context, const Tensor& inputs, const Tensor& weight, int64_t stride) {
+    const auto rounded = weight.to(inputs.scalar_type());
+    context->save_for_backward({inputs, weight, rounded});
+    context->saved_data["stride"] = stride;
+    context->saved_data["of_inputs"] = inputs.requires_grad();
+    context->saved_data["aside"] =
+        c10::IValue::make_capsule(c10::make_intrusive<Aside>(WeightGradientsAside::stream()));
+    return torch::conv2d(inputs, rounded, {}, stride, {weight.size(2) / 2, weight.size(3) / 2});
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto saved = context->get_saved_variables();
+    const auto &inputs = saved[0], &weight = saved[1], &rounded = saved[2];
+    const auto stride = context->saved_data["stride"].toInt();
+    const auto down = gradients[0].contiguous(kLayout);
+    const auto gradient = [&](std::array<bool, 3> wanted) {
+      const std::vector<int64_t> strides(2, stride), padding{weight.size(2) / 2, weight.size(3) / 2}, ones(2, 1),
+          zeros(2);
+      return at::convolution_backward(down, inputs, rounded, at::OptionalIntArrayRef(), strides, padding, ones, false,
+                                      zeros, 1, wanted);
+    };
+    Tensor of_inputs;
+    if (context->saved_data["of_inputs"].toBool()) of_inputs = std::get<0>(gradient({true, false, false}));
+    // After the gradient of the inputs, which computes as well: beside what comes next, which waits for memory.
+    const auto aside = c10::static_intrusive_pointer_cast<Aside>(context->saved_data["aside"].toCapsule())->stream;
+    aside->run([&] { add_to_gradient(weight, std::get<1>(gradient({false, true, false}))); }, {down, inputs, rounded});
+    return {of_inputs, Tensor(), Tensor()};
+  }
+};
 
 struct Biased : torch::autograd::Function<Biased> {
   static Tensor forward(AutogradContext* context, const Tensor& values, const Tensor& bias, double slope) {
@@ -138,20 +186,24 @@ struct Normed : torch::autograd::Function<Normed> {
                                   pointer<float>(partial), pointer<float>(norm), pointer<T>(output)},
           current_cuda_stream());
     });
-    context->save_for_backward({values, weight, norm, residual.defined() ? output : Tensor()});
+    context->save_for_backward({values, weight, norm, residual.defined() ? output : Tensor(), bias});
     context->saved_data["slope"] = slope;
+    context->saved_data["adds"] =
+        WeightGradientsAside::stream() != nullptr && weight.grad().defined() && bias.grad().defined();
     return output;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const auto saved = context->get_saved_variables();
-    const auto &values = saved[0], &weight = saved[1], &norm = saved[2], &output = saved[3];
+    const auto &values = saved[0], &weight = saved[1], &norm = saved[2], &output = saved[3], &bias = saved[4];
+    const bool adds = context->saved_data["adds"].toBool();  // to the sums themselves, by the kernel
     const auto slope = context->saved_data["slope"].toDouble();
     const auto down = gradients[0].contiguous(kLayout);
     const auto extent = extent_of(values);
     const auto values_gradient = like(values);
     const auto residual_gradient = output.defined() ? like(values) : Tensor();
-    const auto weight_gradient = floats(values, {extent.channels}), bias_gradient = floats(values, {extent.channels});
+    const auto weight_gradient = adds ? weight.grad() : floats(values, {extent.channels});
+    const auto bias_gradient = adds ? bias.grad() : floats(values, {extent.channels});
     const auto partial = scratch(values, extent.rows), coefficients = floats(values, {3, extent.channels});
     by_type(values, [&](auto type) {
       using T = decltype(type);
@@ -159,11 +211,13 @@ struct Normed : torch::autograd::Function<Normed> {
                                             pointer<T>(down), pointer<float>(weight), pointer<float>(norm),
                                             pointer<float>(partial), pointer<float>(coefficients),
                                             pointer<T>(residual_gradient), pointer<T>(values_gradient),
-                                            pointer<float>(weight_gradient), pointer<float>(bias_gradient)},
+                                            pointer<float>(weight_gradient), pointer<float>(bias_gradient), adds},
                    current_cuda_stream());
     });
-    if (!output.defined()) return {values_gradient, weight_gradient, bias_gradient, Tensor(), Tensor()};
-    return {values_gradient, weight_gradient, bias_gradient, residual_gradient, Tensor(), Tensor()};
+    variable_list result{values_gradient, adds ? Tensor() : weight_gradient, adds ? Tensor() : bias_gradient};
+    if (output.defined()) result.push_back(residual_gradient);
+    result.resize(result.size() + 2);
+    return result;
   }
 };
 
@@ -174,13 +228,16 @@ bool is_on_gpu_as_float(const Tensor& tensor) {
 
 bool can_have_channels(int64_t channels) { return channels % 8 == 0 && channels <= kernels::kMostChannels; }
 
-Tensor without_bias(const Tensor& inputs, torch::nn::Conv2d& convolution) {
-  const auto& weight = convolution->weight;
-  return torch::conv2d(inputs, weight, {}, convolution->options.stride(), {weight.size(2) / 2, weight.size(3) / 2})
-      .contiguous(kLayout);
-}
-
 }  // namespace
+
+Tensor convolved(const Tensor& inputs, torch::nn::Conv2d& convolution) {
+  const auto& weight = convolution->weight;
+  const auto stride = convolution->options.stride();
+  if (WeightGradientsAside::stream() && torch::GradMode::is_enabled() && weight.requires_grad() &&
+      weight.grad().defined() && inputs.is_cuda() && inputs.scalar_type() == torch::kBFloat16)
+    return Convolved::apply(inputs, weight, stride->at(0)).contiguous(kLayout);
+  return torch::conv2d(inputs, weight, {}, stride, {weight.size(2) / 2, weight.size(3) / 2}).contiguous(kLayout);
+}
 
 bool takes(const Tensor& values) {
   return is_on_gpu_as_float(values) && can_have_channels(values.size(1)) && values.is_contiguous(kLayout);
@@ -194,11 +251,11 @@ bool follows(const Tensor& inputs, const torch::nn::Conv2d& convolution) {
 bool can_pool(const Tensor& inputs) { return inputs.size(2) % 2 == 0 && inputs.size(3) % 2 == 0; }
 
 Tensor biased(const Tensor& inputs, torch::nn::Conv2d& convolution, double slope) {
-  return Biased::apply(without_bias(inputs, convolution), convolution->bias, slope);
+  return Biased::apply(convolved(inputs, convolution), convolution->bias, slope);
 }
 
 Tensor biased_and_pooled(const Tensor& inputs, torch::nn::Conv2d& convolution, double slope) {
-  return Pooled::apply(without_bias(inputs, convolution), convolution->bias, slope);
+  return Pooled::apply(convolved(inputs, convolution), convolution->bias, slope);
 }
 
 Tensor normed(const Tensor& values, torch::nn::BatchNorm2d& norm, double slope, const Tensor& residual) {

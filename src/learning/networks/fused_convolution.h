@@ -8,6 +8,10 @@
 
 namespace priornet::fused {
 
+/// Without its bias, padded by half its side. In the time of a WeightGradientsAside and in bfloat16, the gradient of
+/// the weight is computed on its stream and added to grad() there.
+torch::Tensor convolved(const torch::Tensor& inputs, torch::nn::Conv2d& convolution);
+
 /// Whether the kernels follow this convolution: float32 or bfloat16 on a GPU, its channels a multiple of 8. It is
 /// padded by half its side.
 bool follows(const torch::Tensor& inputs, const torch::nn::Conv2d& convolution);

@@ -23,6 +23,7 @@ torch::Tensor convolved(const torch::Tensor& inputs, torch::nn::Conv2d& convolut
 #if defined(PRIORNET_CUDA)
   if (convolution->bias.defined() && fused::follows(inputs, convolution))
     return fused::biased(inputs, convolution, slope);
+  if (inputs.is_cuda() && !convolution->bias.defined()) return activated(fused::convolved(inputs, convolution), slope);
 #endif
   return activated(convolution->forward(inputs), slope);
 }
@@ -47,6 +48,10 @@ torch::Tensor normed(const torch::Tensor& values, torch::nn::BatchNorm2d& norm, 
 
 torch::Tensor convolved_and_normed(const torch::Tensor& inputs, torch::nn::Conv2d& convolution,
                                    torch::nn::BatchNorm2d& norm, double slope, const torch::Tensor& residual) {
+#if defined(PRIORNET_CUDA)
+  if (inputs.is_cuda() && !convolution->bias.defined())
+    return normed(fused::convolved(inputs, convolution), norm, slope, residual);
+#endif
   return normed(convolution->forward(inputs), norm, slope, residual);
 }
 

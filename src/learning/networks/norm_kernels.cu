@@ -12,17 +12,18 @@ __global__ void norm_sums(NormForward<T> work) {
   const int64_t channel = place.group * kWidth;
   float origin[kWidth], sums[kWidth] = {}, squares[kWidth] = {};
   load(work.values + channel, origin);
-  if (place.works())
-    for (int64_t row = place.first_row(); row < work.extent.rows; row += place.stride()) {
-      float values[kWidth];
-      load(work.values + row * channels + channel, values);
+  const int64_t count = place.count(work.extent.rows);
+#pragma unroll 4
+  for (int64_t n = 0; n < count; ++n) {
+    float values[kWidth];
+    load(work.values + (place.first_row() + n * place.stride()) * channels + channel, values);
 #pragma unroll
-      for (int i = 0; i < kWidth; ++i) {
-        const float distance = values[i] - origin[i];
-        sums[i] += distance;
-        squares[i] += distance * distance;
-      }
+    for (int i = 0; i < kWidth; ++i) {
+      const float distance = values[i] - origin[i];
+      sums[i] += distance;
+      squares[i] += distance * distance;
     }
+  }
   add_up(place, sums, 0, channels, work.partial);
   add_up(place, squares, 1, channels, work.partial);
 }
@@ -34,9 +35,10 @@ template <class T>
 __global__ void finish_norm(NormForward<T> work, int64_t blocks) {
   const auto [rows, channels] = work.extent;
   const int64_t channel = static_cast<int64_t>(blockIdx.x) * kFinishChannels + threadIdx.x;
-  const double sum = finished_sum(work.partial, blocks, 0, channels, channel);
-  const double squares = finished_sum(work.partial, blocks, 1, channels, channel);
+  double sums[2];
+  finish_sums(work.partial, blocks, channels, channel, sums);
   if (threadIdx.y != 0 || channel >= channels) return;
+  const auto [sum, squares] = sums;
   const double count = static_cast<double>(rows);
   const double distance = sum / count;
   const double mean = distance + as_float(work.values[channel]);
@@ -109,8 +111,10 @@ __global__ void norm_gradient_sums(NormBackward<T> work) {
     const Inner<T, kResidual> inner(work, channel);
     float mean[kWidth];
     load(work.norm + kMean * channels + channel, mean);
-    for (int64_t row = place.first_row(); row < work.extent.rows; row += place.stride()) {
-      const int64_t at = row * channels + channel;
+    const int64_t count = place.count(work.extent.rows);
+#pragma unroll 2
+    for (int64_t n = 0; n < count; ++n) {
+      const int64_t at = (place.first_row() + n * place.stride()) * channels + channel;
       float values[kWidth], gradient[kWidth];
       load(work.values + at, values);
       inner.gradient(work, at, values, gradient);
@@ -131,9 +135,10 @@ template <class T>
 __global__ void finish_norm_gradient(NormBackward<T> work, int64_t blocks) {
   const auto [rows, channels] = work.extent;
   const int64_t channel = static_cast<int64_t>(blockIdx.x) * kFinishChannels + threadIdx.x;
-  const double sum = finished_sum(work.partial, blocks, 0, channels, channel);
-  const double product = finished_sum(work.partial, blocks, 1, channels, channel);
+  double sums[2];
+  finish_sums(work.partial, blocks, channels, channel, sums);
   if (threadIdx.y != 0 || channel >= channels) return;
+  const auto [sum, product] = sums;
   const double mean = work.norm[kMean * channels + channel];
   const double inverse = work.norm[kInverseDeviation * channels + channel];
   const double count = static_cast<double>(rows);
@@ -142,8 +147,9 @@ __global__ void finish_norm_gradient(NormBackward<T> work, int64_t blocks) {
   work.coefficients[channel] = static_cast<float>(of_gradient);
   work.coefficients[channels + channel] = static_cast<float>(of_values);
   work.coefficients[2 * channels + channel] = static_cast<float>(-of_gradient * sum / count - of_values * mean);
-  work.weight_gradient[channel] = static_cast<float>(product * inverse);
-  work.bias_gradient[channel] = static_cast<float>(sum);
+  const auto of_weight = static_cast<float>(product * inverse), of_bias = static_cast<float>(sum);
+  work.weight_gradient[channel] = work.adds ? work.weight_gradient[channel] + of_weight : of_weight;
+  work.bias_gradient[channel] = work.adds ? work.bias_gradient[channel] + of_bias : of_bias;
 }
 
 template <class T, bool kResidual>

@@ -61,6 +61,10 @@ struct Place {
   __device__ bool works() const { return row < rows_at_once; }
   __device__ int64_t first_row() const { return static_cast<int64_t>(blockIdx.x) * rows_at_once + row; }
   __device__ int64_t stride() const { return static_cast<int64_t>(gridDim.x) * rows_at_once; }
+  /// How many of `rows` this thread has; number i is first_row() + i stride().
+  __device__ int64_t count(int64_t rows) const {
+    return works() && first_row() < rows ? (rows - 1 - first_row()) / stride() + 1 : 0;
+  }
 };
 
 /// Adds `sums` of all threads with the same channels and leaves them in partial[block, which, channels].
@@ -81,23 +85,29 @@ __device__ inline void add_up(const Place& place, const float (&sums)[kWidth], i
 }
 
 constexpr int kFinishChannels = 32;
-constexpr int kFinishRows = 8;
+constexpr int kFinishRows = 32;  // it waits for memory, not for additions: many loads at a time
 
-/// The sum of partial[:, which, channel], in all threads (x: channel, y: share of the blocks) of a finishing block.
-__device__ inline double finished_sum(const float* partial, int64_t blocks, int which, int64_t channels,
-                                      int64_t channel) {
-  __shared__ double shares[kFinishRows][kFinishChannels];
-  double sum = 0;
-  if (channel < channels)
-    for (int64_t block = threadIdx.y; block < blocks; block += kFinishRows)
-      sum += partial[(block * 2 + which) * channels + channel];
-  shares[threadIdx.y][threadIdx.x] = sum;
-  __syncthreads();
-  sum = 0;
+/// The sums of partial[:, which, channel], which < kSums, in the threads of row 0 (x: channel, y: share of the blocks)
+/// of a finishing block.
+template <int kSums>
+__device__ inline void finish_sums(const float* partial, int64_t blocks, int64_t channels, int64_t channel,
+                                   double (&sums)[kSums]) {
+  __shared__ double shares[kSums][kFinishRows][kFinishChannels];
 #pragma unroll
-  for (int i = 0; i < kFinishRows; ++i) sum += shares[i][threadIdx.x];
+  for (int which = 0; which < kSums; ++which) sums[which] = 0;
+  if (channel < channels)
+#pragma unroll 4
+    for (int64_t block = threadIdx.y; block < blocks; block += kFinishRows)
+#pragma unroll
+      for (int which = 0; which < kSums; ++which) sums[which] += partial[(block * 2 + which) * channels + channel];
+#pragma unroll
+  for (int which = 0; which < kSums; ++which) shares[which][threadIdx.y][threadIdx.x] = sums[which];
   __syncthreads();
-  return sum;
+  if (threadIdx.y != 0) return;
+#pragma unroll
+  for (int which = 0; which < kSums; ++which)
+#pragma unroll
+    for (int i = 1; i < kFinishRows; ++i) sums[which] += shares[which][i][threadIdx.x];
 }
 
 /// Launches `kernel(work, arguments...)` on a block for every so many rows.

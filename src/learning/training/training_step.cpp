@@ -32,7 +32,10 @@ TrainingStep::TrainingStep(Classifier& network, FlatParameters& parameters, Opti
       optimiser_(optimiser),
       options_(std::move(options)),
       method_(make_method(options_.method)),
-      sums_(torch::zeros({kStepSums}, parameters.values.options().dtype(torch::kFloat64))) {}
+      sums_(torch::zeros({kStepSums}, parameters.values.options().dtype(torch::kFloat64))) {
+  if (parameters.values.is_cuda() && !options_.exchange)
+    aside_ = std::make_shared<AsideStream>(parameters.values.device());
+}
 
 void TrainingStep::run(TrainingBatches& batches, int64_t step) {
   batches.prepare(step);
@@ -58,6 +61,7 @@ void TrainingStep::learn_from(const TrainingBatch& batch) {
   torch::Tensor logits;
   {
     const Autocast autocast(options_.bfloat16);
+    const WeightGradientsAside weight_gradients(aside_);
     logits = logits_of(batch.inputs);
   }
   logits = logits.to(torch::kFloat32);
@@ -69,6 +73,7 @@ void TrainingStep::learn_from(const TrainingBatch& batch) {
     gradient.narrow(0, 0, labels.size(0)).mul_(options_.class_weights.index_select(0, labels).unsqueeze(1));
   }
   logits.backward(gradient);
+  if (aside_) aside_->join();
   if (options_.exchange) options_.exchange();
   optimiser_.step();
   if (options_.updated) options_.updated();

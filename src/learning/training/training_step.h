@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 
+#include "learning/base/gpu_modes.h"
 #include "learning/training/step_sums.h"
 #include "learning/training/training_batches.h"
 
@@ -55,6 +56,7 @@ class TrainingStep {
   Options options_;
   std::unique_ptr<Method> method_;
   torch::Tensor sums_;
+  std::shared_ptr<AsideStream> aside_;  ///< on a GPU; null where processes exchange gradients as they come
 };
 
 }  // namespace priornet
