@@ -25,14 +25,24 @@ double seconds_of(const torch::Device& device, int calls, const std::function<vo
   return since(start) / calls;
 }
 
-double median_seconds(const torch::Device& device, double seconds, const std::function<void()>& work) {
+// Calls that fill a round.
+int calls_for(const torch::Device& device, double seconds, const std::function<void()>& work) {
   for (int i = 0; i < kFirstSteps; ++i) work();
   const double once = seconds_of(device, kFirstSteps, work);
-  const int calls = std::clamp(static_cast<int>(seconds / kRounds / once), 10, 10'000);
+  return std::clamp(static_cast<int>(seconds / kRounds / once), 10, 10'000);
+}
+
+double median(std::vector<double> rounds) {
+  const auto middle = rounds.begin() + static_cast<std::ptrdiff_t>(rounds.size() / 2);
+  std::nth_element(rounds.begin(), middle, rounds.end());
+  return *middle;
+}
+
+double median_seconds(const torch::Device& device, double seconds, const std::function<void()>& work) {
+  const int calls = calls_for(device, seconds, work);
   std::vector<double> rounds;
   for (int i = 0; i < kRounds; ++i) rounds.push_back(seconds_of(device, calls, work));
-  std::nth_element(rounds.begin(), rounds.begin() + kRounds / 2, rounds.end());
-  return rounds[kRounds / 2];
+  return median(rounds);
 }
 
 // Few enough that no queue is full.
@@ -54,6 +64,8 @@ std::vector<TrainingCase> cases() {
   };
   for (const int64_t half : {128, 256, 512}) add("vgg16", half, false);
   add("resnet18", 256, false);
+  all.push_back({"wide-resnet-28-10", "dpn", 128, 128});
+  all.push_back({"resnet50", "dnn", 128, 0});
   add("vgg6", 128, false);
   add("vgg6", 128, true);
   return all;
@@ -73,6 +85,33 @@ void measure_training(const torch::Device& device, double seconds, const Trainin
     PlainTraining plain(what, device, true);
     line.plain_seconds = median_seconds(device, seconds, [&] { plain.step(); });
     report(line);
+  }
+}
+
+void measure_training_ways(const torch::Device& device, double seconds, const WayReport& report) {
+  struct Way {
+    const char* name;
+    bool TrainingWays::*member;
+  };
+  constexpr Way kWays[] = {{"recording", &TrainingWays::recording},
+                           {"fused convolutions", &TrainingWays::fused},
+                           {"kernel batches", &TrainingWays::kernel_batches}};
+  for (const auto& [network, half] : {std::pair{"vgg16", 256}, {"resnet18", 256}, {"vgg6", 128}}) {
+    const TrainingCase what{network, "dpn", half, half};
+    OurTraining with(what, device, true);
+    const int calls = calls_for(device, seconds, [&] { with.step(); });
+    for (const auto& [name, member] : kWays) {
+      TrainingWays ways;
+      ways.*member = false;
+      OurTraining without(what, device, true, ways);
+      const int calls_without = calls_for(device, seconds, [&] { without.step(); });
+      std::vector<double> rounds, rounds_without;
+      for (int i = 0; i < kRounds; ++i) {
+        rounds.push_back(seconds_of(device, calls, [&] { with.step(); }));
+        rounds_without.push_back(seconds_of(device, calls_without, [&] { without.step(); }));
+      }
+      report({what, name, median(rounds), median(rounds_without)});
+    }
   }
 }
 

@@ -10,10 +10,10 @@ namespace priornet::bench {
 /// Whole training steps on a GPU: batch with augmentation, forward, loss, backward, clipping, update.
 struct TrainingTimes {
   TrainingCase what;
-  double seconds = 0;       ///< a step, the median of several rounds
-  double host_seconds = 0;  ///< a step, until the host is free again
+  double seconds = 0;       ///< per step, the median of several rounds
+  double host_seconds = 0;  ///< per step, until the host is free again
   double plain_seconds = 0;
-  double operations = 0;  ///< a step, of the convolutions and dense layers alone
+  double operations = 0;  ///< per step, of the convolutions and dense layers alone
 
   double images_per_second() const { return static_cast<double>(what.images()) / seconds; }
   double plain_images_per_second() const { return static_cast<double>(what.images()) / plain_seconds; }
@@ -27,11 +27,23 @@ struct PartTimes {
   double bytes = 0;  ///< that have to be read and written
 };
 
+/// The same step with one of the ways left out that our_training.h names.
+struct WayTimes {
+  TrainingCase what;
+  std::string without;
+  double seconds = 0;  ///< per step, with it; the median of rounds that take turns with those without it
+  double without_seconds = 0;
+
+  double gain() const { return without_seconds / seconds - 1; }
+};
+
+using WayReport = std::function<void(const WayTimes& line)>;
 using TrainingReport = std::function<void(const TrainingTimes& line)>;
 using PartReport = std::function<void(const PartTimes& line)>;
 
 /// In bfloat16; `seconds` is spent on each line.
 void measure_training(const torch::Device& device, double seconds, const TrainingReport& report);
+void measure_training_ways(const torch::Device& device, double seconds, const WayReport& report);
 void measure_training_parts(const torch::Device& device, double seconds, const PartReport& report);
 
 /// A few steps of VGG-16 at 128 + 128 images as LibTorch's profiler sees them, for chrome://tracing and its like. Error

@@ -45,12 +45,21 @@ void run_gpu_training(const Work& options, Output& output) {
   output.say(
       "Whole training steps in bfloat16: batch, forward, loss, backward, clipping, update. host: ms of a step in "
       "which the host is busy; share: of the product above. Plain: LibTorch's modules, step by step.");
-  output.say(fmt::format("{:<9} {:<4} {:>4} + {:<4} {:<7} {:>10} {:>8} {:>8} {:>8} {:>7} {:>12} {:>7}", "network", "",
+  output.say(fmt::format("{:<17} {:<4} {:>4} + {:<4} {:<7} {:>10} {:>8} {:>8} {:>8} {:>7} {:>12} {:>7}", "network", "",
                          "in", "out", "out is", "images/s", "ms", "host ms", "TFLOP/s", "share", "plain img/s",
                          "ratio"));
   measure_training(device, options.work.seconds, [&](const auto& line) { output.add(line); });
   output.say("Parts of a step by themselves:");
   measure_training_parts(device, options.work.seconds, [&](const auto& line) { output.add(line); });
+}
+
+void run_ways(const Work& options, Output& output) {
+  output.say(
+      "What second ways gain on the whole training step: images per second with all of them and without one, in "
+      "turns.");
+  output.say(fmt::format("{:<9} {:>4} + {:<4} {:<20} {:>10} {:>12} {:>8}", "network", "in", "out", "way", "with",
+                         "without it", "gain"));
+  measure_training_ways(options.work.device, options.work.seconds, [&](const auto& line) { output.add(line); });
 }
 
 void run_scoring(const Work& options, Output& output) {
@@ -109,6 +118,7 @@ void run(const tool::BenchOptions& asked) {
   } else {
     run_kernels(options, output);
     if (options.asks_for("training") && !options.work.device.is_cpu()) run_gpu_training(options, output);
+    if (options.asks_for("ways") && !options.work.device.is_cpu()) run_ways(options, output);
     if (options.asks_for("scoring")) run_scoring(options, output);
     if (options.asks_for("reading")) run_reading(options, output);
     if (options.asks_for("prediction")) run_prediction(options, output);

@@ -3,8 +3,7 @@
 #include <priornet/uncertainty/random.h>
 #include <torch/utils.h>
 
-#include <cstdlib>
-#include <string_view>
+#include "plain_networks.h"
 
 namespace priornet::bench {
 namespace {
@@ -18,16 +17,30 @@ std::unique_ptr<OutsideSource> outside_for(const TrainingCase& what, const Datas
   return make_outside({}, {set, device, 3, progress, {}});
 }
 
-// PRIORNET_BENCH_WITHOUT=recording: each kernel is launched by the host, to see what CUDA graphs gain on the whole
-// step.
-bool without(std::string_view way) {
-  const auto* const named = std::getenv("PRIORNET_BENCH_WITHOUT");
-  return named != nullptr && std::string_view(named) == way;
+// One of ours in all but its layers: no kernel follows its convolutions.
+class PlainClassifier final : public Classifier {
+ public:
+  explicit PlainClassifier(const ModelOptions& model)
+      : model_(model), layers_(register_module("layers", plain_network(model))) {}
+
+  torch::Tensor forward(const torch::Tensor& inputs) override { return layers_->forward(inputs); }
+  const std::vector<int64_t>& input_shape() const override { return model_.input; }
+  int64_t classes() const override { return model_.classes; }
+  bool can_be_recorded() const override { return true; }
+
+ private:
+  ModelOptions model_;
+  torch::nn::Sequential layers_;
+};
+
+std::shared_ptr<Classifier> network_for(const ModelOptions& model, bool fused) {
+  if (fused) return make_model(model, make_generator(1));
+  return std::make_shared<PlainClassifier>(model);
 }
 
 }  // namespace
 
-OurTraining::OurTraining(const TrainingCase& what, const torch::Device& device, bool bfloat16)
+OurTraining::OurTraining(const TrainingCase& what, const torch::Device& device, bool bfloat16, const TrainingWays& ways)
     : stream_(device), set_(made_up_set(what, 1)), outside_(outside_for(what, set_, device)) {
   TrainingBatchesOptions options;
   options.batch = what.inside;
@@ -35,8 +48,9 @@ OurTraining::OurTraining(const TrainingCase& what, const torch::Device& device, 
   options.augmentation = augmentation_of(what);
   options.channels_last = what.channels_last;
   options.bfloat16 = bfloat16;
+  options.by_kernel = ways.kernel_batches;
   batches_ = std::make_unique<TrainingBatches>(set_, outside_.get(), device, options);
-  network_ = make_model(model_of(what), make_generator(1));
+  network_ = network_for(model_of(what), ways.fused);
   network_->to(device);
   if (what.channels_last) to_channels_last(*network_);
   parameters_ = std::make_unique<FlatParameters>(network_->parameters());
@@ -46,8 +60,8 @@ OurTraining::OurTraining(const TrainingCase& what, const torch::Device& device, 
   MethodOptions method;
   method.name = what.method;
   const TrainingStep::Options how{method, bfloat16, {}};
-  step_ = without("recording") ? std::make_unique<TrainingStep>(*network_, *parameters_, *optimiser_, how)
-                               : TrainingStep::make(*network_, *parameters_, *optimiser_, how);
+  step_ = ways.recording ? TrainingStep::make(*network_, *parameters_, *optimiser_, how)
+                         : std::make_unique<TrainingStep>(*network_, *parameters_, *optimiser_, how);
 }
 
 void OurTraining::step() {

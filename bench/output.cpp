@@ -62,7 +62,7 @@ void Output::add(const Ceilings& found) {
 void Output::add(const TrainingTimes& line) {
   const auto& method = line.what.method;
   const double share = line.operations_per_second() / ceilings_.matmul_operations_per_second;
-  say(fmt::format("{:<9} {:<4} {:>4} + {:<4} {:<7} {:>10.0f} {:>8.3f} {:>8.3f} {:>8.1f} {:>6.1f}% {:>12.0f} {:>6.1f}x",
+  say(fmt::format("{:<17} {:<4} {:>4} + {:<4} {:<7} {:>10.0f} {:>8.3f} {:>8.3f} {:>8.1f} {:>6.1f}% {:>12.0f} {:>6.1f}x",
                   line.what.network, method, line.what.inside, line.what.outside,
                   line.what.factor_analysis ? "factors" : "set", line.images_per_second(), 1e3 * line.seconds,
                   1e3 * line.host_seconds, line.operations_per_second() / 1e12, 100 * share,
@@ -78,6 +78,20 @@ void Output::add(const TrainingTimes& line) {
                               {"host_seconds_a_step", line.host_seconds},
                               {"operations_per_second", line.operations_per_second()},
                               {"share_of_matmul", share}});
+}
+
+void Output::add(const WayTimes& line) {
+  const auto per_second = [&](double seconds) { return static_cast<double>(line.what.images()) / seconds; };
+  say(fmt::format("{:<9} {:>4} + {:<4} {:<20} {:>10.0f} {:>12.0f} {:>7.1f}%", line.what.network, line.what.inside,
+                  line.what.outside, line.without, per_second(line.seconds), per_second(line.without_seconds),
+                  100 * line.gain()));
+  all_["ways"].push_back({{"network", line.what.network},
+                          {"inside", line.what.inside},
+                          {"outside", line.what.outside},
+                          {"without", line.without},
+                          {"images_per_second", per_second(line.seconds)},
+                          {"images_per_second_without", per_second(line.without_seconds)},
+                          {"gain", line.gain()}});
 }
 
 void Output::add(const PartTimes& line) {

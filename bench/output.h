@@ -24,6 +24,7 @@ class Output {
   void add(const ReadingTimes& line);
   void add(const Ceilings& found);
   void add(const TrainingTimes& line);
+  void add(const WayTimes& line);
   void add(const PartTimes& line);
   void add(const ScoringCost& line);
   void add(const PredictionSpeed& line);

@@ -1,15 +1,12 @@
 #pragma once
 
+#include <priornet/learning/networks.h>
 #include <torch/nn/modules/container/sequential.h>
-
-#include "learning/networks/architectures.h"
 
 namespace priornet::bench {
 
-/// The same networks as a LibTorch tutorial would have them.
-torch::nn::Sequential plain_vgg(const VGGOptions& options);
-
-/// ResNet-18 for 32x32 images.
-torch::nn::Sequential plain_resnet(int64_t classes);
+/// Networks of networks.h as a LibTorch tutorial would have them: vgg6, vgg16, resnet18 for small images, resnet50 for
+/// large ones, wide-resnet-28-10.
+torch::nn::Sequential plain_network(const ModelOptions& model);
 
 }  // namespace priornet::bench

@@ -9,17 +9,8 @@
 #include "plain_networks.h"
 
 namespace priornet::bench {
-namespace {
-
-torch::nn::Sequential network_of(const TrainingCase& what) {
-  if (what.network == "resnet18") return plain_resnet(kTrainingClasses);
-  return plain_vgg(what.network == "vgg6" ? vgg6() : vgg16());
-}
-
-}  // namespace
-
 PlainTraining::PlainTraining(const TrainingCase& what, const torch::Device& device, bool bfloat16)
-    : what_(what), bfloat16_(bfloat16), network_(network_of(what)) {
+    : what_(what), bfloat16_(bfloat16), network_(plain_network(model_of(what))) {
   const auto set = made_up_set(what, 1);
   inside_ = set.inputs.to(device);
   labels_ = set.labels.to(device);

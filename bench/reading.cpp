@@ -4,7 +4,7 @@
 #include "learning/data/file_tree.h"
 #include "learning/sets/cifar.h"
 #include "learning/sets/mnist.h"
-#include "learning/sets/svhn.h"
+#include "learning/sets/path_set.h"
 
 #include <array>
 #include <vector>

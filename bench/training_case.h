@@ -6,11 +6,11 @@
 
 namespace priornet::bench {
 
-/// What is trained: a network as the paper trains it, on made-up images.
+/// What is trained, on made-up images.
 struct TrainingCase {
-  std::string network;  ///< vgg6 (28x28, grey), vgg16 or resnet18 (32x32, RGB)
+  std::string network;  ///< vgg6 (28x28, grey), resnet50 (224x224, 1000 classes), else 32x32, RGB, 10 classes
   std::string method = "dpn";
-  int64_t inside = 128;  ///< images a step in distribution
+  int64_t inside = 128;  ///< images per step in distribution
   int64_t outside = 128;
   bool factor_analysis = false;  ///< as source of the outside; else another set
   bool channels_last = true;
@@ -18,16 +18,15 @@ struct TrainingCase {
   int64_t images() const { return inside + outside; }
 };
 
-constexpr int64_t kTrainingClasses = 10;
 constexpr double kTrainingRate = 1e-4;
 constexpr double kTrainingClip = 10.0;
 
 ModelOptions model_of(const TrainingCase& what);
 
-/// Of CIFAR's images flip, shift and rotation; of MNIST's none.
+/// Of images in colour flip and shift, of CIFAR's rotation too; of MNIST's none.
 AugmentationOptions augmentation_of(const TrainingCase& what);
 
-/// 50,000 images of noise.
+/// Images of noise: 50,000, of 224x224 pixels 4,096.
 Dataset made_up_set(const TrainingCase& what, uint64_t seed);
 
 }  // namespace priornet::bench

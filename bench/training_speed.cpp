@@ -7,9 +7,7 @@
 namespace priornet::bench {
 
 void compare_training(const Options& options, const Report& report) {
-  const auto named = [](const char* work) {
-    return Comparison{work, "float32", kTrainingClasses, at::get_num_threads(), 0, 0};
-  };
+  const auto named = [](const char* work) { return Comparison{work, "float32", 10, at::get_num_threads(), 0, 0}; };
   const TrainingCase dnn{"vgg6", "dnn", 128, 0};
   const TrainingCase dpn{"vgg6", "dpn", 128, 128};
   for (const auto& [what, name] : {std::pair{dnn, "VGG-6 step, dnn"}, {dpn, "VGG-6 step, dpn"}}) {

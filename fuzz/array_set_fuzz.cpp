@@ -1,7 +1,7 @@
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
 #include "learning/data/npz.h"
-#include "learning/sets/array_set.h"
+#include "learning/sets/path_set.h"
 
 using namespace priornet;
 

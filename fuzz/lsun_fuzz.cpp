@@ -1,6 +1,6 @@
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
-#include "learning/sets/lsun.h"
+#include "learning/sets/path_set.h"
 
 // max_len: 32768
 

@@ -1,6 +1,6 @@
 #include <fuzz/rejection.h>
 #include "learning/data/matlab_file.h"
-#include "learning/sets/svhn.h"
+#include "learning/sets/path_set.h"
 
 using namespace priornet;
 

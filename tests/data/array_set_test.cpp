@@ -1,9 +1,9 @@
-#include "learning/sets/array_set.h"
 #include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 #include "learning/data/npy.h"
 #include "learning/data/npz.h"
+#include "learning/sets/path_set.h"
 
 namespace priornet {
 namespace {

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "learning/data/lmdb_file.h"
-#include "learning/sets/lsun.h"
+#include "learning/sets/path_set.h"
 
 namespace priornet {
 namespace {

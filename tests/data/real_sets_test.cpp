@@ -3,7 +3,7 @@
 #include "learning/sets/cifar.h"
 #include "learning/sets/handwriting.h"
 #include "learning/sets/mnist.h"
-#include "learning/sets/svhn.h"
+#include "learning/sets/path_set.h"
 
 // The published files, held against published values.
 

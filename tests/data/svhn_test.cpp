@@ -1,9 +1,9 @@
-#include "learning/sets/svhn.h"
 #include <priornet/uncertainty/errors.h>
 #include <testing/mat5_bytes.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 #include "learning/data/matlab_file.h"
+#include "learning/sets/path_set.h"
 
 namespace priornet {
 namespace {

@@ -58,10 +58,11 @@ TEST(Bench, WantsAtLeastTwoClasses) {
 TEST(Bench, RefusesWhatItDoesNotMeasure) {
   const auto [status, out, err] = run_tool({"bench", "--only", "writing"});
   EXPECT_EQ(status, 2);
-  EXPECT_EQ(err,
-            "priornet: --only: writing not in {measures,losses,images,training,scoring,reading,prediction,serve} (see "
-            "priornet "
-            "bench --help)\n");
+  EXPECT_EQ(
+      err,
+      "priornet: --only: writing not in {measures,losses,images,training,ways,scoring,reading,prediction,serve} (see "
+      "priornet "
+      "bench --help)\n");
 }
 
 }  // namespace

@@ -42,20 +42,20 @@ TEST(TrainShared, RefusesBatchesThatCannotBeShared) {
       << outcome.err;
 }
 
-// As where memory runs out while they read their data.
-TEST(TrainShared, SaysThatItsProcessesWereKilledBeforeTheyKnewEachOther) {
+// As where memory runs out while it starts.
+TEST(TrainShared, SaysThatAProcessWasKilledBeforeItKnewTheOthers) {
   const TrainFiles files;
-  StartedProcess launcher(
+  StartedProcess first(
       {PRIORNET_TOOL_PATH, "train", files.config(), "--out", (files / "run").string(), "--processes", "2"}, {});
-  const auto list = "/proc/" + std::to_string(launcher.id()) + "/task/" + std::to_string(launcher.id()) + "/children";
+  const auto list = "/proc/" + std::to_string(first.id()) + "/task/" + std::to_string(first.id()) + "/children";
   std::vector<pid_t> children;
-  while (children.size() < 2 && launcher.wait(std::chrono::milliseconds(1)) < 0) {
+  while (children.empty() && first.wait(std::chrono::milliseconds(1)) < 0) {
     std::ifstream file(list);
     children.assign(std::istream_iterator<pid_t>(file), {});
   }
   for (const auto child : children) ::kill(child, SIGKILL);
-  EXPECT_EQ(launcher.wait(), 128 + SIGKILL);
-  EXPECT_EQ(launcher.err(), "priornet: one of the 2 processes was ended by a signal: Killed\n");
+  EXPECT_EQ(first.wait(), 1);
+  EXPECT_EQ(first.err(), "priornet: process 1 of 2 ended before it knew the others, by a signal: Killed\n");
 }
 
 }  // namespace

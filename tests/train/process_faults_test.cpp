@@ -40,6 +40,16 @@ TEST(ProcessFaults, C10dAloneDoesNotSayWhichProcessIsGone) {
   }
 }
 
+// A monitored barrier tells process 0 alone who is missing; the others hear of process 0.
+TEST(ProcessFaults, AMonitoredBarrierOfC10dNamesTheProcessToTheFirstAlone) {
+  const TemporaryFolder folder;
+  TrainingProcesses run(3, folder / "run", {"c10d_alone", "monitored", "freeze=7@1"});
+  for (const int rank : {0, 2}) EXPECT_EQ(run[rank].wait(), 1);
+  EXPECT_NE(run[0].err().find("1 failed to pass monitoredBarrier"), std::string::npos) << run[0].err();
+  EXPECT_EQ(run[2].err().find("1 failed to pass monitoredBarrier"), std::string::npos) << run[2].err();
+  EXPECT_EQ(run[2].err().find(std::to_string(run[1].id())), std::string::npos) << run[2].err();
+}
+
 TEST(ProcessFaults, AllOthersNameTheSameProcess) {
   const TemporaryFolder folder;
   TrainingProcesses run(4, folder / "run", {"epochs=5", "mlp", "kill=7@2"});

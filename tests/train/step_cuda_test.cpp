@@ -2,7 +2,7 @@
 #include <testing/small_runs.h>
 #include <testing/tensors.h>
 #include "learning/base/gpu_modes.h"
-#include "learning/training/captured_step.h"
+#include "learning/training/training_step.h"
 
 // What a GPU does in a training step by kernels of our own: the batch, the update, both within the graph.
 

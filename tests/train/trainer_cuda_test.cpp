@@ -5,7 +5,7 @@
 #include <testing/tensors.h>
 #include <testing/throws.h>
 #include "learning/base/gpu_modes.h"
-#include "learning/training/captured_step.h"
+#include "learning/training/training_step.h"
 
 // Training on a GPU: recorded as a graph it does what it does step by step, and what it does on a CPU.
 

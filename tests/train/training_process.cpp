@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 
 // One process of a training run, for the tests: training_process FOLDER KEY=VALUE... One that happens in one process
 // only is KEY=STEP@RANK.
@@ -80,6 +81,11 @@ int run_c10d_alone(const ProcessPlace& place, const Settings& settings) {
   for (int64_t step = 1; step <= 10; ++step) {
     if (const auto [when, rank] = event(settings, "kill"); when == step && rank == place.rank) ::raise(SIGKILL);
     if (const auto [when, rank] = event(settings, "freeze"); when == step && rank == place.rank) ::raise(SIGSTOP);
+    if (settings.contains("monitored")) {
+      c10d::BarrierOptions options;
+      options.timeout = std::chrono::seconds(2);
+      collectives->monitoredBarrier(options, /*waitAllRanks=*/true);
+    }
     std::vector<torch::Tensor> sum{torch::ones({1})};
     collectives->allreduce(sum)->wait();
   }
@@ -88,10 +94,9 @@ int run_c10d_alone(const ProcessPlace& place, const Settings& settings) {
 
 int run(const std::string& folder, const Settings& settings) {
   at::set_num_threads(1);
-  if (settings.contains("launch"))
-    if (const auto status = launch_local_processes({static_cast<int>(number(settings, "launch", 2)), 2}))
-      return *status;
-  const auto place = place_from_environment();
+  std::optional<LocalProcesses> others;
+  if (settings.contains("launch")) others.emplace(LocalLaunch{static_cast<int>(number(settings, "launch", 2)), 2});
+  const auto place = others ? others->place() : place_from_environment();
   if (settings.contains("c10d_alone")) return run_c10d_alone(place, settings);
   std::unique_ptr<ProcessGroup> group;
   ProcessPatience watch;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <priornet/learning/processes.h>
 
 namespace priornet {
 
@@ -9,12 +9,27 @@ struct LocalLaunch {
   int threads = 1;  ///< of all together
 };
 
-/// Makes several processes of this program on this machine, each called as this one was, with RANK, WORLD_SIZE,
-/// LOCAL_RANK, MASTER_ADDR, MASTER_PORT and its share of the threads. They end with this one; when one fails, the
-/// others get some seconds to say so and are ended. Returns, when all have ended, 0 or the exit status of the first
-/// that failed (128 + signal where all that failed were killed). Returns nothing in the processes that it made: those
-/// go on with the work. ConfigError where the environment already makes this process one of several, Error where none
-/// can be made.
-std::optional<int> launch_local_processes(const LocalLaunch& launch);
+/// A run of several processes on this machine: this one is process 0 and makes the others, each called as this one was,
+/// with RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT and its share of the threads. In those it makes none.
+/// For machines without torchrun, which needs a Python with PyTorch. What torchrun does not give: where it is killed
+/// its processes train on (LocalLaunch.EndsTheProcessesWithItself), and it names as cause whichever failed process it
+/// sees first (LocalLaunch.NamesTheOneThatWasKilled; docs/processes.md says what was tried).
+class LocalProcesses {
+ public:
+  /// ConfigError where the environment already makes this process one of several, Error where none can be made.
+  explicit LocalProcesses(const LocalLaunch& launch);
+
+  /// Gives the others some seconds to end by themselves, then ends them. They do not outlive this process, however it
+  /// ends.
+  ~LocalProcesses();
+  LocalProcesses(const LocalProcesses&) = delete;
+  LocalProcesses& operator=(const LocalProcesses&) = delete;
+
+  /// Of this process.
+  const ProcessPlace& place() const { return place_; }
+
+ private:
+  ProcessPlace place_;
+};
 
 }  // namespace priornet

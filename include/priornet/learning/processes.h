@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace priornet {
 
@@ -14,10 +15,11 @@ namespace priornet {
 struct ProcessPlace {
   int rank = 0;
   int processes = 1;
-  int local_rank = 0;     ///< among those of this machine: which of its GPUs to take
-  std::string master;     ///< the machine of process 0, a name or an address
-  uint16_t port = 29500;  ///< on that machine
-  std::string attempt;    ///< of torchrun, which listens there itself; else empty: process 0 does
+  int local_rank = 0;              ///< among those of this machine: which of its GPUs to take
+  std::string master;              ///< the machine of process 0, a name or an address
+  uint16_t port = 29500;           ///< on that machine
+  std::string attempt;             ///< of torchrun, which listens there itself; else empty: process 0 does
+  std::vector<int> children = {};  ///< the ids of processes 1, 2, ... where this one made them (local_launch.h)
 };
 
 /// From RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT, as torchrun and the operators of Kubernetes set

@@ -3,7 +3,6 @@
 #include <ATen/Parallel.h>
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <priornet/learning/processes.h>
 #include <priornet/uncertainty/errors.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -15,10 +14,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 namespace priornet {
@@ -27,14 +28,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kMark = "PRIORNET_LOCAL_PROCESS";
+constexpr const char* kThisMachine = "127.0.0.1";
 constexpr std::chrono::seconds kGrace{8};  // for the others to find out and to say who is gone
+
+int threads_of_one(const LocalLaunch& launch) { return std::max(1, launch.threads / launch.processes); }
 
 [[noreturn]] void fail(const char* what) {
   throw Error(fmt::format("{}: {}", what, std::generic_category().message(errno)));
 }
 
 // Another program may take it before process 0 does; then that says so.
-int free_port() {
+uint16_t free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (socket < 0) fail("no socket can be made");
   sockaddr_in address{};
@@ -68,9 +72,9 @@ std::vector<std::string> environment_of(int rank, const LocalLaunch& launch, int
       {"RANK", std::to_string(rank)},
       {"WORLD_SIZE", std::to_string(launch.processes)},
       {"LOCAL_RANK", std::to_string(rank)},
-      {"MASTER_ADDR", "127.0.0.1"},
+      {"MASTER_ADDR", kThisMachine},
       {"MASTER_PORT", std::to_string(port)},
-      {"OMP_NUM_THREADS", std::to_string(std::max(1, launch.threads / launch.processes))},
+      {"OMP_NUM_THREADS", std::to_string(threads_of_one(launch))},
       {kMark, "1"}};
   std::vector<std::string> result;
   for (const auto& [name, value] : own) result.push_back(name + "=" + value);
@@ -83,109 +87,49 @@ std::vector<std::string> environment_of(int rank, const LocalLaunch& launch, int
   return result;
 }
 
-// Signals for us come out of wait_for() and interrupt nothing, as long as this lives.
-class HeldSignals {
- public:
-  HeldSignals() {
-    ::sigemptyset(&held_);
-    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&held_, signal);
-    ::pthread_sigmask(SIG_BLOCK, &held_, &before_);
-  }
-  ~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-
-  const sigset_t& before() const { return before_; }
-  int wait_for(siginfo_t& information) const {
-    constexpr timespec kPause{0, 100'000'000};
-    return ::sigtimedwait(&held_, &information, &kPause);
-  }
-
- private:
-  sigset_t held_{};
-  sigset_t before_{};
-};
-
-class LocalProcesses {
- public:
-  LocalProcesses(const LocalLaunch& launch, const HeldSignals& signals) {
-    const auto port = free_port();
-    auto arguments = own_arguments();
-    const auto argument_pointers = pointers(arguments);
-    for (int rank = 0; rank < launch.processes; ++rank) {
-      auto environment = environment_of(rank, launch, port);
-      const auto environment_pointers = pointers(environment);
-      const auto parent = ::getpid();
-      const auto id = ::fork();
-      if (id < 0) fail("no process can be made");
-      if (id > 0) {
-        running_.push_back(id);
-        continue;
-      }
-      // Only what is safe between fork and exec.
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      ::pthread_sigmask(SIG_SETMASK, &signals.before(), nullptr);
-      if (::getppid() == parent) ::execve("/proc/self/exe", argument_pointers.data(), environment_pointers.data());
-      ::kill(::getpid(), SIGKILL);
-      ::pause();
-    }
-  }
-  ~LocalProcesses() {
-    tell(SIGKILL);
-    for (const auto id : running_) ::waitpid(id, nullptr, 0);
-  }
-  LocalProcesses(const LocalProcesses&) = delete;
-  LocalProcesses& operator=(const LocalProcesses&) = delete;
-
-  bool all_have_ended() const { return running_.empty(); }
-  void tell(int signal) const {
-    for (const auto id : running_) ::kill(id, signal);
-  }
-
-  void collect() {
-    std::erase_if(running_, [&](pid_t id) {
-      int status = 0;
-      if (::waitpid(id, &status, WNOHANG) != id) return false;
-      if (WIFSIGNALED(status) && killed_ == 0) killed_ = 128 + WTERMSIG(status);
-      if (WIFEXITED(status) && failed_ == 0) failed_ = WEXITSTATUS(status);
-      return true;
-    });
-  }
-  /// What one that ended by itself says comes first.
-  int status() const { return failed_ != 0 ? failed_ : killed_; }
-
- private:
-  std::vector<pid_t> running_;
-  int failed_ = 0;
-  int killed_ = 0;
-};
+pid_t start(int rank, const LocalLaunch& launch, int port) {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe");
+  auto arguments = own_arguments();
+  auto environment = environment_of(rank, launch, port);
+  const auto argument_pointers = pointers(arguments);
+  const auto environment_pointers = pointers(environment);
+  const auto parent = ::getpid();
+  const auto id = ::fork();
+  if (id < 0) fail("no process can be made");
+  if (id > 0) return id;
+  // Only what is safe between fork and exec.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() == parent) ::execve(program.c_str(), argument_pointers.data(), environment_pointers.data());
+  ::kill(::getpid(), SIGKILL);
+  return ::pause();
+}
 
 }  // namespace
 
-std::optional<int> launch_local_processes(const LocalLaunch& launch) {
-  const auto place = place_from_environment();
+LocalProcesses::LocalProcesses(const LocalLaunch& launch) : place_(place_from_environment()) {
   if (std::getenv(kMark) != nullptr) {
     // --threads, which is in the arguments, was meant for all.
     at::set_num_threads(std::max(1, std::atoi(std::getenv("OMP_NUM_THREADS"))));
-    return std::nullopt;
+    return;
   }
-  if (place.processes > 1)
+  if (place_.processes > 1)
     throw ConfigError(fmt::format(
-        "the environment already makes this process one of {}: --processes is for a run of its own", place.processes));
-  const HeldSignals signals;
-  LocalProcesses processes(launch, signals);
-  std::optional<Clock::time_point> until;
-  while (!processes.all_have_ended()) {
-    siginfo_t information{};
-    const int signal = signals.wait_for(information);
-    // What a terminal sends, it sends to all.
-    if (signal > 0 && signal != SIGCHLD && information.si_code != SI_KERNEL) processes.tell(signal);
-    processes.collect();
-    if (processes.status() == 0) continue;
-    if (!until) until = Clock::now() + kGrace;
-    if (Clock::now() >= *until) processes.tell(SIGKILL);
+        "the environment already makes this process one of {}: --processes is for a run of its own", place_.processes));
+  place_.processes = launch.processes;
+  place_.master = kThisMachine;
+  place_.port = free_port();
+  for (int rank = 1; rank < launch.processes; ++rank) place_.children.push_back(start(rank, launch, place_.port));
+  at::set_num_threads(threads_of_one(launch));
+}
+
+LocalProcesses::~LocalProcesses() {
+  const auto until = Clock::now() + kGrace;
+  for (const auto id : place_.children) {
+    while (::waitpid(id, nullptr, WNOHANG) == 0) {
+      if (Clock::now() >= until) ::kill(id, SIGKILL);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
   }
-  return processes.status();
 }
 
 }  // namespace priornet

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -33,6 +35,18 @@ std::string this_process() {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
   return fmt::format("{}, pid {}", host.data(), ::getpid());
+}
+
+// Who is already dead need not be waited for.
+void check_children(const ProcessPlace& place) {
+  for (size_t i = 0; i < place.children.size(); ++i) {
+    siginfo_t found{};
+    if (::waitid(P_PID, static_cast<id_t>(place.children[i]), &found, WEXITED | WNOHANG | WNOWAIT) != 0) continue;
+    if (found.si_pid == 0) continue;
+    const auto how = found.si_code == CLD_EXITED ? fmt::format("with status {}", found.si_status)
+                                                 : fmt::format("by a signal: {}", ::strsignal(found.si_status));
+    throw Error(fmt::format("process {} of {} ended before it knew the others, {}", i + 1, place.processes, how));
+  }
 }
 
 }  // namespace
@@ -159,7 +173,10 @@ PeerWatch::PeerWatch(const ProcessPlace& place, const Options& options) : shared
   std::vector<int> missing;
   for (int rank = 0; rank < place.processes; ++rank) {
     const auto key = fmt::format("process {}", rank);
-    while (!shared.store->check({key}) && Clock::now() < until) std::this_thread::sleep_for(milliseconds(20));
+    while (!shared.store->check({key}) && Clock::now() < until) {
+      check_children(place);
+      std::this_thread::sleep_for(milliseconds(20));
+    }
     const bool there = shared.store->check({key});
     if (!there) missing.push_back(rank);
     shared.names.push_back(there ? text(shared.store->get(key)) : "never seen");

@@ -12,10 +12,15 @@ namespace priornet {
 /// Knows which processes of a run live. Each gives a sign of life several times per second, from a thread of its own,
 /// in a store that process 0 holds. What is found out about a process that is gone is left there for all: every process
 /// ends with the same message.
-/// What c10d alone does not give: Gloo breaks an exchange off with an address and a port, not with the process that
-/// ended (ProcessFaults.C10dAloneDoesNotSayWhichProcessIsGone); and where a process hangs, an exchange waits for its
-/// time limit, which must be long, because process 0 may validate for minutes while the others wait. c10d's monitored
-/// barrier names a rank, but has to be called by all, and says nothing of the processes that wait elsewhere.
+/// What c10d alone does not give, by tests of ProcessFaults:
+/// - Gloo breaks an exchange off with an address and a port, not with the process that ended
+///   (C10dAloneDoesNotSayWhichProcessIsGone, beside AllOthersNameTheSameProcess).
+/// - A monitored barrier names a process that hangs to process 0 alone
+///   (AMonitoredBarrierOfC10dNamesTheProcessToTheFirstAlone), and only where all call it.
+/// - Where a process hangs, an exchange waits for its time limit, which must be long, because process 0 may validate
+/// for
+///   minutes while the others wait (AProcessThatHangsIsGoneWhenItsTimeIsUp).
+/// - Nobody hears why a process ended by an error of its own (AnErrorOfOneProcessIsToldToTheOthers).
 class PeerWatch {
  public:
   using Milliseconds = std::chrono::milliseconds;

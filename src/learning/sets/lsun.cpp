@@ -1,4 +1,4 @@
-#include "learning/sets/lsun.h"
+#include "learning/sets/path_set.h"
 
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>

@@ -16,12 +16,9 @@
 #include "learning/data/archive.h"
 #include "learning/data/byte_stream.h"
 #include "learning/data/file_tree.h"
-#include "learning/sets/array_set.h"
 #include "learning/sets/image_folder.h"
-#include "learning/sets/lsun.h"
 #include "learning/sets/mnist.h"
 #include "learning/sets/prepared_copy.h"
-#include "learning/sets/svhn.h"
 #include "learning/sets/table_set.h"
 
 namespace priornet {

@@ -1,4 +1,4 @@
-#include "learning/sets/svhn.h"
+#include "learning/sets/path_set.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

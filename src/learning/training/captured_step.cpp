@@ -1,4 +1,4 @@
-#include "learning/training/captured_step.h"
+#include "learning/training/training_step.h"
 
 #include <ATen/Context.h>
 #include <ATen/cuda/CUDAGraph.h>

@@ -78,7 +78,8 @@ BatchSources sources_on(const torch::Device& device, const Dataset& train, Outsi
 TrainingBatches::TrainingBatches(const Dataset& train, OutsideSource* outside, const torch::Device& device,
                                  const TrainingBatchesOptions& options)
     : sources_(sources_on(device, train, outside, options)) {
-  if (sources_.inputs.is_cuda() && train.has_images()) by_kernel_ = std::make_unique<KernelBatches>(sources_);
+  if (options.by_kernel && sources_.inputs.is_cuda() && train.has_images())
+    by_kernel_ = std::make_unique<KernelBatches>(sources_);
 }
 
 TrainingBatches::~TrainingBatches() = default;

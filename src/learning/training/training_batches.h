@@ -56,6 +56,7 @@ struct TrainingBatchesOptions {
   BatchShare share;
   bool channels_last = false;  ///< how images lie in memory
   bool bfloat16 = false;       ///< images may come in bfloat16, as matrix products take them anyway
+  bool by_kernel = true;       ///< of images on a GPU; else by tensor operations, for `priornet bench` alone
 };
 
 struct TrainingBatch {

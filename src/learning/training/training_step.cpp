@@ -4,9 +4,6 @@
 
 #include "learning/base/gpu_modes.h"
 #include "uncertainty/core/rows.h"
-#if defined(PRIORNET_CUDA)
-#include "learning/training/captured_step.h"
-#endif
 
 namespace priornet {
 namespace {

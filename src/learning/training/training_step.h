@@ -15,7 +15,7 @@
 namespace priornet {
 
 /// Forward, loss, backward and update of one batch. The sums stay on the device: nobody waits for a step. A subclass
-/// may run the work of a step in another way (captured_step.h).
+/// may run the work of a step in another way (captured_step() below).
 class TrainingStep {
  public:
   struct Options {
@@ -58,5 +58,11 @@ class TrainingStep {
   torch::Tensor sums_;
   std::shared_ptr<AsideStream> aside_;  ///< on a GPU; null where processes exchange gradients as they come
 };
+
+/// A training step whose work, the batch included, is recorded once as a CUDA graph and then replayed: the GPU no
+/// longer waits for the host to launch kernel after kernel. Runs plainly where a network cannot be recorded. Works
+/// within a SideStream, always with the same batches. Of a build with CUDA.
+std::unique_ptr<TrainingStep> captured_step(Classifier& network, FlatParameters& parameters, Optimiser& optimiser,
+                                            TrainingStep::Options options);
 
 }  // namespace priornet

@@ -55,7 +55,7 @@ void describe_bench_options(Command& command, BenchOptions& options) {
       {.name = "--only",
        .to = &options.only,
        .help = "Only some of it",
-       .choices = {"measures", "losses", "images", "training", "scoring", "reading", "prediction", "serve"},
+       .choices = {"measures", "losses", "images", "training", "ways", "scoring", "reading", "prediction", "serve"},
        .separator = ','},
       {.name = "--trace", .to = &options.trace, .help = "Only record a few training steps, for chrome://tracing"},
       {.name = "--model",
@@ -69,7 +69,6 @@ void describe_bench_options(Command& command, BenchOptions& options) {
 void describe_bench(Command& command) {
   const auto options = std::make_shared<BenchOptions>();
   describe_bench_options(command, *options);
-  command.computes = true;
   command.run = [options](const Invocation& invocation) { run_beside(invocation.arguments()); };
 }
 

@@ -459,7 +459,6 @@ void describe_calibrate(Command& command) {
       "priornet calibrate runs/photos --false-alarm 0.05 --out photos.priornet",
       "priornet calibrate --network net.pt --data ./held-out,size=224 --kind softmax --out net.priornet",
       "priornet calibrate --logits val.npy --labels y.npy --kind softmax --out mine.priornet"};
-  command.computes = true;
   command.run = [options](const Invocation&) { run(*options); };
 }
 

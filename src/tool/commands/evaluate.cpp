@@ -411,7 +411,6 @@ void describe_evaluate(Command& command) {
                       "priornet evaluate runs/dpn --ood omniglot --detectors all",
                       "priornet evaluate --logits test.npy --labels y.npy --kind softmax --ood other.npy",
                       "priornet evaluate mine.priornet --logits test.npy --labels y.npy --ood other.npy"};
-  command.computes = true;
   command.run = [options](const Invocation& invocation) {
     options->bootstrap.seed = options->seed;
     run(*options, invocation);

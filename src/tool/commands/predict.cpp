@@ -431,7 +431,6 @@ void describe_predict(Command& command) {
   command.examples = {"priornet predict digits: drawing.png", "priornet predict photos.priornet new/ one.jpg",
                       "priornet predict mine.priornet --logits new.npy",
                       "curl -s URL | priornet predict photos.priornet - --format jsonl"};
-  command.computes = true;
   command.run = [options](const Invocation&) {
     try {
       run(*options);

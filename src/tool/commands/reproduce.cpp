@@ -194,7 +194,6 @@ void describe_reproduce(Command& command) {
                       "priornet reproduce cifar10 --profile modern --seeds 3 --device cuda --out out/cifar10-modern",
                       "priornet reproduce reasons --profile modern --device cuda --out out/reasons",
                       "priornet reproduce all --out out"};
-  command.computes = true;
   command.run = [options](const Invocation& invocation) { reproduce(*options, invocation); };
 }
 

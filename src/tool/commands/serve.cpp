@@ -369,7 +369,6 @@ void describe_serve(Command& command) {
       "priornet serve", "priornet serve photos.priornet",
       "priornet serve a.priornet b.priornet --host 0.0.0.0 --token-file token --tls-certificate c.pem --tls-key k.pem",
       "curl --data-binary @seven.png http://127.0.0.1:8080/predict"};
-  command.computes = true;
   command.run = [options](const Invocation&) { run(*options); };
 }
 

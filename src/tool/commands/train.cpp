@@ -12,11 +12,10 @@
 #include <priornet/uncertainty/random.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "learning/base/file_io.h"
 #include "learning/data/csv.h"
@@ -174,8 +173,7 @@ EnsembleOptions ensemble_options(const TrainOptions& options) {
 }
 
 /// Null where this process trains alone. Changes the device to that GPU of the machine which is this process's.
-std::unique_ptr<ProcessGroup> join_processes(torch::Device& device) {
-  const auto place = place_from_environment();
+std::unique_ptr<ProcessGroup> join_processes(const ProcessPlace& place, torch::Device& device) {
   if (place.processes == 1) return nullptr;
   if (device.is_cuda()) device = torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(place.local_rank));
   return std::make_unique<ProcessGroup>(place, device);
@@ -247,26 +245,16 @@ std::string last_metrics(const fs::path& folder, const TrainConfig& config) {
   return lines.substr(lines.rfind('\n') + 1);
 }
 
-// Nobody else speaks of one that was killed before the others knew it.
-[[noreturn]] void end_as_they_did(int status, int processes) {
-  const int signal = status - 128;
-  if (signal > 0 && signal != SIGINT && signal != SIGTERM && signal != SIGHUP)
-    complain(fmt::format("one of the {} processes was ended by a signal: {}", processes, ::strsignal(signal)));
-  std::exit(status);
-}
-
 void run(const TrainOptions& options) {
   auto config = config_of(options);
   if (options.resume) keep_names_of_run(config, run_folder(options));
   if (options.print_config)
     return print(to_toml_with_all_keys([copy = config](ConfigFields& fields) mutable { visit_config(copy, fields); }));
   if (options.describe) return print(describe(config));
-  const auto own_processes = static_cast<int>(options.processes);
-  if (own_processes > 1)
-    if (const auto status = launch_local_processes({own_processes, at::get_num_threads()}))
-      end_as_they_did(*status, own_processes);
+  std::optional<LocalProcesses> others;
+  if (options.processes > 1) others.emplace(LocalLaunch{static_cast<int>(options.processes), at::get_num_threads()});
   auto ensemble = ensemble_options(options);
-  const auto processes = join_processes(ensemble.trainer.device);
+  const auto processes = join_processes(others ? others->place() : place_from_environment(), ensemble.trainer.device);
   ensemble.trainer.processes = processes.get();
   const bool speaks = !processes || processes->is_first();
   const auto folder = run_folder(options);
@@ -385,7 +373,6 @@ void describe_train(Command& command) {
                       "priornet train --data ./table.csv,label=kind --print-config",
                       "priornet train configs/mnist-dpn.toml --out runs/dpn",
                       "priornet train configs/mnist-dpn.toml --set training.epochs=3 model.keep_dense=0.9 --describe"};
-  command.computes = true;
   command.run = [options](const Invocation&) {
     if (options->config.empty() && options->data.empty()) {
       for (const auto& text : options->overrides)
