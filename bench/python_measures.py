@@ -7,6 +7,7 @@ writes them (eager) and, in PyTorch 2, compiled. It gives the same nine measures
 """
 
 import argparse
+import statistics
 import time
 
 import torch
@@ -44,23 +45,29 @@ def by_hand(logits):
     )
 
 
-def seconds_of(function, logits, at_least):
-    """Seconds per call, the fastest of five rounds."""
+def seconds_of(ways, logits, at_least, rounds):
+    """Seconds per call of each way: the median over rounds in which all take their turn."""
     synchronise = torch.cuda.synchronize if logits.is_cuda else lambda: None
-    function(logits)
-    synchronise()
-    calls = 1
-    while True:
-        rounds = []
-        for _ in range(5):
-            start = time.perf_counter()
-            for _ in range(calls):
-                function(logits)
-            synchronise()
-            rounds.append((time.perf_counter() - start) / calls)
-        if min(rounds) * calls >= at_least:
-            return min(rounds)
-        calls *= 2
+
+    def seconds(function, calls):
+        synchronise()
+        start = time.perf_counter()
+        for _ in range(calls):
+            function(logits)
+        synchronise()
+        return time.perf_counter() - start
+
+    calls = {}
+    for name, function in ways.items():
+        seconds(function, 2)  # the first compiles, or wakes threads
+        calls[name] = 1
+        while seconds(function, calls[name]) < at_least:
+            calls[name] *= 2
+    taken = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, function in ways.items():
+            taken[name].append(seconds(function, calls[name]) / calls[name])
+    return {name: statistics.median(times) for name, times in taken.items()}
 
 
 def main():
@@ -69,24 +76,27 @@ def main():
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads")
     parser.add_argument("--seconds", type=float, default=0.2, help="that each measurement takes, at least")
+    parser.add_argument("--rounds", type=int, default=7, help="measurements of each way, of which the median counts")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    ways = {"by hand, eager": by_hand}
+    ways = {"priornet.measures": priornet.measures, "by hand, eager": by_hand}
     if hasattr(torch, "compile"):
         ways["by hand, compiled"] = torch.compile(by_hand)
     where = torch.cuda.get_device_name() if arguments.device == "cuda" else f"{arguments.threads} CPU thread(s)"
-    print(f"PyTorch {torch.__version__}, {where}, float32; microseconds per 1,000 rows")
-    for classes in (10, 1000):
-        rows = arguments.rows or (1_000_000 if arguments.device == "cpu" else 100_000_000) // classes
-        logits = torch.randn(rows, classes, device=arguments.device)
-        ours = seconds_of(priornet.measures, logits, arguments.seconds)
-        for name, function in ways.items():
-            theirs = seconds_of(function, logits, arguments.seconds)
-            per_thousand = [1e9 * seconds / rows for seconds in (ours, theirs)]
-            print(
-                f"K = {classes:4d}: priornet.measures {per_thousand[0]:9.2f}, {name} {per_thousand[1]:9.2f}: "
-                f"{theirs / ours:.1f} times"
-            )
+    print(f"PyTorch {torch.__version__}, {where}; microseconds per 1,000 rows")
+    for dtype in (torch.float32, torch.float64):
+        for classes in (10, 1000):
+            rows = arguments.rows or (1_000_000 if arguments.device == "cpu" else 100_000_000) // classes
+            logits = torch.randn(rows, classes, device=arguments.device, dtype=dtype)
+            taken = seconds_of(ways, logits, arguments.seconds, arguments.rounds)
+            ours = taken.pop("priornet.measures")
+            for name, theirs in taken.items():
+                per_thousand = [1e9 * seconds / rows for seconds in (ours, theirs)]
+                print(
+                    f"{str(dtype)[6:]}, K = {classes:4d}: priornet.measures {per_thousand[0]:9.2f}, {name} "
+                    f"{per_thousand[1]:9.2f}: {theirs / ours:.1f} times",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

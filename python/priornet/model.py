@@ -207,7 +207,7 @@ class Model:
         if self.thresholds is None:
             return [*facts, ("thresholds", "none")]
         low, high = self.thresholds.rate_range
-        promised = f"at most {self.thresholds.rate:.2%} of inputs like those of {self.thresholds.calibration_set}"
+        promised = f"at most {self.thresholds.rate:.2%} of inputs like those of the calibration ({self.thresholds.calibration_set})"
         facts.append(("rejected", f"{promised}, on average; {low:.2%} to {high:.2%} with this calibration"))
         watches = self.thresholds.watches
         return facts + [(watch.cause, f"{watch.score} above {watch.threshold:.4g}") for watch in watches]

@@ -71,7 +71,7 @@ void add_single_rows(std::vector<double>& worst, const torch::Tensor& logits) {
     const auto row = single_row(floats(logits[n]), lanes_for(logits.size(1)));
     for (size_t m = 0; m < columns.size(); ++m) {
       const double exact = columns[m].data_ptr<double>()[n];
-      const double error = std::abs(static_cast<double>(static_cast<float>(row.measures.values[m])) - exact);
+      const double error = std::abs(static_cast<double>(row.measures[m]) - exact);
       worst[m] = std::max(worst[m], error / std::max(1e-6 * std::abs(exact), 1e-12));
     }
   }

@@ -89,6 +89,18 @@ TEST(MeasuresOnCuda, AreTheCpusForAnyLogit) {
   }
 }
 
+// So many that a warp looks after several times 32 rows; the first of 32 is one that is left, or another one is, or
+// all.
+TEST(MeasuresOnCuda, AreTheCpusForOddRowsAmongMany) {
+  for (const int64_t classes : {8, 10, 32}) {
+    for (const int64_t apart : {1, 32, 37, 4096}) {
+      auto logits = make_logits(Shape::kRandom, 300'001, classes, torch::kFloat32, 11, -5, 10);
+      logits.slice(0, 0, logits.size(0), apart).select(1, classes - 1).fill_(70);
+      expect_the_cpus(logits, logits.to(kDevice), std::to_string(classes) + ", one of " + std::to_string(apart));
+    }
+  }
+}
+
 TEST(MeasuresOnCuda, PredictTheFirstOfEquals) {
   for (const int64_t classes : {3, 10, 64, 1000, 1001}) {
     const auto logits = torch::zeros({40, classes});

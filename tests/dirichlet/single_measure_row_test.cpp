@@ -15,10 +15,10 @@ void expect_within_1e6(const torch::Tensor& logits, const std::string& what) {
   ASSERT_EQ(names.size(), worst.size());
   for (int64_t n = 0; n < logits.size(0); ++n) {
     const auto exact = exact::measures(exact_row(logits, n));
-    const auto [found, enough] = single_row(floats(logits[n]), lanes_for(logits.size(1)));
-    EXPECT_TRUE(enough);
+    const auto found = single_row(floats(logits[n]), lanes_for(logits.size(1)));
+    EXPECT_TRUE(found.enough);
     for (size_t m = 0; m < names.size(); ++m)
-      worst[m].add(static_cast<double>(static_cast<float>(found.values[m])), exact.at(names[m]), names[m]);
+      worst[m].add(static_cast<double>(found.measures[m]), exact.at(names[m]), names[m]);
   }
   for (const auto& error : worst) EXPECT_TRUE(within(error)) << what;
 }
@@ -58,6 +58,22 @@ TEST(SingleExp, IsWithin1e7OfTheExactValue) {
     worst = std::max(worst, std::abs(static_cast<double>(single_exp(z)) - exact) / exact);
   }
   EXPECT_LT(worst, 1.1e-7);
+}
+
+// What rows are finished with: exponentials of logits, their sums and products.
+TEST(QuickDouble, DividesAndTakesExponentialsAndLogarithmsAsFloatDigitsDo) {
+  double inverse = 0, exponential = 0, logarithm = 0;
+  for (double z = -75; z <= 75; z += 0.000731) {
+    const double x = std::exp(z), above_1 = 1 + x;
+    inverse = std::max(inverse, std::abs((1.0 / QuickDouble(x)).value * x - 1));
+    exponential = std::max(exponential, std::abs(exp_of<FloatDigits>(QuickDouble(z)).value / x - 1));
+    logarithm = std::max(logarithm, std::abs(log_of(QuickDouble(x)).value / std::log(x) - 1));
+    logarithm = std::max(logarithm,
+                         std::abs(log_of(QuickDouble(above_1)).value - std::log(above_1)) / (1e-4 + std::log(above_1)));
+  }
+  EXPECT_LT(inverse, 1e-15);
+  EXPECT_LT(exponential, 6e-13);
+  EXPECT_LT(logarithm, 6e-13);
 }
 
 }  // namespace

@@ -120,9 +120,12 @@ def test_a_torchvision_network_is_served_and_answers_what_python_answers(tool, t
         for _ in range(20):
             network(torch.randn(16, 3, 32, 32))
     images = torch.from_numpy(np.random.default_rng(1).integers(0, 256, (120, 3, 32, 32), dtype=np.uint8))
-    model = priornet.calibrate(network, (images[20:], torch.arange(100) % 4), name="resnet", **NORMALISED)
+    model = priornet.calibrate(network, (images[20:], torch.arange(100) % 4), rate=0.3, name="resnet", **NORMALISED)
     model.save(tmp_path / "resnet.priornet")
-    words = [os.environ["PRIORNET_TOOL"], "serve", "resnet.priornet", "--port", "0", "--allow-torchscript"]
+    words = [os.environ["PRIORNET_TOOL"], "serve", "resnet.priornet", "--port", "0"]
+    refused = subprocess.run(words, cwd=tmp_path, text=True, capture_output=True)
+    assert refused.returncode == 1 and "--allow-torchscript" in refused.stderr
+    words.append("--allow-torchscript")
     server = subprocess.Popen(words, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         lines = (word.rstrip(".,;/") for line in server.stdout for word in line.split())
@@ -138,6 +141,8 @@ def test_a_torchvision_network_is_served_and_answers_what_python_answers(tool, t
     np.testing.assert_allclose(theirs["p_value"], ours.p_value, atol=1e-9)
     np.testing.assert_allclose(theirs["entropy"], ours.scores["entropy"], rtol=1e-4, atol=1e-6)
     assert [model.class_names.index(name) for name in ours.classes] == theirs["prediction"]
+    assert theirs["verdict"] == ours.verdict and theirs["verdict_by"] == ours.verdict_by
+    assert len(set(ours.verdict)) > 1  # some are handed back, too
 
 
 def test_a_network_answers_where_it_lies(device):

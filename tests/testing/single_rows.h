@@ -10,8 +10,8 @@
 namespace priornet {
 
 struct SingleRow {
-  RowMeasures<double> measures;
-  bool enough;
+  bool enough = false;
+  float measures[kDirichletMeasures] = {};
 };
 
 /// Lanes as the kernel has them: one thread for a short row, a group of 32 for a long one.
@@ -35,7 +35,11 @@ inline SingleRow single_row(const std::vector<float>& logits, int lanes) {
     }
     sums.add(chunk);
   }
-  return {measures_of(sums, classes, top, top_index), is_single_enough(sums, top)};
+  SingleRow row{is_single_enough(sums, top)};
+  if (!row.enough) return row;
+  const auto measures = measures_of(sums, classes, top, top_index);
+  for (int m = 0; m < kDirichletMeasures; ++m) row.measures[m] = static_cast<float>(measures.values[m].value);
+  return row;
 }
 
 inline std::vector<float> floats(const torch::Tensor& row) {

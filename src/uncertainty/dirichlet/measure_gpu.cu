@@ -7,7 +7,8 @@
 
 // Rows of float32 logits are measured in float32 as far as that goes (single_measure_row.h): short ones by a thread
 // each, out of shared memory; long ones by a group of lanes. Rows that want float64 are marked by a prediction of -1
-// and done after that by a kernel of their own, so that the usual one need not hold its registers.
+// and done after that by a kernel of their own, so that the usual one need not hold its registers. Of 32 short rows
+// the first tells by its prediction whether any is left, so that this kernel reads one of 32.
 
 namespace priornet {
 namespace {
@@ -19,12 +20,14 @@ constexpr int64_t kLeft = -1;
 
 unsigned blocks_for(int64_t threads) { return static_cast<unsigned>((threads + kThreads - 1) / kThreads); }
 
-__device__ inline void finish_row(const MeasureRows<float>& work, int64_t row, const SingleSums<double>& sums,
-                                  float top, int top_index) {
-  if (is_single_enough(sums, top))
-    store_measures(work, row, measures_of(sums, work.classes, top, top_index));
-  else
-    work.prediction[row] = kLeft;
+/// A prediction that also says that one of 32 rows is left; of that, the prediction.
+__device__ inline int64_t marked(int64_t prediction) { return kLeft - 1 - prediction; }
+
+/// A row of which is_single_enough.
+__device__ inline void store_single(const MeasureRows<float>& work, int64_t row, const SingleSums<double>& sums,
+                                    float top, int top_index) {
+  const auto measures = measures_of(sums, work.classes, top, top_index);
+  for (int m = 0; m < kDirichletMeasures; ++m) work.measures[m][row] = static_cast<float>(measures.values[m].value);
 }
 
 /// `shift` is 2^32 / classes, rounded up.
@@ -39,9 +42,9 @@ __global__ void __launch_bounds__(kThreads) short_rows(MeasureRows<float> work, 
   for (int i = static_cast<int>(threadIdx.x); i < count * classes; i += kThreads)
     staged[stride == classes ? i : i + static_cast<int>(__umulhi(static_cast<unsigned>(i), shift))] = logits[i];
   __syncthreads();
-  if (static_cast<int>(threadIdx.x) >= count) return;
 
-  const float* row = staged + static_cast<int>(threadIdx.x) * stride;
+  // All lanes of a warp stay together: one without a row repeats the last.
+  const float* row = staged + min(static_cast<int>(threadIdx.x), count - 1) * stride;
   float top = row[0];
   int top_index = 0;
   for (int c = 1; c < classes; ++c) {
@@ -49,14 +52,26 @@ __global__ void __launch_bounds__(kThreads) short_rows(MeasureRows<float> work, 
     top = fmaxf(top, row[c]);
   }
   SingleSums<double> sums;
-  for (int begin = 0; begin < classes; begin += kSingleChunk) {
+  int begin = 0;
+  for (; begin + kSingleChunk <= classes; begin += kSingleChunk) {
     SingleSums<float> chunk;
-    const int end = min(begin + kSingleChunk, classes);
-#pragma unroll 2
-    for (int c = begin; c < end; ++c) add_single(chunk, row[c], top, c == top_index);
+#pragma unroll
+    for (int k = 0; k < kSingleChunk; ++k) add_single(chunk, row[begin + k], top, begin + k == top_index);
     sums.add(chunk);
   }
-  finish_row(work, first + threadIdx.x, sums, top, top_index);
+  if (begin < classes) {
+    SingleSums<float> chunk;
+#pragma unroll 2
+    for (int c = begin; c < classes; ++c) add_single(chunk, row[c], top, c == top_index);
+    sums.add(chunk);
+  }
+  const bool enough = is_single_enough(sums, top);
+  const bool all_enough = __all_sync(kWholeWarp, enough);
+  if (static_cast<int>(threadIdx.x) >= count) return;
+  const int64_t prediction = enough ? top_index : kLeft;
+  const bool tells = threadIdx.x % 32 == 0 && enough && !all_enough;
+  work.prediction[first + threadIdx.x] = tells ? marked(prediction) : prediction;
+  if (enough) store_single(work, first + threadIdx.x, sums, top, top_index);
 }
 
 /// Each group of lanes takes some rows in turn, at most as many as it has lanes, and then a lane finishes each of them.
@@ -83,13 +98,29 @@ __global__ void __launch_bounds__(kThreads) long_rows(MeasureRows<float> work, i
       kept_index = top_index;
     }
   }
-  if (lane < rows_per_group && first + lane < work.rows) finish_row(work, first + lane, kept, kept_top, kept_index);
+  if (lane >= rows_per_group || first + lane >= work.rows) return;
+  const bool enough = is_single_enough(kept, kept_top);
+  work.prediction[first + lane] = enough ? kept_index : kLeft;
+  if (enough) store_single(work, first + lane, kept, kept_top, kept_index);
 }
 
-/// Rows that are marked as left, by a thread each.
-__global__ void __launch_bounds__(kThreads) left_short_rows(MeasureRows<float> work) {
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (row < work.rows && work.prediction[row] == kLeft) MeasureWork<float>{work}(row);
+/// Short rows that are marked as left, by a thread each. A warp takes some times 32 rows, at most 32 times.
+__global__ void __launch_bounds__(kThreads) left_short_rows(MeasureRows<float> work, int groups_per_warp) {
+  const int64_t thread = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int64_t first = thread / 32 * groups_per_warp * 32;
+  const int64_t begin = first + lane * 32;
+  unsigned wanted =
+      __ballot_sync(kWholeWarp, lane < groups_per_warp && begin < work.rows && work.prediction[begin] < 0);
+  for (; wanted != 0; wanted &= wanted - 1) {
+    const int64_t row = first + (__ffs(static_cast<int>(wanted)) - 1) * 32 + lane;
+    if (row >= work.rows) continue;
+    const int64_t prediction = work.prediction[row];
+    if (prediction == kLeft)
+      MeasureWork<float>{work}(row);
+    else if (prediction < 0)
+      work.prediction[row] = marked(prediction);
+  }
 }
 
 template <class Digits, bool kWide, class Load>
@@ -175,7 +206,9 @@ void launch_measures<float>(const MeasureRows<float>& work, void* on_stream) {
     const std::size_t staged = kThreads * (classes | 1u) * sizeof(float);
     short_rows<<<blocks_for(work.rows), kThreads, staged, stream>>>(work, 0xffffffffu / classes + 1);
     check_launch();
-    left_short_rows<<<blocks_for(work.rows), kThreads, 0, stream>>>(work);
+    const int64_t groups = (work.rows + 31) / 32;
+    const int each = rows_per_group(groups, 32);
+    left_short_rows<<<blocks_for((groups + each - 1) / each * 32), kThreads, 0, stream>>>(work, each);
     return check_launch();
   }
   if (work.classes <= kLongestMediumRow)

@@ -6,34 +6,15 @@
 
 #include "uncertainty/core/device_code.h"
 #include "uncertainty/dirichlet/measure_row.h"
+#include "uncertainty/dirichlet/quick_double.h"
 
-// Float32 arithmetic for a GPU: polynomials, and the one instruction of it that is not exact. On a CPU that is modelled
-// by the correct value made as wrong as a GPU's may be, so that tests see the worst.
+// Float32 arithmetic for a GPU.
 //
 // A second way beside measure_row.h, for what it gains: on an H200, rows of float32 logits per second are 1.9, 5.2 and
 // 3.8 times those of float64 logits for 10, 100 and 1000 classes (docs/results.md, "All measures"). Where a network
 // makes the logits it gains nothing that shows: the network takes thousands of times as long as the measures.
 
 namespace priornet {
-
-#if !defined(__CUDA_ARCH__)
-/// `value` off by the given share, up or down as the bits of `x` have it.
-inline float off_by(float share, double value, float x) {
-  const bool up = (((std::bit_cast<uint32_t>(x) * 2654435761u) >> 16) & 1u) != 0;
-  return static_cast<float>(value * (1.0 + (up ? share : -share)));
-}
-#endif
-
-/// 1 / x for |x| in [2^-126, 2^126], with a relative error of 2^-23.
-PRIORNET_DEVICE inline float approximate_inverse(float x) {
-#if defined(__CUDA_ARCH__)
-  float value;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
-  return value;
-#else
-  return off_by(0x1p-23f, 1.0 / static_cast<double>(x), x);
-#endif
-}
 
 /// A polynomial in float32 by its coefficients, the constant first.
 template <int kSize>
@@ -165,27 +146,28 @@ PRIORNET_DEVICE inline bool is_single_enough(const SingleSums<double>& sums, flo
   return top <= kSingleLogit && sums.entropy < kLargest && sums.entropy > -kLargest;
 }
 
-/// The measures of a row of which is_single_enough.
-PRIORNET_DEVICE inline RowMeasures<double> measures_of(const SingleSums<double>& single, int64_t classes, float top,
-                                                       int64_t top_index) {
-  const double z = static_cast<double>(top);
-  const double alpha = ::exp(z);
-  const double inverse = 1.0 / alpha;
-  const double positive = larger(z, 0.0);
+/// The measures of a row of which is_single_enough: float32 holds them all.
+PRIORNET_DEVICE inline RowMeasures<QuickDouble> measures_of(const SingleSums<double>& single, int64_t classes,
+                                                            float top, int64_t top_index) {
+  using Real = QuickDouble;
+  const Real z = static_cast<double>(top);
+  const Real alpha = exp_of<FloatDigits>(z);
+  const Real inverse = 1.0 / alpha;
+  const Real positive = larger(z, Real{});
   const auto pieces = gamma_pieces<FloatDigits>(alpha, z);
-  MeasureSums<double> sums;
+  MeasureSums<Real> sums;
   sums.scale = alpha;
   sums.exp = 1.0 + single.alpha * inverse;
   // 1 beside the rest: rest + (rest^2 - squares) / 2, and squares <= rest.
-  const double rest = single.alpha * inverse;
+  const Real rest = single.alpha * inverse;
   sums.pairs = rest + 0.5 * (rest * rest - single.squares);
   sums.exp_t = single.alpha_t * inverse;
-  const double constant = top < 0.0f ? kEuler * single.alpha : 0.0;
+  const Real constant = top < 0.0f ? kEuler * single.alpha : 0.0;
   sums.exp_psi = (single.alpha_psi - constant) * inverse + pieces.psi_next(positive);
   sums.exp_negative = positive - z - single.alpha_negative * inverse;
   sums.exp_positive = positive + single.alpha_positive * inverse;
   sums.entropy = single.entropy;
-  return measures_of<FloatDigits, false>(sums, classes, RowExtent<double>{z, static_cast<double>(top_index), z});
+  return measures_of<FloatDigits, false>(sums, classes, RowExtent<Real>{z, static_cast<double>(top_index), z});
 }
 
 }  // namespace priornet

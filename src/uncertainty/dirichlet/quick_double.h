@@ -1,0 +1,97 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "uncertainty/core/device_code.h"
+#include "uncertainty/dirichlet/lanes.h"
+
+// Instructions of a GPU that are not exact, and what is made of them. On a CPU such an instruction is modelled by the
+// correct value made as wrong as a GPU's may be, so that tests see the worst.
+
+namespace priornet {
+
+#if !defined(__CUDA_ARCH__)
+/// `value` off by the given share, up or down as the bits of `x` have it.
+inline float off_by(float share, double value, float x) {
+  const bool up = (((std::bit_cast<uint32_t>(x) * 2654435761u) >> 16) & 1u) != 0;
+  return static_cast<float>(value * (1.0 + (up ? share : -share)));
+}
+#endif
+
+/// 1 / x for |x| in [2^-126, 2^126], with a relative error of 2^-23.
+PRIORNET_DEVICE inline float approximate_inverse(float x) {
+#if defined(__CUDA_ARCH__)
+  float value;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
+  return value;
+#else
+  return off_by(0x1p-23f, 1.0 / static_cast<double>(x), x);
+#endif
+}
+
+/// 1 / x for |x| in [2^-126, 2^126]: the instruction looks at 20 bits of x and gives as many, a step of the third order
+/// makes them 57.
+PRIORNET_DEVICE inline double quick_inverse(double x) {
+#if defined(__CUDA_ARCH__)
+  double near;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(near) : "d"(x));
+#else
+  const double near = static_cast<double>(off_by(0x1p-19f, 1.0 / x, static_cast<float>(x)));
+#endif
+  const double error = ::fma(-x, near, 1.0);
+  return ::fma(::fma(error, error, error), near, near);
+}
+
+/// A double for what a row is finished with once its classes are summed: quotients, exponentials and logarithms are as
+/// exact as FloatDigits, and know neither 0 nor infinity nor NaN. CUDA's own take most of the time of a short row.
+struct QuickDouble {
+  double value{};
+
+  constexpr QuickDouble() = default;
+  PRIORNET_DEVICE constexpr QuickDouble(double of) : value(of) {}
+
+  PRIORNET_DEVICE friend QuickDouble operator+(QuickDouble a, QuickDouble b) { return a.value + b.value; }
+  PRIORNET_DEVICE friend QuickDouble operator-(QuickDouble a, QuickDouble b) { return a.value - b.value; }
+  PRIORNET_DEVICE friend QuickDouble operator*(QuickDouble a, QuickDouble b) { return a.value * b.value; }
+  PRIORNET_DEVICE friend QuickDouble operator/(QuickDouble a, QuickDouble b) {
+    return a.value * quick_inverse(b.value);
+  }
+  PRIORNET_DEVICE friend QuickDouble operator-(QuickDouble a) { return -a.value; }
+  PRIORNET_DEVICE friend bool operator<(QuickDouble a, QuickDouble b) { return a.value < b.value; }
+  PRIORNET_DEVICE friend bool operator>(QuickDouble a, QuickDouble b) { return a.value > b.value; }
+};
+
+/// x times 2^n.
+PRIORNET_DEVICE inline double times_power_of_two(double x, int n) {
+#if defined(__CUDA_ARCH__)
+  return __hiloint2double(__double2hiint(x) + (n << 20), __double2loint(x));
+#else
+  return std::bit_cast<double>(std::bit_cast<int64_t>(x) + (static_cast<int64_t>(n) << 52));
+#endif
+}
+
+/// e^x for x in [-708, 709].
+template <class Digits>
+PRIORNET_DEVICE inline QuickDouble exp_of(QuickDouble x) {
+  const double n = ::rint(x.value * 0x1.71547652b82fep0);
+  const double r = ::fma(n, -0x1.62e42fefa39efp-1, x.value);
+  const double value = 1.0 + (r + r * r * (r * Digits::exp()(r) + 0.5));
+  return times_power_of_two(value, static_cast<int>(n));
+}
+
+/// ln x of positive, normal x.
+PRIORNET_DEVICE inline QuickDouble log_of(QuickDouble x) {
+#if defined(__CUDA_ARCH__)
+  const int high = __double2hiint(x.value);
+#else
+  const int high = static_cast<int>(std::bit_cast<int64_t>(x.value) >> 32);
+#endif
+  const int exponent = (high - 0x3fe6a09e) >> 20;  // of a mantissa in [sqrt 1/2, sqrt 2)
+  const QuickDouble mantissa = times_power_of_two(x.value, -exponent);
+  const QuickDouble quotient = (mantissa - 1.0) / (mantissa + 1.0);
+  return static_cast<double>(exponent) * 0x1.62e42fefa39efp-1 + twice_atanh<FloatDigits>(quotient);
+}
+
+}  // namespace priornet
