@@ -10,7 +10,7 @@ namespace priornet::bench {
 struct TrainingCase {
   std::string network;  ///< vgg6 (28x28, grey), vgg16 or resnet18 (32x32, RGB)
   std::string method = "dpn";
-  int64_t inside = 128;  ///< images a step in distribution
+  int64_t inside = 128;  ///< images per step in distribution
   int64_t outside = 128;
   bool factor_analysis = false;  ///< as source of the outside; else another set
   bool channels_last = true;

@@ -95,7 +95,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # scikit-learn takes a second to import: only who asks for the classifier waits for it.
+    # scikit-learn takes a second to import: only whoever asks for the classifier waits for it.
     if name == "PriorNetworkClassifier":
         from .classifier import PriorNetworkClassifier
 

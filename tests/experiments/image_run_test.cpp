@@ -180,7 +180,7 @@ TEST(ImageExperiment, GivesMeansOverSeeds) {
   const double second = results["seeds"][1]["models"][0]["evaluation"]["in_distribution"]["error"];
   EXPECT_NEAR(results["cells"][0]["ours"].get<double>(), 50 * (first + second), 1e-9);
   EXPECT_EQ(results["cells"][0]["metric"], "error");
-  EXPECT_NE(bytes_of(folder / "out" / "table.md").find("by Student's t, of the mean over 2 seeds"), std::string::npos);
+  EXPECT_NE(bytes_of(folder / "out" / "table.md").find("by Student's t, for the mean over 2 seeds"), std::string::npos);
 }
 
 /// As profile modern has it, from seed 1 on: the DPNs are the members of an ensemble, which is of the first seed alone.
@@ -222,7 +222,7 @@ TEST(ImageExperiment, TakesAMemberOfAnEnsembleForItself) {
               1e-12);
   ASSERT_EQ(summary.tables.size(), 7u);
   EXPECT_EQ(summary.tables[4].title, "DPN by D.Ent. against DNN by Ent.: AUROC in %");
-  EXPECT_EQ(summary.tables[6].title, "DPN ensemble: data, distributional and model uncertainty apart");
+  EXPECT_EQ(summary.tables[6].title, "DPN ensemble: data, distributional and model uncertainty");
 }
 
 TEST(ImageExperiment, TakesAWholeEnsembleFromAnotherExperiment) {

@@ -55,7 +55,7 @@ TEST(TrainShared, SaysThatItsProcessesWereKilledBeforeTheyKnewEachOther) {
   }
   for (const auto child : children) ::kill(child, SIGKILL);
   EXPECT_EQ(launcher.wait(), 128 + SIGKILL);
-  EXPECT_EQ(launcher.err(), "priornet: one of the 2 processes was ended by a signal: Killed\n");
+  EXPECT_EQ(launcher.err(), "priornet: a signal ended one of the 2 processes: Killed\n");
 }
 
 }  // namespace

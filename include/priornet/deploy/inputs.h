@@ -36,7 +36,7 @@ class InputSource {
 /// The inputs of a path: an image, a folder with images at any depth (in the order of their paths; hidden ones are
 /// passed over), a .csv or .tsv (.gz too), an .npy.
 /// A table whose first line holds names is read by those of the model where it has any, in any order and beside others;
-/// else its columns are the model's in order. A model of a table takes text, dates and gaps as its encoding has them.
+/// else its columns are the model's in order. A model of a table takes text, dates and gaps as in its encoding.
 /// An .npy holds images uint8 [N, H, W] or [N, C, H, W], or numbers [N, D].
 std::unique_ptr<InputSource> open_inputs(const std::string& path, const Predictor& predictor);
 

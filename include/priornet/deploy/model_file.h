@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-// What things are called in a model file, for who writes and who reads it.
+// What things are called in a model file, for whoever writes and whoever reads it.
 
 namespace priornet::model_layout {
 
@@ -63,7 +63,7 @@ struct ModelFile {
   /// configuration says whether they are those of Dirichlets.
   std::optional<OwnLogits> own_logits;
   Preprocessing preprocessing;
-  int64_t dropout_samples = 0;  ///< passes with dropout at work; 0: one without it
+  int64_t dropout_samples = 0;  ///< passes with dropout on; 0: one without it
   /// Fitted ones, each a score of every prediction beside the measures; operating points may watch them.
   std::vector<NamedDetector> detectors = {};
   std::optional<OperatingPoints> points;
@@ -75,7 +75,7 @@ struct ModelFile {
   }
 };
 
-/// ArgumentError, opened by `function`, unless there are networks, and dropout where it is sampled; DataError where the
+/// ArgumentError, opened by `function`, unless there are networks, and dropout where it is sampled; DataError if the
 /// network is elsewhere.
 void check_networks(const char* function, const ModelFile& model);
 
@@ -87,7 +87,7 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
 /// not allowed. Detectors are asked about one blank input.
 ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& options = {});
 
-/// The model that a run came to, not calibrated; called by the name of its folder. DataError as load_run() has it.
+/// The model that a run came to, not calibrated; called by the name of its folder. DataError as in load_run().
 ModelFile model_of_run(const std::filesystem::path& folder, const OpenOptions& options = {});
 
 /// The same of a run in memory.

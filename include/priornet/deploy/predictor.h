@@ -17,7 +17,7 @@ struct Predictions;
 /// What Predictions::scores of a model are called, in their order: the measures, then its detectors.
 std::vector<std::string> score_names(const ModelFile& model);
 
-/// What a model says of some inputs, row by row: Predictions without tensors, so that rows can be written, or
+/// What a model says about some inputs, row by row: Predictions without tensors, so that rows can be written, or
 /// go through the network together with those of others and apart again.
 struct PlainPredictions {
   int64_t rows = 0;
@@ -62,11 +62,11 @@ struct Predictions {
   int64_t size() const { return prediction.size(0); }
   /// A score by its name, or null where the model does not give it.
   const torch::Tensor* score(std::string_view name) const;
-  /// What one model said of several batches, at least one, as of one: the rows of the first, then those of the next.
+  /// What one model said about several batches, at least one, as of one: the rows of the first, then those of the next.
   static Predictions joined(const std::vector<Predictions>& batches);
 };
 
-/// What a model says of logits, [N, K] of one network asked once, else [M, N, K], floating point: probabilities,
+/// What a model says about logits, [N, K] of one network asked once, else [M, N, K], floating point: probabilities,
 /// measures, the scores of its detectors and, where it was calibrated, decisions. `features`: floating point [N, F],
 /// for detectors that look at them. ArgumentError for other shapes, DataError for logits that are not finite, a
 /// detector that looks at more than is given, or a watch that they do not give.

@@ -22,7 +22,7 @@ struct CalibrationOptions {
   bool per_class = false;  ///< thresholds of its own for every predicted class (operating_points())
 };
 
-/// `said`: what the model, not calibrated yet, says of the inputs; `labels`: int64 [N], theirs, or undefined, which
+/// `said`: what the model, not calibrated yet, says about the inputs; `labels`: int64 [N], theirs, or undefined, which
 /// leaves the temperature at 1. ArgumentError for fewer than 2 inputs, labels that do not fit them, a rate that is not
 /// between 0 and 1, or where nothing, or what the model does not give, is watched.
 OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,

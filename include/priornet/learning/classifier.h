@@ -60,7 +60,7 @@ class Classifier : public torch::nn::Module {
   /// forward() with what it comes by on its way; the layers where `layers`.
   virtual Activations activations(const torch::Tensor& inputs, bool layers);
 
-  /// Whether two passes with dropout at work differ: a torch::nn::Dropout is among its modules.
+  /// Whether two passes with dropout on differ: a torch::nn::Dropout is among its modules.
   virtual bool has_dropout() const;
   /// forward() in two parts: up to the first dropout, the same in every pass, and from there on.
   virtual torch::Tensor before_dropout(const torch::Tensor& inputs) { return inputs; }

@@ -17,7 +17,7 @@ struct Dataset {
   torch::Tensor inputs;                    ///< images, uint8 [N, C, H, W], or rows of numbers, float32 [N, D]
   torch::Tensor labels;                    ///< int64 [N], in [0, number of class_names); undefined if it has none
   std::vector<std::string> class_names;    ///< one per class, empty without labels
-  std::vector<std::string> feature_names;  ///< of rows of numbers, one a column or none
+  std::vector<std::string> feature_names;  ///< of rows of numbers, one per column or none
   std::shared_ptr<const TableEncoding> encoding = {};  ///< of a table: how its columns became numbers
 
   int64_t size() const { return inputs.size(0); }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-// Everything there is to say of a run on an in-distribution set and any number of others.
+// Everything there is to say about a run on an in-distribution set and any number of others.
 
 namespace priornet {
 
@@ -26,7 +26,7 @@ struct EvaluationOptions {
 struct MeasureDetection {
   std::string measure;  ///< a column of SetScores; confidences count negated
   Detection detection;
-  double aupr_negatives = 0;  ///< AUPR of the negatives (right, or in-distribution inputs) by the score turned round
+  double aupr_negatives = 0;  ///< AUPR of the negatives (right, or in-distribution inputs) by the score reversed
 };
 
 /// What rejecting by a measure buys (curves.h).
@@ -85,7 +85,7 @@ Evaluation evaluate_scores(const ScoredSet& inside, const torch::Tensor& labels,
                            const BootstrapOptions& bootstrap, Progress& progress);
 
 /// The labels of a set, int64 [N], as the run numbers its classes: two files of one problem need not list them in one
-/// order. DataError as evaluate() has it.
+/// order. DataError as in evaluate().
 torch::Tensor labels_for(const TrainedRun& run, const Dataset& set);
 
 /// What tells each outside set from the inside one best before any network. The sets are fitted to the run's network

@@ -13,7 +13,7 @@ struct LocalLaunch {
 /// LOCAL_RANK, MASTER_ADDR, MASTER_PORT and its share of the threads. They end with this one; when one fails, the
 /// others get some seconds to say so and are ended. Returns, when all have ended, 0 or the exit status of the first
 /// that failed (128 + signal where all that failed were killed). Returns nothing in the processes that it made: those
-/// go on with the work. ConfigError where the environment already makes this process one of several, Error where none
+/// go on with the work. ConfigError if the environment already makes this process one of several, Error if none
 /// can be made.
 std::optional<int> launch_local_processes(const LocalLaunch& launch);
 

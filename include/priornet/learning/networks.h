@@ -64,7 +64,7 @@ std::vector<std::string> model_names();
 /// another name.
 std::string model_option_meaning(std::string_view option);
 
-/// Adds a network of one's own to the table: configurations, training, runs and model files know it by its name from
+/// Adds your own network to the table: configurations, training, runs and model files know it by its name from
 /// then on. To be called before anything else asks for networks, in each program that opens such a run or model file.
 /// ArgumentError for a name that is taken, or neither a plan nor a function that makes it.
 void register_model(ModelInfo info);

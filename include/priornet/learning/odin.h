@@ -45,8 +45,8 @@ struct OdinValidation {
 
 /// Up to `count` rows of each. Inside: the run's validation set, or of its training set where it has none or it is
 /// tested. Outside: what the run names as its outside source (factor analysis of the training set, unless it says
-/// otherwise), or uniform noise where that is tested or the inputs are no images. `tested` are the names of all sets
-/// that are evaluated; sets are loaded by name. DataError where they are not there.
+/// otherwise), or uniform noise where that is tested or the inputs are not images. `tested` are the names of all sets
+/// that are evaluated; sets are loaded by name. DataError if they are not there.
 OdinValidation odin_validation(const TrainedRun& run, const std::vector<std::string>& tested, int64_t count,
                                Progress& progress);
 

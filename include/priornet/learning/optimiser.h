@@ -34,11 +34,11 @@ struct FlatParameters {
 struct OptimiserOptions {
   std::string name = "nadam";  ///< of optimisers()
   SettingValues settings;      ///< of that rule; those of other rules are left alone
-  double weight_decay = 0.0;   ///< as the rule has it
+  double weight_decay = 0.0;   ///< as in the rule
   double clip = 0.0;           ///< the largest norm of the whole gradient; 0: any
 };
 
-/// What there is to know of an update rule. The rules lie in files of their own, listed in optimiser_rules.h.
+/// What there is to know about an update rule. The rules lie in files of their own, listed in optimiser_rules.h.
 struct OptimiserInfo {
   const char* name;
   const char* summary;

@@ -78,7 +78,7 @@ std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t see
 /// Whether a source is a set, and not one of outlier_sources().
 bool is_set(const std::string& source);
 
-/// DataError where a set is not there, ConfigError for a source that has no images, or no rows, as the training set
+/// DataError if a set is not there, ConfigError for a source that has no images, or no rows, as the training set
 /// holds; ArgumentError for an unknown setting or a value out of its range.
 std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const OutsideContext& context);
 

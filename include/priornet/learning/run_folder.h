@@ -20,7 +20,7 @@ class RunFolder {
     kForce    ///< replaces the run that is there, with its members, scores and evaluation: begin() removes it
   };
 
-  /// DataError where a run is already there, or where the folder cannot be made. Removes nothing.
+  /// DataError if a run is already there, or where the folder cannot be made. Removes nothing.
   RunFolder(std::filesystem::path path, Start start);
 
   const std::filesystem::path& path() const { return path_; }
@@ -32,7 +32,7 @@ class RunFolder {
   std::filesystem::path program() const { return path_ / "network.pt"; }
 
   /// Called once all is ready, before anything is written: removes the run that this one replaces, and nothing else
-  /// that lies in the folder. A run that cannot begin so leaves an older one as it is. DataError where it cannot be
+  /// that lies in the folder. A run that cannot begin so leaves an older one as it is. DataError if it cannot be
   /// removed.
   void begin() const;
 
@@ -42,7 +42,7 @@ class RunFolder {
   /// Classifier::program(), whole or not at all; nothing where it is undefined.
   void write_program(const torch::Tensor& bytes) const;
 
-  /// DataError that shows the difference where the folder holds a run of another configuration,
+  /// DataError that shows the difference if the folder holds a run of another configuration,
   /// unless this one replaces it.
   void check_config(const std::string& toml) const;
 
@@ -58,7 +58,7 @@ class RunFolder {
   /// Removes all, and the best.
   void remove_checkpoints() const;
 
-  /// Drops what the metrics say of epochs from `epoch` (1, 2, ...) on: a run went further than its checkpoint.
+  /// Drops what the metrics say about epochs from `epoch` (1, 2, ...) on: a run went further than its checkpoint.
   void cut_metrics(int64_t epoch) const;
 
   /// One line of metrics.jsonl, and the same in the other formats, at once on disk.

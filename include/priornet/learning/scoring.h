@@ -12,12 +12,12 @@
 #include <optional>
 #include <vector>
 
-// What the networks of a run say of a set: logits, and the scores that detectors rank by.
+// What the networks of a run say about a set: logits, and the scores that detectors rank by.
 
 namespace priornet {
 
 struct ScoringOptions {
-  int64_t dropout_samples = 0;  ///< passes with dropout at work, of each member; 0: one pass without it
+  int64_t dropout_samples = 0;  ///< passes with dropout on, of each member; 0: one pass without it
   int64_t batch = 0;            ///< inputs at a time; 0: what suits the device
   double noise = 0.0;           ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
   uint64_t seed = 0;            ///< of noise and dropout, each set's its own by its name
@@ -41,7 +41,7 @@ torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptio
 /// The scores of N inputs, on the CPU.
 struct SetScores {
   torch::Tensor probabilities;       ///< float64 [N, K]: of the classes, mean over the members
-  std::vector<NamedTensor> columns;  ///< float64 [N] each; directions as measure_table.h has them
+  std::vector<NamedTensor> columns;  ///< float64 [N] each; directions as in measure_table.h
 
   /// float64 [N], by name; nullptr if there is none.
   const torch::Tensor* find(std::string_view column) const;

@@ -134,7 +134,7 @@ struct TomlText {
   std::string text;
 };
 
-/// An empty path stands for an empty file. DataError where it cannot be read.
+/// An empty path stands for an empty file. DataError if it cannot be read.
 TomlText load_toml(const std::filesystem::path& path);
 
 /// Sets what the TOML gives, then what `overrides` give ("training.epochs=3", the value in TOML or plain text); the

@@ -60,10 +60,10 @@ Dataset fit_to_run(const Dataset& set, const TrainedRun& run);
 void check_finite(const torch::Tensor& logits, const std::string& set);
 
 /// Gives the sets of a configuration that names a teacher theirs, unless they have one: what the networks of that run,
-/// on average, say of the very inputs that a step learns from, augmented and noisy as they are, at least 1.2e-7 per
+/// on average, say about the very inputs that a step learns from, augmented and noisy as they are, at least 1.2e-7 per
 /// class; with teacher_in_turn what one of them says, row r being asked of member r modulo their number. A
-/// cross-entropy is linear in it, so that its gradient is the same in the mean, for one pass in place of M. train()
-/// calls it. DataError where the run is not there, knows other classes, or takes inputs of
+/// cross-entropy is linear in it, so that its gradient is the same in the mean, for one pass instead of M. train()
+/// calls it. DataError if the run is not there, knows other classes, or takes inputs of
 /// another shape or other columns.
 void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device);
 

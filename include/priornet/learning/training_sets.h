@@ -77,8 +77,8 @@ void write_training_split(const std::filesystem::path& run, const TrainingSplit&
 /// An empty one where the run has none. DataError that names the file if it is damaged.
 TrainingSplit read_training_split(const std::filesystem::path& run);
 
-/// What networks that were trained before say of a batch as training makes it: inputs [N, ...] to probabilities [N, K],
-/// on the device of the inputs, each positive.
+/// What networks that were trained before say about a batch as training makes it: inputs [N, ...] to probabilities [N,
+/// K], on the device of the inputs, each positive.
 using Teacher = std::function<torch::Tensor(const torch::Tensor& inputs)>;
 
 /// What a run learns from.
@@ -91,7 +91,7 @@ struct TrainingSets {
 
 /// The sets that a configuration names, the second brought to the size of the first, with the rows kept back and the
 /// features standardised as it says; no teacher (train() finds it).
-/// DataError where one is not there, has no labels, or has classes that the training set does not have.
+/// DataError if one is not there, has no labels, or has classes that the training set does not have.
 TrainingSets load_training_sets(const TrainConfig& config, Progress& progress);
 
 /// The same of sets that are in memory: `validation` has the classes and columns of `train`, which has labels.

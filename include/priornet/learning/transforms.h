@@ -13,7 +13,7 @@ namespace priornet {
 /// Images are uint8 [N, C, H, W] or [C, H, W] with at least one pixel each; else ArgumentError, as of core/checks.h.
 void check_images(std::string_view function, const torch::Tensor& images);
 
-// Images uint8 [N, C, H, W] or [C, H, W] in other clothes; on their device. What is no image throws ArgumentError.
+// Images uint8 [N, C, H, W] or [C, H, W] in other clothes; on their device. What is not an image throws ArgumentError.
 
 /// x / 127.5 - 1: float32 in [-1, 1], what networks take.
 torch::Tensor to_unit_range(const torch::Tensor& images);

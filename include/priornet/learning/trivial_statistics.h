@@ -8,7 +8,7 @@
 
 namespace priornet {
 
-/// What can be said of an image without looking at what it shows: images uint8 [N, C, H, W], a float64 [N] each, in
+/// What can be said about an image without looking at what it shows: images uint8 [N, C, H, W], a float64 [N] each, in
 /// this order; formulas in docs/math.md, section 8.
 ///   "mean brightness"        of the grey image y, the mean of the channels in [0, 1]
 ///   "variance"               of y

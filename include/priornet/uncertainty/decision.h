@@ -15,7 +15,7 @@
 namespace priornet {
 
 enum class Verdict : int64_t {
-  kAccept,      ///< nothing speaks against the prediction
+  kAccept,      ///< nothing rejects the prediction
   kAmbiguous,   ///< data uncertainty: the input is like several classes
   kUnfamiliar,  ///< distributional uncertainty: the input is not like what the model learned from
   kUndecided    ///< model uncertainty: members or dropout samples disagree
@@ -112,7 +112,7 @@ int64_t least_calibration_size(double false_alarm);
 
 /// `scores`: float64 [N], one tensor a watch, in their order: the measures' values. An input is rejected where its
 /// p-value, (1 + how many of `combined` are at least its largest rarity, less kTie) / (C + 1), is at most false_alarm.
-/// Its cause is the first of unfamiliar, undecided, ambiguous whose own rarity rejects: what a network says of the
+/// Its cause is the first of unfamiliar, undecided, ambiguous whose own rarity rejects: what a network says about the
 /// classes, and whether its members agree, means little where it was never taught. Several watches may have one cause;
 /// the rarest of them is the one that spoke, and the first of those that are as rare. `predictions`: int64 [N], the
 /// predicted classes; needed where the points have groups. ArgumentError for other shapes, for NaN, or for a class that

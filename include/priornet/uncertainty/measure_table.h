@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-// The table of measures: everything that the library, the tool and its pages know of a measure by its name.
+// The table of measures: everything that the library, the tool and its pages know about a measure by its name.
 
 namespace priornet {
 

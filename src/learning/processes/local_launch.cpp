@@ -36,7 +36,7 @@ constexpr std::chrono::seconds kGrace{8};  // for the others to find out and to 
 // Another program may take it before process 0 does; then that says so.
 int free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) fail("no socket can be made");
+  if (socket < 0) fail("cannot make a socket");
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -59,7 +59,7 @@ std::vector<std::string> own_arguments() {
   std::ifstream line("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> arguments;
   for (std::string argument; std::getline(line, argument, '\0');) arguments.push_back(argument);
-  if (arguments.empty()) throw Error("/proc/self/cmdline: does not say how this program was called");
+  if (arguments.empty()) throw Error("/proc/self/cmdline: does not say how this program was started");
   return arguments;
 }
 
@@ -117,7 +117,7 @@ class LocalProcesses {
       const auto environment_pointers = pointers(environment);
       const auto parent = ::getpid();
       const auto id = ::fork();
-      if (id < 0) fail("no process can be made");
+      if (id < 0) fail("cannot start a process");
       if (id > 0) {
         running_.push_back(id);
         continue;
@@ -170,8 +170,8 @@ std::optional<int> launch_local_processes(const LocalLaunch& launch) {
     return std::nullopt;
   }
   if (place.processes > 1)
-    throw ConfigError(fmt::format(
-        "the environment already makes this process one of {}: --processes is for a run of its own", place.processes));
+    throw ConfigError(fmt::format("the environment already makes this process one of {}: do not give --processes too",
+                                  place.processes));
   const HeldSignals signals;
   LocalProcesses processes(launch, signals);
   std::optional<Clock::time_point> until;

@@ -31,7 +31,7 @@ std::filesystem::path locate(const std::filesystem::path& root) {
   }
   const auto& found = folders.empty() ? archives : folders;
   if (found.size() > 1)
-    throw DataError(fmt::format("{}: holds both {} and {}; which is meant?", root.string(), found.begin()->string(),
+    throw DataError(fmt::format("{}: holds both {} and {}; remove one of them", root.string(), found.begin()->string(),
                                 std::next(found.begin())->string()));
   return found.empty() ? root : *found.begin();
 }

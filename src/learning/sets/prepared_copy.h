@@ -12,7 +12,7 @@
 
 namespace priornet {
 
-/// Counts up whenever a reader gives other images or labels for the same files: older copies are then made anew.
+/// Counts up whenever a reader gives other images or labels for the same files: older copies are then made again.
 constexpr int kReaderVersion = 2;
 
 /// Where the copy of that name ("mnist-train") lies.
@@ -20,7 +20,8 @@ std::filesystem::path prepared_copy_file(const std::filesystem::path& data_root,
 
 /// Maps the copy. Nothing where there is none, where it is damaged, truncated or no copy at all, where a reader of
 /// another version made it, or where it was made from another source than this one (any will do if none is given).
-/// The tensors may be written to; the file never changes. `files`, if any, becomes what was known of the set's files.
+/// The tensors may be written to; the file never changes. `files`, if any, becomes what was known about the set's
+/// files.
 std::optional<Dataset> map_prepared_copy(const std::filesystem::path& file, const std::optional<std::string>& source,
                                          SetFiles* files = nullptr);
 
@@ -40,7 +41,7 @@ struct CopiedSource {
 };
 
 /// The prepared copy, if it was made from the files as they are now; else what `read` gives, which is then copied for
-/// the next time. DataError where it holds another number of rows than it should.
+/// the next time. DataError if it holds another number of rows than it should.
 Dataset read_through_copy(const CopiedSource& source, const LoadOptions& options);
 
 /// The prepared copy of that name, whatever it was made from: for when the originals are gone.

@@ -74,7 +74,7 @@ class RunProcesses {
 };
 
 /// The folder of a run of several processes, on a disk that all of them see: process 0 begins it, the others follow.
-/// Without `processes` as RunFolder has it. DataError, in process 0, as RunFolder has it.
+/// Without `processes` as in RunFolder. DataError, in process 0, as in RunFolder.
 RunFolder open_run_folder(const std::filesystem::path& path, RunFolder::Start start, ProcessGroup* processes);
 
 }  // namespace priornet

@@ -48,7 +48,7 @@ constexpr NumberRange real_range(double low, double high) { return {NumberRange:
 /// What has to be there already. A model is a file, the folder of a run, or the one that comes with the tool.
 enum class Exists { kNothing, kFile, kFolder, kModel };
 
-/// Printed in place of running anything, as for --version.
+/// Printed instead of running anything, as for --version.
 using Answer = std::function<std::string()>;
 
 /// One option, or one positional argument.

@@ -27,7 +27,7 @@ struct PlannedModel {
   std::string name;    ///< as the paper's tables name it: "DNN", "MCDP", "DPN"
   std::string run;     ///< its folder below runs/; models may share one, or be a member of another
   TrainConfig config;  ///< an ensemble has members; its noise is on the inputs of training and evaluation alike
-  int64_t dropout_samples = 0;  ///< passes with dropout at work; 0: one without it
+  int64_t dropout_samples = 0;  ///< passes with dropout on; 0: one without it
 };
 
 struct PlannedSet {
@@ -61,8 +61,8 @@ struct ImageExperiment {
   std::span<const PublishedRow> published;
   bool is_noise_table = false;       ///< compared with the paper's table on noise: AUROC alone, one row per sigma
   BootstrapOptions bootstrap;        ///< of the intervals
-  std::vector<std::string> remarks;  ///< what a reader of the tables should know of the recipe
-  /// Tables of its own in place of those of the paper, from one result per seed; none: the paper's.
+  std::vector<std::string> remarks;  ///< what a reader of the tables should know about the recipe
+  /// Tables of its own instead of those of the paper, from one result per seed; none: the paper's.
   std::function<std::vector<Table>(const std::vector<ImageResult>& seeds)> tables = {};
 };
 
@@ -90,14 +90,14 @@ struct ModelComparison {
 };
 
 /// DeLong's paired test on each out-of-distribution set of two evaluations of the same sets, each model by a measure of
-/// its own, confidences negated. ArgumentError where one has no such measure.
+/// its own, confidences negated. ArgumentError if one has no such measure.
 std::vector<PairedAuroc> compare_detection(const Evaluation& first, std::string_view first_measure,
                                            const Evaluation& second, std::string_view second_measure);
 
 /// First less second, with its 95 % interval.
 Estimate difference(const PairedAuroc& pair);
 
-/// Throws DataError where the folder holds a run of another configuration.
+/// Throws DataError if the folder holds a run of another configuration.
 void refuse_other_run(const std::filesystem::path& folder, const TrainConfig& config);
 
 /// Whether the folder holds a run of this very configuration that was trained to its end, on a set of `rows` rows.
@@ -143,14 +143,14 @@ struct ImageRunOptions {
   /// Folders like `runs` of other experiments: a finished run of the same configuration is taken from there.
   std::vector<std::filesystem::path> other_runs;
   std::function<Dataset(const std::string& name)> load;  ///< none: load_set
-  std::function<bool()> stop;                            ///< as TrainerOptions has it
+  std::function<bool()> stop;                            ///< as in TrainerOptions
 };
 
 /// What came of the model at this place of the first seed's, seed by seed: an ensemble may be of the first alone.
 std::vector<const ModelResult*> results_of_model(const std::vector<ImageResult>& seeds, size_t model);
 
 /// Trains what is not trained yet and evaluates it all. A run that was stopped goes on where it was, a finished one is
-/// taken as it is; one of another configuration is refused. AbsentSet where the sets that are trained and tested on are
+/// taken as it is; one of another configuration is refused. AbsentSet if the sets that are trained and tested on are
 /// not there; other sets may be missing. Throws what train() and evaluate() throw.
 ImageResult run_image_experiment(const ImageExperiment& experiment, const ImageRunOptions& options, Progress& progress);
 

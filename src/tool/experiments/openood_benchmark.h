@@ -25,7 +25,7 @@ ImageExperiment openood_experiment(const ImagePlanOptions& options);
 ImageExperiment openood_validation(const ImagePlanOptions& options);
 
 /// Of the measures that a model gives, that of the highest AUROC on the validation images, in the mean over seeds.
-/// AbsentSet where TinyImageNet, which they are chosen by, is not there.
+/// AbsentSet if TinyImageNet, which they are chosen by, is not there.
 MeasureOfModel choose_measures(const std::vector<ImageResult>& validation);
 
 /// A row per model with the mean AUROC of near and far sets beside published ones; every metric per set; and the AUROC
@@ -33,7 +33,7 @@ MeasureOfModel choose_measures(const std::vector<ImageResult>& validation);
 std::vector<Table> openood_tables(const std::vector<ImageResult>& seeds, const MeasureOfModel& measures);
 
 /// Runs it and writes its files (image_run.h). Uses the networks of finished experiments `cifar10`,
-/// `cifar10-modern` and `reasons` in the folders beside its own. AbsentSet where CIFAR-10 or the lists are not there.
+/// `cifar10-modern` and `reasons` in the folders beside its own. AbsentSet if CIFAR-10 or the lists are not there.
 ExperimentSummary reproduce_openood(const ExperimentOptions& options, Progress& progress);
 
 }  // namespace priornet

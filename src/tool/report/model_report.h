@@ -16,7 +16,7 @@
 
 namespace priornet {
 
-/// What a model says of the inputs of a set, and what is true of them.
+/// What a model says about the inputs of a set, and what is true of them.
 struct JudgedSet {
   std::string name;
   torch::Tensor probabilities;      ///< float64 [N, K]: calibrated, where the model is
@@ -51,7 +51,7 @@ ModelReport model_report(const ModelFile& model, const EvaluationReport& report,
 /// Wilson's 95 % interval of a share: it does not collapse where there are few. `total` above 0.
 Estimate share_of(int64_t count, int64_t total);
 
-/// One number of the first screen, with what a reader needs to know of it.
+/// One number of the first screen, with what a reader needs to know about it.
 struct KeyFigure {
   std::string name;    ///< for machines: "error", "handed_back", "accepted_error", "calibration", "noticed"
   std::string value;   ///< "3.25 %"

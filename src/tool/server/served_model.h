@@ -25,7 +25,7 @@ struct WatchDescription {
   double threshold = 0.0;
 };
 
-/// What clients may know of a model.
+/// What clients may know about a model.
 struct ModelDescription {
   std::string name;
   std::string method;
@@ -106,7 +106,7 @@ std::string plain_answer(const ServedModel& model, const PlainPredictions& answe
 std::string plain_answers(const ServedModel& model, const PlainPredictions& answers,
                           const std::vector<std::vector<std::string>>& notes);
 
-/// The verdict in one or two sentences, with the measure that speaks against the prediction.
+/// The verdict in one or two sentences, with the measure that rejects the prediction.
 std::string verdict_in_words(const ModelDescription& model, const PlainPredictions& answers, int64_t row);
 
 }  // namespace priornet::serving
