@@ -18,7 +18,7 @@ struct KnownFile {
   std::string path;               ///< under the data root: "mnist/train-images-idx3-ubyte.gz"
   int64_t size = 0;               ///< in bytes; 0 where unknown
   std::string sha256;             ///< in hexadecimal; empty where unknown
-  std::string md5;                ///< where there is no sha256
+  std::string md5;                ///< if there is no sha256
   std::vector<std::string> urls;  ///< the official source, then mirrors; none for what only comes out of others
 };
 
@@ -69,7 +69,7 @@ struct CatalogueEntry {
   std::vector<KnownFile> files;     ///< the published ones, and what they expand to where that is known
   std::vector<Location> locations;  ///< in the order of preference
   std::vector<SetPart> parts;
-  std::vector<Split> splits;  ///< the first is the one meant where none is named
+  std::vector<Split> splits;  ///< the first is the one meant if none is named
 };
 
 /// The data sets known by name: those of the paper, Fashion-MNIST, KMNIST and EMNIST, what people

@@ -108,7 +108,7 @@ std::shared_ptr<Classifier> as_classifier(Holder module, std::vector<int64_t> in
 /// Lays the weights of convolutions out as they are multiplied fastest; inputs should come likewise.
 void to_channels_last(Classifier& classifier);
 
-/// Of the rows of describe(), for one input; a training step takes three times as many. 0 where nobody counted them.
+/// Of the rows of describe(), for one input; a training step takes three times as many. 0 if nobody counted them.
 int64_t multiply_adds(const Classifier& classifier);
 
 /// How many trainable numbers a module has.

@@ -46,7 +46,7 @@ Dataset concatenate(const std::vector<Dataset>& sets);
 // Two sets are made to speak of the same columns and classes, by their names.
 
 /// The columns of these names, in this order, whatever the order they have in the set and whatever lies beside them. A
-/// set of images, one without names, or no names: the set as it is. DataError, opened by the set's name, where one is
+/// set of images, one without names, or no names: the set as it is. DataError, opened by the set's name, if one is
 /// missing.
 Dataset with_features(const Dataset& set, const std::vector<std::string>& names);
 

@@ -106,7 +106,7 @@ std::string why_not(const DetectorInfo& info, const Classifier& network);
 /// The names that can look at a network: the table without measures and, unless `gradients`, without what needs them.
 std::vector<std::string> usable_detectors(const Classifier& network, bool gradients = true);
 
-/// The same two where there is no network to ask: another program computed the logits and perhaps the features.
+/// The same two if there is no network to ask: another program computed the logits and perhaps the features.
 std::string why_not_without_network(const DetectorInfo& info, bool features);
 std::vector<std::string> usable_without_network(bool features);
 

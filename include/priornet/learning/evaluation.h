@@ -18,7 +18,7 @@ struct EvaluationOptions {
   ScoringOptions scoring;
   BootstrapOptions bootstrap;   ///< of the intervals; fewer replicates where time matters
   std::filesystem::path cache;  ///< a folder for score files; empty: none
-  /// trivial_detection of the sets, where it is known already: it is the same for every run. Empty: it is worked out.
+  /// trivial_detection of the sets, if it is known already: it is the same for every run. Empty: it is worked out.
   std::vector<StatisticAuroc> trivial = {};
 };
 
@@ -92,7 +92,7 @@ torch::Tensor labels_for(const TrainedRun& run, const Dataset& set);
 /// already, or hold what it takes.
 std::vector<StatisticAuroc> trivial_detection(const Dataset& inside, const std::vector<Dataset>& outside);
 
-/// The values of a column, confidences negated: high where the run is unsure.
+/// The values of a column, confidences negated: high if the run is unsure.
 torch::Tensor uncertainty(std::string_view measure, const torch::Tensor& values);
 
 /// The row of a measure; nullptr if there is none.

@@ -12,7 +12,7 @@
 
 namespace priornet {
 
-/// What the rows of a batch are held to.
+/// The targets of the rows of a batch.
 struct BatchTargets {
   torch::Tensor labels;   ///< int64 [N], of the first N rows
   torch::Tensor teacher;  ///< probabilities [N + M, K] that a teacher gives all rows; undefined without one

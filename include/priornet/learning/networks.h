@@ -20,7 +20,7 @@ class NetworkPlan;
 /// A network by name, or of a TorchScript file. What is not given is the default of that network; what it does not have
 /// is refused.
 struct ModelOptions {
-  std::string name = "vgg6";        ///< one of model_names(); without meaning where there is a file
+  std::string name = "vgg6";        ///< one of model_names(); without meaning if there is a file
   std::optional<std::string> file;  ///< of a network that PyTorch scripted or traced
   torch::Tensor program;            ///< the bytes of that file, where they are at hand: uint8 [B]
   std::vector<int64_t> input;       ///< shape of one input: [features] or [channels, height, width]

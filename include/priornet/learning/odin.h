@@ -43,7 +43,7 @@ struct OdinValidation {
   Dataset outside;
 };
 
-/// Up to `count` rows of each. Inside: the run's validation set, or of its training set where it has none or it is
+/// Up to `count` rows of each. Inside: the run's validation set, or of its training set if it has none or it is
 /// tested. Outside: what the run names as its outside source (factor analysis of the training set, unless it says
 /// otherwise), or uniform noise where that is tested or the inputs are not images. `tested` are the names of all sets
 /// that are evaluated; sets are loaded by name. DataError if they are not there.

@@ -48,7 +48,7 @@ struct OutsideContext {
   torch::Device device;
   uint64_t seed = 0;
   Progress& progress;
-  std::function<void(torch::Tensor)> share;  ///< gives what was fitted to all processes, where there are several
+  std::function<void(torch::Tensor)> share;  ///< gives what was fitted to all processes, if there are several
   bool tails_drawn_in = false;               ///< of the rows in `train` (FeatureScale); so are those made far out
 };
 

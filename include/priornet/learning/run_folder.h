@@ -15,7 +15,7 @@ namespace priornet {
 class RunFolder {
  public:
   enum class Start {
-    kNew,     ///< refused where there is a run already
+    kNew,     ///< refused if there is a run already
     kResume,  ///< goes on with the run that is there, or begins it
     kForce    ///< replaces the run that is there, with its members, scores and evaluation: begin() removes it
   };
@@ -72,7 +72,7 @@ class RunFolder {
 };
 
 /// Held while a run's folder is written: two that train in one folder would mix what they leave. DataError where
-/// another process holds it; where the disk knows no locks there is none.
+/// another process holds it; if the disk knows no locks there is none.
 class RunLock {
  public:
   explicit RunLock(const RunFolder& folder);
@@ -89,7 +89,7 @@ enum class WhichCheckpoint {
   kBest   ///< of the lowest validation error: where that set is part of the test set, a leak
 };
 
-/// What write_program() left in a run's folder, uint8 [B]; undefined where there is none.
+/// What write_program() left in a run's folder, uint8 [B]; undefined if there is none.
 torch::Tensor read_program(const std::filesystem::path& run);
 
 /// The file to take the weights of a run from. DataError if there is none.

@@ -33,8 +33,8 @@ int64_t batch_on(const torch::Device& device, const ScoringOptions& options);
 
 /// Logits, float32 on the run's device: [N, K] of one network; [M, N, K] of several members, of dropout samples, or of
 /// both (member by member). With dropout samples only dropout is at work: batch norm stays as in evaluation. The same
-/// seed, batch size and device give the same logits. Sets `torch::manual_seed` where there is dropout. The scores of
-/// options.detectors go to `columns`, where there are any.
+/// seed, batch size and device give the same logits. Sets `torch::manual_seed` if there is dropout. The scores of
+/// options.detectors go to `columns`, if there are any.
 torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress,
                          std::vector<NamedTensor>* columns = nullptr);
 

@@ -55,26 +55,26 @@ struct TrainingSplit {
   std::shared_ptr<const TableEncoding> encoding;  ///< of a table: how its columns became numbers
   torch::Tensor validation_rows;           ///< int64, ascending, of the set that data.train names; undefined if none
   torch::Tensor calibration_rows;          ///< likewise
-  std::vector<std::string> feature_names;  ///< of rows of numbers, where they have any
-  std::string content;                     ///< training_content of the set; empty where nobody noted it
+  std::vector<std::string> feature_names;  ///< of rows of numbers, if they have any
+  std::string content;                     ///< training_content of the set; empty if nobody noted it
 
   /// Rows float32 [N, D] as the network takes them; anything else as it is.
   torch::Tensor standardised(const torch::Tensor& inputs) const { return scale.applied(inputs); }
 
   bool empty() const;
 
-  /// Whether a set of this training_content is the one that was prepared; also where nobody noted it.
+  /// Whether a set of this training_content is the one that was prepared; also if nobody noted it.
   bool may_be_of(const std::string& found) const { return content.empty() || content == found; }
 };
 
-/// A few letters that differ where a set has other rows of numbers, or its rows other labels, or another order of
+/// A few letters that differ if a set has other rows of numbers, or its rows other labels, or another order of
 /// these: kept rows are known by where they lie. Not the pixels of images, which depend on who decoded them.
 std::string training_content(const Dataset& set);
 
-/// Whole or not at all; nothing where there is nothing to say.
+/// Whole or not at all; nothing if there is nothing to say.
 void write_training_split(const std::filesystem::path& run, const TrainingSplit& split);
 
-/// An empty one where the run has none. DataError that names the file if it is damaged.
+/// An empty one if the run has none. DataError that names the file if it is damaged.
 TrainingSplit read_training_split(const std::filesystem::path& run);
 
 /// What networks that were trained before say about a batch as training makes it: inputs [N, ...] to probabilities [N,

@@ -59,7 +59,7 @@ struct RiskCoverage {
 RiskCoverage risk_coverage(std::span<const double> uncertainty, std::span<const double> error);
 
 /// Prediction-rejection ratio (Malinin et al., 2020): of the area between rejecting at random and rejecting every error
-/// first, the share that this uncertainty gains. 1 is perfect, 0 is chance; NaN where there is no error, or nothing
+/// first, the share that this uncertainty gains. 1 is perfect, 0 is chance; NaN if there is no error, or nothing
 /// else.
 double prediction_rejection_ratio(std::span<const double> uncertainty, std::span<const double> error);
 

@@ -29,7 +29,7 @@ NetworkValues network_values(const Classifier& classifier, const Value& inputs, 
 struct DecisionValues {
   Value p_value;  ///< float64 [N]
   Value verdict;  ///< int64 [N]: a Verdict
-  Value by;       ///< int64 [N]: which watch spoke, from 0; -1 where none did
+  Value by;       ///< int64 [N]: which watch spoke, from 0; -1 if none did
 };
 
 /// The rule of decide() (decision.h); `scores`: float64 [N], one per watch, in their order; `prediction`: int64 [N].

@@ -181,7 +181,7 @@ class StreamBytes final : public ByteStream {
   std::istream& bytes_;
 };
 
-// The rows of a table, by the model's encoding or, where it has none, as numbers.
+// The rows of a table, by the model's encoding or, if it has none, as numbers.
 class TableInputs final : public InputSource {
  public:
   TableInputs(std::unique_ptr<ByteStream> bytes, const Preprocessing& preprocessing, int64_t expected_bytes)
@@ -297,7 +297,7 @@ class TableInputs final : public InputSource {
   size_t columns_ = 0;
   std::optional<RowEncoder> encoder_;
   std::vector<std::string> absent_;  ///< notes, said about the first row
-  std::vector<size_t> place_;        ///< the column of each feature, where there is no encoding
+  std::vector<size_t> place_;        ///< the column of each feature, if there is no encoding
   bool held_ = false;                ///< the first line is a row
   bool broken_ = false;
   int64_t row_ = 0;

@@ -110,7 +110,7 @@ double fit_temperature(const torch::Tensor& logits, const torch::Tensor& labels)
 
 namespace {
 
-/// The largest value a measure can have of a model with that many classes; infinite where there is none.
+/// The largest value a measure can have of a model with that many classes; infinite if there is none.
 double largest_value(const std::string& measure, int64_t classes) {
   const auto count = static_cast<double>(classes);
   if (measure == "differential_entropy") return -std::lgamma(count);

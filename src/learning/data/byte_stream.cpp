@@ -235,7 +235,7 @@ std::string scratch_folder() {
   return named != nullptr && *named != '\0' ? named : "/var/tmp";
 }
 
-// Undefined where the folder has no room for it.
+// Undefined if the folder has no room for it.
 torch::Tensor values_in_file(const std::vector<int64_t>& shape, torch::ScalarType dtype, int64_t bytes) {
   auto path = scratch_folder() + "/priornet-XXXXXX";
   const int descriptor = ::mkstemp(path.data());

@@ -163,7 +163,7 @@ Features given_features(jit::Graph& graph) {
   return {node->input(1), logits_of(graph)};
 }
 
-// What comes to the last dense layer of the program itself; null where there is none: one inside a branch is not found.
+// What comes to the last dense layer of the program itself; null if there is none: one inside a branch is not found.
 Features last_dense_input(jit::Graph& graph) {
   for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node)
     if (const auto place = dense_input(**node)) return {node->input(*place), logits_of(graph)};
@@ -257,7 +257,7 @@ class ProgramClassifier : public Classifier {
     }
   }
 
-  /// How many classes the program gives; they become those of the network where nobody said how many.
+  /// How many classes the program gives; they become those of the network if nobody said how many.
   int64_t classes_of_example(const std::function<torch::Tensor(const torch::Tensor&)>& ask) {
     const auto logits = of_example(ask);
     if (logits.dim() != 2 || logits.size(0) != 2)
@@ -393,7 +393,7 @@ class TorchScriptClassifier final : public ProgramClassifier {
     });
   }
 
-  // 0 where they are not rows.
+  // 0 if they are not rows.
   int64_t features_of_example() {
     const auto features = of_example([this](const torch::Tensor& inputs) { return this->features(inputs); });
     return features.dim() == 2 && features.size(0) == 2 ? features.size(1) : 0;

@@ -91,7 +91,7 @@ const LeftOut* first_fault(const SetFiles& files) {
   return found == files.left_out.end() ? nullptr : &*found;
 }
 
-// A row of a batch to its place, a grey one to each of three planes where the set has colours.
+// A row of a batch to its place, a grey one to each of three planes if the set has colours.
 void copy_row(const torch::Tensor& batch, int64_t row, int64_t channels, uint8_t* to) {
   const auto bytes = batch.numel() / batch.size(0);
   const auto* from = batch.data_ptr<uint8_t>() + row * bytes;

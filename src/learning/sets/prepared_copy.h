@@ -18,7 +18,7 @@ constexpr int kReaderVersion = 2;
 /// Where the copy of that name ("mnist-train") lies.
 std::filesystem::path prepared_copy_file(const std::filesystem::path& data_root, const std::string& name);
 
-/// Maps the copy. Nothing where there is none, where it is damaged, truncated or no copy at all, where a reader of
+/// Maps the copy. Nothing if there is none, where it is damaged, truncated or no copy at all, where a reader of
 /// another version made it, or where it was made from another source than this one (any will do if none is given).
 /// The tensors may be written to; the file never changes. `files`, if any, becomes what was known about the set's
 /// files.

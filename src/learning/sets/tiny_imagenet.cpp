@@ -88,7 +88,7 @@ std::string below_folder(const std::string& path) {
 }
 
 struct TextFile {
-  std::string name;  ///< for messages; empty where it is missing
+  std::string name;  ///< for messages; empty if it is missing
   std::string text;
 };
 

@@ -49,7 +49,7 @@ struct WholeCheckpoint {
   std::vector<std::pair<int64_t, std::string>> damaged;
 };
 
-/// Looks for it, newest first. DataError, of the newest, where there are checkpoints and none of them is whole.
+/// Looks for it, newest first. DataError, of the newest, if there are checkpoints and none of them is whole.
 WholeCheckpoint newest_whole_checkpoint(const RunFolder& folder);
 
 /// The facts alone.

@@ -268,7 +268,7 @@ OutlierSourceInfo factor_analysis_source() {
 constexpr int64_t kMostFactorDimensions = 3072;  // the covariance is a matrix of them
 constexpr int64_t kKeptImages = 10'000;          // to cut tiles and take backgrounds from
 
-/// A quarter of each batch from a factor analysis of the training images (or Gaussian noise where they have too many
+/// A quarter of each batch from a factor analysis of the training images (or Gaussian noise if they have too many
 /// pixels for one), a half random shapes in front of their backgrounds, a quarter their tiles in another order:
 /// what a network learns to be outside should be of many kinds.
 class MixtureSource final : public OutsideSource {

@@ -86,7 +86,7 @@ struct Command {
   std::vector<Option> options = {};
   std::string notes = {};                  ///< what help says below the options
   std::vector<std::string> examples = {};  ///< whole command lines
-  std::vector<Command> subcommands = {};   ///< where there are some, one of them has to be named
+  std::vector<Command> subcommands = {};   ///< if there are some, one of them has to be named
   bool computes = false;                   ///< for more than a moment, on all threads
   /// Throws priornet::Error when it fails (exit status 1), Misuse for a wrong command line.
   std::function<void(const Invocation&)> run = {};

@@ -50,7 +50,7 @@ OwnOutputs other_outputs(const LogitsSource& source, const std::string& file, co
 std::string kind_of(const ModelFile& model);
 
 /// A model without a network for outputs of that kind and shape; classes are numbered. `features`: of them that
-/// detectors look at, 0 where none does.
+/// detectors look at, 0 if none does.
 ModelFile model_of_logits(const LogitsSource& source, const OwnOutputs& outputs, int64_t features);
 
 /// What the model says about them; DataError also for logits of another shape than the model's.

@@ -106,7 +106,7 @@ std::vector<std::string> all_overrides(const TrainOptions& options) {
   return overrides;
 }
 
-// Photographs come in many sizes: where nobody names one, a size that most things can be told apart at.
+// Photographs come in many sizes: if nobody names one, a size that most things can be told apart at.
 TrainConfig config_for_photos(const std::string& name, const LoadOptions& load) {
   constexpr const char* kSize = ",size=64";
   try {

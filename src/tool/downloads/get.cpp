@@ -92,7 +92,7 @@ bool is_whole(const CatalogueEntry& entry, const KnownFile& file, const std::fil
   return path && fault_of(file, *path, progress).empty();
 }
 
-// X of a published X.gz, where it is known.
+// X of a published X.gz, if it is known.
 const KnownFile* expansion_of(const CatalogueEntry& entry, const KnownFile& file) {
   for (const auto& other : entry.files)
     if (!is_published(other) && other.path + ".gz" == file.path) return &other;

@@ -14,7 +14,7 @@ std::string half_interval(const Estimate& estimate, double scale) {
   return fmt::format("{:.2f} ± {:.2f}", scale * estimate.value, scale * (estimate.high - estimate.low) / 2);
 }
 
-/// The paper's name of a measure where it has one.
+/// The paper's name of a measure if it has one.
 std::string shown_name(const std::string& measure) {
   for (size_t m = 0; m < kPaperMeasures.size(); ++m)
     if (kPaperMeasures[m] == measure) return std::string(kPaperMeasureNames[m]);

@@ -118,7 +118,7 @@ std::string outliers_of(const PlannedModel& model) {
   return added == 0 ? config.outside.source : fmt::format("{}, {} made-up images", config.outside.source, added);
 }
 
-/// In %; without an interval where none is known.
+/// In %; without an interval if none is known.
 Cell percent_cell(const Estimate& share, const char* mark = "") {
   const double value = 100 * share.value, margin = 50 * (share.high - share.low);
   return Cell::number(

@@ -9,7 +9,7 @@
 #include "tool/experiments/image_run.h"
 
 // The CIFAR-10 benchmark of OpenOOD 1.5 (Zhang et al., 2023) with the networks of the experiment cifar10: its splits of
-// the test sets, near (CIFAR-100, TinyImageNet) and far (MNIST, SVHN), all as RGB and, where they are not 32x32,
+// the test sets, near (CIFAR-100, TinyImageNet) and far (MNIST, SVHN), all as RGB and, if they are not 32x32,
 // resized as Pillow does it by default (bilinear, antialiased), which is what its preprocessor does. Its far sets
 // Textures and Places365 are left out.
 

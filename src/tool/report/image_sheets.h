@@ -46,7 +46,7 @@ struct CertaintyOptions {
 /// JSON: {"seed", "model", "measure", "classes", "shape", "sets"}; the first set is the in-distribution one, whose
 /// shape the others are brought to. Of each set the pixels (base64 of uint8 [N, C, H, W], the most certain first, then
 /// the least certain), and of each image its value of the measure (differential entropy, else entropy), the class, the
-/// label where the set has labels of these classes, and `alpha`, the concentrations; of a model without a precision
+/// label if the set has labels of these classes, and `alpha`, the concentrations; of a model without a precision
 /// `p`, the probabilities.
 std::string certainty_json(const std::vector<CertaintySet>& sets, const CertaintyOptions& options);
 

@@ -31,8 +31,8 @@ struct ModelDescription {
   std::string method;
   std::vector<int64_t> shape;  ///< of one input: [C, H, W] of images, [D] of rows of numbers
   std::vector<std::string> class_names;
-  std::vector<std::string> feature_names;  ///< of rows of numbers, where they are known
-  std::vector<double> feature_means;       ///< and of what the model was trained on, where they are known
+  std::vector<std::string> feature_names;  ///< of rows of numbers, if they are known
+  std::vector<double> feature_means;       ///< and of what the model was trained on, if they are known
   std::vector<double> feature_deviations;
   std::shared_ptr<const TableEncoding> encoding = {};  ///< of a model of tables: its columns, by name
   std::vector<std::string> measures;                   ///< names of PlainPredictions::scores

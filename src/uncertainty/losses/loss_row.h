@@ -52,7 +52,7 @@ struct LossSums {
   Real mean{};   ///< of alpha (forward) or beta (reverse) times t, less its target
   Real rest{};   ///< of what does not grow with alpha, except for the logarithm of
   LogProduct<Real> product;
-  Real t_label{};  ///< t of the label, 0 where it is not among the classes
+  Real t_label{};  ///< t of the label, 0 if it is not among the classes
 };
 
 /// Of the classes first, first + step, ...: all of them, or the share of one among `step` threads. `load(c)` is a
