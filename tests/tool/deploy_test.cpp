@@ -460,7 +460,7 @@ TEST(Deploy, RefusesDamagedModels) {
   EXPECT_NE(said.err.find("m.priornet: is no tensor file, or truncated"), std::string::npos) << said.err;
 }
 
-TEST(Deploy, ExportsASetAsAFolderAClass) {
+TEST(Deploy, ExportsASetAsOneFolderPerClass) {
   const PhotoFiles files(30);
   const auto out = files.at("exported");
   const auto exported = run_tool({"data", "export", files.at("photos") + ",first=12", out});

@@ -62,7 +62,7 @@ struct ChannelStatistics {
   double maximum = 0;
 };
 
-/// One a channel of images, in grey levels of 0 to 255, counted exactly; or one a column of numbers.
+/// One per channel of images, in grey levels from 0 to 255, exact; or one per column of numbers.
 /// A set without rows throws DataError.
 std::vector<ChannelStatistics> channel_statistics(const Dataset& set);
 

@@ -239,7 +239,7 @@ CatalogueEntry tiny_imagenet_set() {
       part_of("train", 100'000, {"train", ids, words}, TinyImageNetPart::kTrain)};
   entry.splits = {whole_part(entry.parts[0], "test/images, which have no labels"),
                   whole_part(entry.parts[1], "val/images with their annotations"),
-                  whole_part(entry.parts[2], "500 images a class")};
+                  whole_part(entry.parts[2], "500 images per class")};
   return entry;
 }
 

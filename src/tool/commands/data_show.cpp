@@ -42,7 +42,7 @@ constexpr int64_t kMostColumns = 40;
 std::string shape_of(const Dataset& set) {
   if (set.encoding)
     return fmt::format("{} columns that become {} numbers", set.encoding->columns.size(), set.inputs.size(1));
-  if (!set.has_images()) return fmt::format("{} numbers a row", set.inputs.size(1));
+  if (!set.has_images()) return fmt::format("{} numbers per row", set.inputs.size(1));
   return fmt::format("{}x{} pixels, {}", set.inputs.size(2), set.inputs.size(3),
                      set.inputs.size(1) == 1   ? "grey"
                      : set.inputs.size(1) == 3 ? "RGB"
