@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-// What training, evaluation, calibration, prediction, serving and model files work with: anything that maps inputs to
-// logits. Our networks (network.h), a torch::nn::Module of the user's (as_classifier) and a TorchScript file
-// (torchscript.h) are classifiers; whoever needs another derives from Classifier.
+// A classifier maps inputs to logits. Training, evaluation, calibration, prediction, serving and model files work with
+// classifiers. Our networks (network.h), the user's own torch::nn::Module (as_classifier) and a TorchScript file
+// (torchscript.h) are classifiers; for another kind, derive from Classifier.
 
 namespace priornet {
 

@@ -35,23 +35,24 @@ Dataset slice(const Dataset& set, int64_t first, int64_t count);
 /// How many rows each class has, int64 [num_classes].
 torch::Tensor class_counts(const Dataset& set);
 
-/// DataError, opened by the set's name, unless the tensors are as Dataset says: shapes, dtypes, labels in range.
+/// DataError, which begins with the set's name, unless the tensors are as Dataset says: shapes, dtypes, labels in
+/// range.
 void check_dataset(const Dataset& set);
 
 /// The rows of the sets one after the other. Classes are known by their names: those of the first set, then those that
-/// only others have. DataError, opened by the name of the set that differs, where the inputs have other shapes or
-/// dtypes, or where some sets have labels and others have none. At least one set; one comes back as it is.
+/// only others have. DataError, which begins with the name of the set that differs, where the inputs have other shapes
+/// or dtypes, or where some sets have labels and others have none. At least one set; one comes back as it is.
 Dataset concatenate(const std::vector<Dataset>& sets);
 
 // Two sets are made to speak of the same columns and classes, by their names.
 
 /// The columns of these names, in this order, whatever the order they have in the set and whatever lies beside them. A
-/// set of images, one without names, or no names: the set as it is. DataError, opened by the set's name, if one is
-/// missing.
+/// set of images, one without names, or no names: the set as it is. DataError, which begins with the set's name, if one
+/// is missing.
 Dataset with_features(const Dataset& set, const std::vector<std::string>& names);
 
 /// The set's labels, int64 [N] on the CPU, as numbers of these classes, known by their names; as they are where the set
-/// or `names` has none. DataError, opened by the set's name: a row of a class that is none of `owner`'s.
+/// or `names` has none. DataError, which begins with the set's name: a row of a class that is none of `owner`'s.
 torch::Tensor labels_among(const Dataset& set, const std::vector<std::string>& names, const std::string& owner);
 
 /// Over all pixels of one channel, or all rows of one column.

@@ -68,8 +68,8 @@ struct Evaluation {
 };
 
 /// `inside` has labels of the run's classes, matched by name where both have names; the sets are fitted to the run
-/// (fit_to_run). DataError, opened by the set's name: no labels, a label of no class of the run, an empty set, a set
-/// that cannot be fitted.
+/// (fit_to_run). DataError, which begins with the set's name: no labels, a label of no class of the run, an empty set,
+/// a set that cannot be fitted.
 Evaluation evaluate(TrainedRun& run, const Dataset& inside, const std::vector<Dataset>& outside,
                     const EvaluationOptions& options, Progress& progress);
 

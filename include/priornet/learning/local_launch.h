@@ -9,7 +9,7 @@ struct LocalLaunch {
   int threads = 1;  ///< of all together
 };
 
-/// Makes several processes of this program on this machine, each called as this one was, with RANK, WORLD_SIZE,
+/// Starts several processes of this program on this machine, each with the same arguments, with RANK, WORLD_SIZE,
 /// LOCAL_RANK, MASTER_ADDR, MASTER_PORT and its share of the threads. They end with this one; when one fails, the
 /// others get some seconds to say so and are ended. Returns, when all have ended, 0 or the exit status of the first
 /// that failed (128 + signal where all that failed were killed). Returns nothing in the processes that it made: those

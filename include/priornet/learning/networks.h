@@ -17,8 +17,8 @@ namespace priornet {
 class Classifier;
 class NetworkPlan;
 
-/// A network by name, or of a TorchScript file. What is not given is the default of that network; what it does not have
-/// is refused.
+/// A network by name, or from a TorchScript file. An option that is not given has the default of that network; an
+/// option that the network does not have is refused.
 struct ModelOptions {
   std::string name = "vgg6";        ///< one of model_names(); without meaning if there is a file
   std::optional<std::string> file;  ///< of a network that PyTorch scripted or traced

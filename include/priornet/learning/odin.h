@@ -37,7 +37,7 @@ struct OdinChoice {
 OdinChoice choose_odin(const std::vector<std::shared_ptr<Classifier>>& members, const torch::Tensor& inside,
                        const torch::Tensor& outside, int64_t batch, Progress& progress);
 
-/// What ODIN's settings may be chosen on: never a set that is tested. The names say what each is.
+/// The inputs on which ODIN's settings may be chosen: never a test set. The names say what each is.
 struct OdinValidation {
   Dataset inside;
   Dataset outside;

@@ -31,8 +31,8 @@ class RunFolder {
   /// Of a network that is a program (Classifier::program).
   std::filesystem::path program() const { return path_ / "network.pt"; }
 
-  /// Called once all is ready, before anything is written: removes the run that this one replaces, and nothing else
-  /// that lies in the folder. A run that cannot begin so leaves an older one as it is. DataError if it cannot be
+  /// Call it once everything is ready, before anything is written. It removes the run that this one replaces, and
+  /// nothing else in the folder. A run that cannot begin so leaves an older one as it is. DataError if it cannot be
   /// removed.
   void begin() const;
 
@@ -49,7 +49,7 @@ class RunFolder {
   /// Of the checkpoints that are kept, oldest first.
   std::vector<int64_t> steps() const;
 
-  /// Gives a checkpoint that is damaged another name, STEP.safetensors.damaged: it is none any more, and not lost.
+  /// Renames a damaged checkpoint to STEP.safetensors.damaged, so that it is kept but no longer used.
   void set_aside(int64_t step) const;
 
   /// Removes all but the last `count`.

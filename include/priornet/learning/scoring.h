@@ -56,8 +56,8 @@ SetScores scores_of_logits(const torch::Tensor& logits, bool dirichlet, int64_t 
 /// Fits the set, asks the networks, scores what they say.
 SetScores score(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress);
 
-/// The same through a file in the folder `cache` (RUN/scores, say): read if it is of these weights, options and inputs,
-/// written otherwise. A file that is damaged or of something else is replaced.
+/// The same with a file in the folder `cache` (such as RUN/scores). The file is read if it belongs to these weights,
+/// options and inputs; otherwise it is written, or replaced if it is damaged.
 SetScores cached_score(TrainedRun& run, const Dataset& set, const ScoringOptions& options,
                        const std::filesystem::path& cache, Progress& progress);
 

@@ -14,11 +14,11 @@
 
 namespace priornet {
 
-/// How many deviations from its mean a feature counts for: farther out a network was taught nothing, and one with ReLUs
-/// grows ever surer of itself there.
+/// The largest distance of a feature from its mean, in deviations. Farther out a network was taught nothing, and a
+/// network with ReLUs becomes more and more certain there.
 constexpr double kFarthestDeviations = 100.0;
 
-/// Where the tails of a feature begin to be drawn in, in deviations.
+/// Where the tails of a feature begin to be compressed, in deviations.
 constexpr double kTailsBegin = 3.0;
 
 /// Distances in deviations, any shape: no farther out than kFarthestDeviations, and |z| beyond kTailsBegin becomes
@@ -45,8 +45,8 @@ struct FeatureScale {
 /// hundred thousand are looked at.
 FeatureScale measure_scale(const torch::Tensor& rows);
 
-// What was done to a training set before a run saw it: rows kept back, features brought to one scale. It lies in the
-// run's folder, in preparation.safetensors.
+// How a training set was prepared for a run: rows kept back, features brought to one scale. It is stored in the run's
+// folder, in preparation.safetensors.
 
 struct Dataset;
 
@@ -102,7 +102,8 @@ ModelOptions model_for(const TrainConfig& config, const Dataset& train);
 
 /// A configuration for a set that nobody wrote one for: a Prior Network that suits its kind of data and its size, with
 /// out-of-distribution inputs made from nothing, a tenth of the rows kept back to be watched (of a small table none), a
-/// tenth for calibration. `name` is what the set is loaded by. DataError, opened by it: no labels, one class, few rows.
+/// tenth for calibration. `name` is what the set is loaded by. DataError, which begins with it: no labels, one class,
+/// few rows.
 TrainConfig config_for(const std::string& name, const Dataset& set);
 
 }  // namespace priornet

@@ -30,7 +30,7 @@ std::vector<NamedTensor> feature_columns(const Dataset& set, const std::vector<s
 /// What the statistics are taken of: trivial_statistics of images, the features of rows of numbers; float64 [N] each.
 std::vector<NamedTensor> input_statistics(const Dataset& set);
 
-/// How well one number per input tells two sets apart, whichever way round.
+/// How well one number per input tells two sets apart, in either direction.
 struct StatisticAuroc {
   std::string name;
   double auroc = 0.5;         ///< max(a, 1 - a), in [0.5, 1], with a the AUROC of the number for OUT

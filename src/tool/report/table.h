@@ -81,7 +81,7 @@ std::string to_json(const Table& table);
 /// with "low", "high", "published" and "lower_is_better" where it has them. A value that is not finite is null.
 std::string store_table(const Table& table);
 
-/// The table again. DataError, opened by `where`, for JSON that is no such table.
+/// The table again. DataError, which begins with `where`, for JSON that is not such a table.
 Table restore_table(std::string_view json, const std::string& where);
 
 /// Every number of the tables, a row each: which table, row (its texts) and column; value, ends of the interval,
