@@ -254,7 +254,8 @@ TEST(ImageExperiment, MakesOneEnsembleOfTheNetworksOfAllSeeds) {
   Reproduction reproduction(folder / "out");
   reproduction.options.seeds = 3;
   const auto summary = reproduction.count_steps(small_ensemble);
-  EXPECT_EQ(reproduction.steps, (3 + 3) * 2 * 10) << "a DNN and a DPN a seed: the ensemble trains none of its own";
+  EXPECT_EQ(reproduction.steps, (3 + 3) * 2 * 10)
+      << "one DNN and one DPN per seed: the ensemble trains none of its own";
   const auto results = nlohmann::json::parse(bytes_of(folder / "out" / "results.json"));
   EXPECT_EQ(results["seeds"][0]["models"].size(), 3u);
   EXPECT_EQ(results["seeds"][1]["models"].size(), 2u);
@@ -286,7 +287,7 @@ TEST(ImageExperiment, SaysInAFewLinesWhatWasFound) {
   Reproduction reproduction(folder / "out");
   reproduction.results();
   const auto& headlines = reproduction.summary.headlines;
-  ASSERT_EQ(headlines.size(), 3u + 2) << "an error a model, D.Ent. of the DPN a set";
+  ASSERT_EQ(headlines.size(), 3u + 2) << "one error per model, D.Ent. of the DPN per set";
   EXPECT_EQ(headlines[2].what, "DPN: error, %");
   EXPECT_EQ(headlines[2].published, 0.6);
   EXPECT_EQ(headlines[3].what, "DPN: AUROC by D.Ent. against OMNIGLOT, %");

@@ -315,7 +315,7 @@ TEST(Deploy, WatchesTheDetectorsThatItIsTold) {
   };
   EXPECT_NE(refused({"--watch", "knm"}).find("there is no detector knm: should be one of max_logit, gen, react, "),
             std::string::npos);
-  EXPECT_NE(refused({"--detectors", "odin"}).find("odin takes passes of its own"), std::string::npos);
+  EXPECT_NE(refused({"--detectors", "odin"}).find("odin needs passes of its own"), std::string::npos);
   EXPECT_NE(refused({"--watch", "image_statistics"}).find("it looks at images"), std::string::npos);
   EXPECT_NE(refused({"--no-detectors", "--watch", "knn"}).find("--no-detectors: "), std::string::npos);
   fs::rename(files / "t.csv", files / "other.csv");
@@ -457,7 +457,7 @@ TEST(Deploy, RefusesDamagedModels) {
   const auto model = files.text("m.priornet", std::string("\xff\0\0\0\0\0\0\0{", 9) + "\"cut\"");
   const auto said = run_tool({"predict", model, "x.png"});
   EXPECT_EQ(said.status, 1);
-  EXPECT_NE(said.err.find("m.priornet: is no tensor file, or truncated"), std::string::npos) << said.err;
+  EXPECT_NE(said.err.find("m.priornet: is not a tensor file, or truncated"), std::string::npos) << said.err;
 }
 
 TEST(Deploy, ExportsASetAsOneFolderPerClass) {

@@ -263,7 +263,7 @@ TEST(OwnLogits, AreWatchedForDrift) {
   const auto input = std::stol(loud.substr(at + opening.size()));
   EXPECT_GT(input, 2000);
   EXPECT_LT(input, 2300);
-  EXPECT_NE(loud.find("a probability of at most 0.001"), std::string::npos) << loud;
+  EXPECT_NE(loud.find("such an alarm is at most 0.001"), std::string::npos) << loud;
   // The same as rows of inputs.
   const auto rows = run_tool({"predict", file, (files / "new.npy").string(), "--watch", "--drift-rate", "0.001",
                               "--out", (files / "said.csv").string()});
