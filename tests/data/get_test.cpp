@@ -149,7 +149,7 @@ TEST_F(Get, UnpacksADebianPackage) {
   EXPECT_EQ(bytes_of(folder / "asked"), "download dataset-fashion-mnist\n");
 }
 
-// Every image has one grey value a channel and pixel that tells where it should go.
+// Every image has one grey value per channel and pixel that tells where it should go.
 TEST_F(Get, RebuildsTheOfficialFilesOfCifar) {
   const auto image = torch::arange(10'000).view({1, -1, 1}) + torch::arange(1024).view({1, 1, -1}) / 8;
   const auto planes = ((image + 77 * torch::arange(3).view({3, 1, 1})) % 256).to(torch::kUInt8);

@@ -9,7 +9,7 @@
 namespace priornet {
 namespace {
 
-/// Of two Dirichlets a row.
+/// Of two Dirichlets per row.
 SetScores scores_of_two(const torch::Tensor& first, const torch::Tensor& second) {
   return scores_of_logits(torch::stack({first, second}).log(), true);
 }

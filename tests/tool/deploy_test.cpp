@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder a class of small_images.
+// One folder per class of small_images.
 struct PhotoFiles : InputFiles {
   explicit PhotoFiles(int64_t count) { write("photos", small_images(count, 1)); }
 
