@@ -21,7 +21,7 @@ struct LoadResult {
   double p99_seconds = 0.0;
 };
 
-/// Asks a server on the loopback device from one thread over several connections. Error where it cannot connect.
+/// Asks a server on the loopback device from one thread over several connections. Error if it cannot connect.
 LoadResult run_load(const LoadOptions& options);
 
 }  // namespace priornet::bench

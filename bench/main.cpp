@@ -30,7 +30,7 @@ struct Work : tool::BenchOptions {
 
 void run_reading(const Work& options, Output& output) {
   if (options.data.empty()) return;
-  output.say("Reading data sets. Plain: the same files read and expanded into one buffer, in the same run.");
+  output.say("Reading data sets. Plain: the same files, only read and expanded into one buffer, in the same run.");
   output.say(fmt::format("{:<26} {:>8} {:>10} {:>10} {:>8}", "work", "MB", "ms", "plain ms", "ratio"));
   compare_reading(
       options.data, options.work.seconds, [&](const auto& line) { output.add(line); },
@@ -43,8 +43,8 @@ void run_gpu_training(const Work& options, Output& output) {
   const auto& device = options.work.device;
   output.add(measure_ceilings(device, options.work.seconds));
   output.say(
-      "Whole training steps in bfloat16: batch, forward, loss, backward, clipping, update. host: ms of a step in "
-      "which the host is busy; share: of the product above. Plain: LibTorch's modules, step by step.");
+      "Whole training steps in bfloat16: batch, forward, loss, backward, clipping, update. host: ms per step in which "
+      "the host is busy; share: of the matrix product above. Plain: LibTorch's modules, step by step.");
   output.say(fmt::format("{:<17} {:<4} {:>4} + {:<4} {:<7} {:>10} {:>8} {:>8} {:>8} {:>7} {:>12} {:>7}", "network", "",
                          "in", "out", "out is", "images/s", "ms", "host ms", "TFLOP/s", "share", "plain img/s",
                          "ratio"));
@@ -64,7 +64,7 @@ void run_ways(const Work& options, Output& output) {
 
 void run_scoring(const Work& options, Output& output) {
   output.say(
-      fmt::format("What uncertainty costs: images in memory to all measures, {}.",
+      fmt::format("What uncertainty costs: from images in memory to all measures, {}.",
                   options.work.device.is_cpu() ? "VGG-6 on 28x28 images" : "VGG-16 on 32x32 images in bfloat16"));
   output.say(fmt::format("{:<28} {:>6} {:>12} {:>8}", "way", "passes", "images/s", "cost"));
   measure_scoring(options.work.device, options.work.seconds, [&](const auto& line) { output.add(line); });
@@ -92,7 +92,7 @@ void run_kernels(const Work& options, Output& output) {
 
 void run_prediction(const Work& options, Output& output) {
   if (options.model.empty()) return;
-  output.say("What serve and predict compute, from inputs in memory to all that the model says of them.");
+  output.say("What serve and predict compute: from inputs in memory to all outputs of the model.");
   output.say(fmt::format("{:>5} {:>12} {:>20}", "batch", "inputs/s", "inputs per CPU s"));
   measure_prediction(options.work.device, options.model, options.work.seconds,
                      [&](const auto& line) { output.add(line); });

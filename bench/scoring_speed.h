@@ -22,7 +22,7 @@ using ScoringReport = std::function<void(const ScoringCost& line)>;
 /// ones. `seconds` is spent on each, at least one pass over the images.
 void measure_scoring(const torch::Device& device, double seconds, const ScoringReport& report);
 
-/// What `serve` and `predict` compute, from inputs in memory to all that a model says of them.
+/// What `serve` and `predict` compute, from inputs in memory to everything that a model says about them.
 struct PredictionSpeed {
   int64_t batch = 0;
   double inputs_per_second = 0;      ///< of the fastest call: on a busy machine the least disturbed

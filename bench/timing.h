@@ -40,7 +40,7 @@ double fastest(double seconds, const std::function<void()>& work);
 /// disturbed.
 Fastest fastest(double seconds, const std::function<void()>& ours, const std::function<void()>& plain);
 
-/// The same as rows a second, in a line whose other fields are given; on a GPU over calls that follow one another,
+/// The same as rows per second, in a line whose other fields are given; on a GPU over calls that follow one another,
 /// until it has done them.
 Comparison compare(Comparison line, int64_t rows, const Options& options, const std::function<void()>& ours,
                    const std::function<void()>& plain);

@@ -14,7 +14,7 @@ if(PRIORNET_FUZZ)
 endif()
 
 # What makes a bug hard to use: a guard before the return address, checked copies, stacks that grow page by page, jumps only
-# to where jumps may go; and, at no cost, tables that are read-only once the program runs, and addresses drawn anew each time.
+# to where jumps may go; and, at no cost, tables that are read-only once the program runs, and addresses drawn again each time.
 add_library(priornet_hardened INTERFACE)
 set(optimised $<OR:$<CONFIG:Release>,$<CONFIG:RelWithDebInfo>,$<CONFIG:MinSizeRel>>)
 target_compile_options(priornet_hardened INTERFACE

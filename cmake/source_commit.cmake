@@ -6,7 +6,7 @@ if(DEFINED ENV{PRIORNET_COMMIT})  # who packs sources without their history can 
 elseif(GIT_FOUND)
   execute_process(COMMAND ${GIT_EXECUTABLE} -C ${SOURCE} rev-parse --show-prefix --short=12 HEAD
                   OUTPUT_VARIABLE said ERROR_QUIET RESULT_VARIABLE failed)
-  # A tarball that lies inside somebody else's repository is no part of it: only the top of one counts.
+  # A tarball that lies inside somebody else's repository is not a part of it: only the top of one counts.
   if(NOT failed AND said MATCHES "^\n([0-9a-f]+)\n$")
     set(commit ${CMAKE_MATCH_1})
     execute_process(COMMAND ${GIT_EXECUTABLE} -C ${SOURCE} status --porcelain --untracked-files=no

@@ -1,6 +1,6 @@
 #pragma once
 
-// Models that are used: the model file, prediction, export.
+// Models in use: the model file, prediction, export.
 
 #include <priornet/deploy/inputs.h>
 #include <priornet/deploy/model_export.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything, for who would rather not choose. It is much to compile: one component, or one header, is less.
+// Everything in one header. It takes long to compile: one component, or one header, takes less time.
 
 #include <priornet/deploy.h>
 #include <priornet/learning.h>

@@ -77,7 +77,7 @@ struct RowDivergenceLoss {
 
   static DirichletTarget target_of(Text kind, const MaybeTensor& values, double alpha0, double epsilon) {
     if (kind == "flat") return DirichletTarget::flat();
-    if (!values) throw ArgumentError("divergence: a target of labels or of probabilities needs them, found none");
+    if (!values) throw ArgumentError("divergence: this target needs labels or probabilities, found none");
     if (kind == "teacher") return DirichletTarget::teacher(*values, alpha0);
     return DirichletTarget::smoothed_labels(*values, {alpha0, epsilon});
   }
@@ -126,7 +126,7 @@ struct BatchMethodLoss {
       throw ArgumentError(c10::str(info.name, ": ", what, " should be for the first of ", logits.size(0),
                                    " rows, found shape ", targets->sizes()));
     if (!info.needs_outside && targets->size(0) != logits.size(0))
-      throw ArgumentError(c10::str(info.name, ": learns nothing from rows outside, found ", logits.size(0),
+      throw ArgumentError(c10::str(info.name, ": learns nothing from out-of-distribution rows, found ", logits.size(0),
                                    " rows of logits for ", targets->size(0), " ", what));
     const RecordingGraphs recording;  // some methods leave their gradient to LibTorch
     const auto result =
@@ -148,7 +148,7 @@ struct BatchMethodLoss {
 };
 using MethodLosses = LossOperators<BatchMethodLoss, const MaybeTensor&, const MaybeTensor&, Text, Text>;
 
-/// A method as Python has it: name, summary, whether it needs outliers, whether a teacher, whether it gives Dirichlets,
+/// A method as in Python: name, summary, whether it needs outliers, whether a teacher, whether it gives Dirichlets,
 /// and its settings as JSON: key, value, what it is.
 using MethodRow = std::tuple<std::string, std::string, bool, bool, bool, std::string>;
 std::vector<MethodRow> method_rows() {

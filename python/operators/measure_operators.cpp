@@ -25,7 +25,7 @@ LogitKind kind_of(bool dirichlet) { return dirichlet ? LogitKind::kDirichlet : L
 /// I[mu, theta] is estimated from draws, which have no gradient.
 bool is_differentiable(std::string_view name) { return is_score(name) && name != "mutual_information_mu_theta"; }
 
-/// What the operator gives, in its order: that of the table, but for the prediction. It is the last, as
+/// What the operator gives, in its order: that of the table, except for the prediction. It is the last, as
 /// torch.library.opcheck adds all outputs to the first, which whole numbers cannot take.
 std::vector<std::string> names_for(const Tensor& logits, bool dirichlet) {
   auto names = measure_names(kind_of(dirichlet), logits.dim() == 3);
@@ -215,7 +215,7 @@ Tensor sampled_shape(const Tensor& logits, int64_t samples, int64_t) {
   return logits.new_empty_symint({c10::SymInt(samples), logits.sym_size(0), logits.sym_size(1)});
 }
 
-/// A row of the table as Python has it.
+/// A row of the table as in Python.
 using MeasureRow = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>;
 std::vector<MeasureRow> table() {
   std::vector<MeasureRow> rows;

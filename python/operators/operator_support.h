@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-// What the operators of the Python module have in common, and all that differs between versions of PyTorch. A kernel is
-// registered for CPU and CUDA, where it computes; for Meta, where only shapes are known; and for Autograd.
+// What the operators of the Python module have in common, and everything that differs between versions of PyTorch. A
+// kernel is registered for CPU and CUDA, where it computes; for Meta, where only shapes are known; and for Autograd.
 
 namespace priornet::python {
 

@@ -28,7 +28,7 @@ class Training final : public Job {
 
   void set_validation(const Tensor& inputs, const Tensor& labels) {
     guarded_values([&] {
-      if (!data_) throw ArgumentError("train: validation arrays go with training arrays, found none");
+      if (!data_) throw ArgumentError("train: validation arrays need training arrays, found none");
       validation_ = dataset_of("validation arrays", inputs, labels, data_->class_names, data_->feature_names);
     });
   }
@@ -73,7 +73,7 @@ class Training final : public Job {
       try {
         auto sets = data_ ? prepare_training_sets(config_, *data_, validation_) : load_training_sets(config_, *this);
         if (options.trainer.resume && !read_training_split(folder).may_be_of(sets.split.content))
-          throw DataError(folder + ": its run was begun with other rows; force=True begins anew");
+          throw DataError(folder + ": its run began with other rows; force=True starts again");
         options.trainer.on_begin = [&] { write_training_split(folder, sets.split); };
         stops_by_itself();  // the trainer asks, and leaves a checkpoint
         train_run(config_, sets, folder, options, *this);

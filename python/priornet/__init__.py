@@ -5,7 +5,7 @@
     measures = priornet.measures(logits)                       # [N, K] of a Prior Network, or [M, N, K] of an ensemble
     loss = priornet.PriorNetworkLoss(reverse=True)             # inside your own training loop
     priornet.detect(out_of_distribution, in_distribution)      # AUROC and its relatives, with intervals
-    priornet.PriorNetworkClassifier().fit(X, y).uncertainty(X) # as scikit-learn has it
+    priornet.PriorNetworkClassifier().fit(X, y).uncertainty(X) # as in scikit-learn
     priornet.train("config.toml", out="runs/mine")             # the loop of `priornet train`
     model = priornet.calibrate(network, loader, rate=0.05)     # any PyTorch network: when to trust its answers
     model.predict(images).verdict                              # accept, ambiguous, unfamiliar, undecided
@@ -95,7 +95,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # scikit-learn takes a second to import: only who asks for the classifier waits for it.
+    # scikit-learn takes a second to import: only whoever asks for the classifier waits for it.
     if name == "PriorNetworkClassifier":
         from .classifier import PriorNetworkClassifier
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def as_tensor(values: ArrayLike) -> torch.Tensor:
-    """A tensor as it is; anything else as NumPy understands it, sharing memory where it can."""
+    """A tensor unchanged; anything else as NumPy reads it, sharing memory if possible."""
     if isinstance(values, torch.Tensor):
         return values
     array = np.asarray(values)

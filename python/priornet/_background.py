@@ -117,7 +117,7 @@ class Outcome(NamedTuple):
 def run_job(job: Any, *arguments: object, progress: Optional[bool]) -> Outcome:
     """Calls job.run(*arguments) on a thread of its own; Ctrl-C calls job.stop(). Raises what run() raises.
 
-    progress: a bar of tqdm, or lines where there is no tqdm; None: on a terminal and in a notebook.
+    progress: a bar by tqdm, or lines without tqdm; None: only on a terminal and in a notebook.
     """
     shown = _progress_shown(progress)
     worker = _Worker(job, arguments)

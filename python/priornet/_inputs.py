@@ -23,7 +23,7 @@ class Inputs(NamedTuple):
     feature_names: list[str]  #: of a frame
 
     def in_order_of(self, names: Sequence[str]) -> torch.Tensor:
-        """The columns of these names, in this order; as they are where the inputs, or nobody, have names."""
+        """The columns with these names, in this order; unchanged if the inputs have no names, or no names are wanted."""
         if not self.feature_names or not names or self.feature_names == list(names):
             return self.values
         missing = [name for name in names if name not in self.feature_names]
@@ -43,7 +43,7 @@ def inputs_of(inputs: Any) -> Inputs:
 
 
 class Batch(NamedTuple):
-    """Some inputs, with labels of any kind, [N], where there are any."""
+    """Some inputs, with labels of any kind, [N], if there are any."""
 
     inputs: Inputs
     labels: Any

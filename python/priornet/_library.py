@@ -59,7 +59,7 @@ def with_files(function: Callable[..., _Result], *arguments: object) -> _Result:
 
 
 def device_named(name: str | torch.device) -> str:
-    """The device for `auto`, `cpu`, `cuda` or `cuda:1`. ValueError where there is none."""
+    """The device for `auto`, `cpu`, `cuda` or `cuda:1`. ValueError if there is none."""
     name = str(name)
     there = torch.cuda.is_available() and ops.has_cuda()
     if name == "auto":

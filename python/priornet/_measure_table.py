@@ -1,4 +1,4 @@
-"""The table of measures, as the C++ library has it."""
+"""The table of measures of the C++ library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Measure(NamedTuple):
 
     @property
     def is_confidence(self) -> bool:
-        """Whether it is high where the model is sure."""
+        """Whether it is high if the model is sure."""
         return self.direction == "confidence"
 
     @property

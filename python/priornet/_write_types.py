@@ -1,4 +1,4 @@
-"""Writes _measure_types.pyi, or, with --check, fails where it is not what the table of measures says."""
+"""Writes _measure_types.pyi, or, with --check, fails if it differs from the table of measures."""
 
 from __future__ import annotations
 

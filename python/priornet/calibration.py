@@ -52,7 +52,7 @@ def calibrate(
     training: what the network learnt from, for detectors, which tell inputs apart that logits do not; of a loader the
         first 10,000 inputs.
     detectors: names of detectors that speak for "unfamiliar" beside the measure; by default those that suit the network,
-        where there is `training`.
+        if there is `training`.
     per_class: thresholds of its own for every predicted class.
     progress: a bar while detectors learn; None: on a terminal and in a notebook.
 

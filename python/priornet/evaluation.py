@@ -55,16 +55,16 @@ class Evaluation:
         inside = found["in_distribution"]
         #: On the in-distribution inputs, probabilities not yet divided by the temperature.
         self.accuracy = Accuracy(**{key: _number(inside[key]) for key in Accuracy._fields})
-        #: How well each score tells wrong predictions; empty where all, or none, are wrong.
+        #: How well each score tells wrong predictions; empty if all, or none, are wrong.
         self.misclassification = _detections(inside["misclassification"])
         #: By set: how well each score tells its inputs from the in-distribution ones.
         self.ood = {found_set["set"]: _detections(found_set["detection"]) for found_set in found["out_of_distribution"]}
-        #: Against another model; empty where none was given.
+        #: Against another model; empty if none was given.
         self.comparison = [
             PairedTest(row["set"] or "misclassification", row["measure"], *(_number(row[key]) for key in _PAIRED))
             for row in found.get("comparison", {}).get("rows", [])
         ]
-        #: What a person who decides asks: description, key figures, verdicts by cause, warnings; as JSON has it.
+        #: What a person who decides asks: description, key figures, verdicts by cause, warnings; as in JSON.
         self.summary: dict[str, Any] = found.pop("summary")
         #: Everything as `priornet evaluate --json` prints it.
         self.json = found
@@ -126,7 +126,7 @@ def evaluate(
     seed: int = 0,
     progress: Optional[bool] = None,
 ) -> Evaluation:
-    """Everything there is to say of a model on inputs of its classes and on others, as `priornet evaluate` has it.
+    """Evaluates a model on inputs of its classes and on others, as `priornet evaluate` does.
 
     model: of calibrate() or load(), or a run.
     data: labelled inputs that it did not learn from, as calibrate() takes them; they are gathered in memory. `name` is

@@ -20,7 +20,7 @@ from ._library import is_compiling, ops
 class Setting(NamedTuple):
     """What a method can be told."""
 
-    value: float  #: where nothing is given
+    value: float  #: the default
     what: str  #: it is
 
 
@@ -163,7 +163,7 @@ def prior_network_loss(
 ) -> Loss:
     """The multi-task loss of Prior Networks: KL to a sharp Dirichlet in distribution, and to a flat one outside.
 
-    Rows as of method_loss. reverse: the reverse KL (Malinin & Gales, 2019) in place of the paper's forward one.
+    Rows as of method_loss. reverse: the reverse KL (Malinin & Gales, 2019) instead of the paper's forward KL.
     """
     return _loss(_PRIOR_NETWORK[reverse], _batch(logits, outside_logits), labels, None, settings)
 
@@ -186,7 +186,7 @@ class MethodLoss(torch.nn.Module):
     """The loss of any method of `methods` as a module: its settings are chosen, and checked, once.
 
     module(logits, labels, outside_logits=None) gives the total, a scalar; `module.parts(...)` all of it. A method that
-    learns from a teacher takes probabilities [N, K] in place of labels.
+    learns from a teacher takes probabilities [N, K] instead of labels.
     """
 
     def __init__(self, method: str, **settings: float) -> None:

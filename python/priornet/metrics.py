@@ -178,7 +178,7 @@ def risk_coverage(uncertainty: ArrayLike, error: ArrayLike) -> RiskCoverage:
 
 
 def prediction_rejection_ratio(uncertainty: ArrayLike, error: ArrayLike) -> float:
-    """1: every error is rejected first; 0: as good as chance; NaN where there is no error, or nothing else."""
+    """1: every error is rejected first; 0: as good as chance; NaN if there is no error, or nothing but errors."""
     return float(ops.prediction_rejection_ratio(as_tensor(uncertainty), as_tensor(error)))
 
 

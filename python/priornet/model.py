@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Predictions:
-    """What a model says of N inputs; tensors on the CPU, or NumPy arrays where it was asked with one.
+    """What a model says about N inputs; tensors on the CPU, or NumPy arrays if the input was one.
 
     verdict: "accept", or why not: "ambiguous" (the input is like several classes), "unfamiliar" (it is not like what
     the network learnt from) or "undecided" (members of an ensemble disagree).
@@ -37,7 +37,7 @@ class Predictions:
     scores: dict[str, Any]  #: float64 [N] each: measures and detectors
     p_value: Any  #: float64 [N]: of the input among those it was calibrated on; empty of a model that was not
     verdict: list[str]  #: one per input; empty of a model that was not calibrated
-    verdict_by: list[str]  #: the score that spoke against the prediction; "" where none did
+    verdict_by: list[str]  #: the score that rejected the input; "" if none did
 
     def __len__(self) -> int:
         return len(self.prediction)
@@ -93,7 +93,7 @@ class Thresholds(NamedTuple):
     """What calibration came to."""
 
     rate: float  #: of inputs like those it was calibrated on, at most this share is rejected, on average
-    rate_range: tuple[float, float]  #: where the share lies with this one calibration set, 95 times of 100
+    rate_range: tuple[float, float]  #: the range of the share with this one calibration set, 95 times out of 100
     temperature: float  #: logits are divided by it for probabilities
     calibration_set: str
     calibration_size: int
@@ -170,7 +170,7 @@ class Model:
         return bytes_of(inputs.in_order_of(self.feature_names), self._pixels)
 
     def _labelled(self, batch: Batch) -> tuple[torch.Tensor, Optional[torch.Tensor]]:
-        """The inputs as the library takes them, and int64 labels where there are any."""
+        """The inputs as the library takes them, and int64 labels if there are any."""
         if batch.labels is None:
             return self._prepared(batch.inputs), None
         labels = labels_as_numbers(batch.labels, self.class_names, by_name=self._labels_by_name)
@@ -223,7 +223,7 @@ def load(path: PathLike, *, device: Union[str, torch.device] = "auto", allow_tor
     """A model file, or the folder of a run, ready to be asked.
 
     allow_torchscript: open a file that holds a network of PyTorch's too. It is a program: asking it runs what its
-    author wrote. OSError for what is no model, is damaged, or is not allowed.
+    author wrote. OSError for a file that is not a model, is damaged, or is not allowed.
     """
     return Model(with_files(ops.open_model, os.fspath(path), device_named(device), allow_torchscript))
 

@@ -72,15 +72,15 @@ def train(
     """Trains a network, or an ensemble, into the folder `out`, as `priornet train` does, and gives the trained run.
 
     config: the path of a TOML file, or a dict with the same keys ({"training": {"epochs": 3}} or {"training.epochs":
-        3}). None: a configuration that suits the data, as `priornet train --data` has it.
-    data: arrays (X, y) in memory, in place of the set that the configuration names; or, without a configuration, the
+        3}). None: a configuration that suits the data, as in `priornet train --data`.
+    data: arrays (X, y) in memory, instead of the set that the configuration names; or, without a configuration, the
         name of a set ("mnist:train", "./table.csv,label=kind"). X: rows of numbers [N, D] (a pandas frame gives its
         columns names) or images uint8 [N, C, H, W]; y: labels of any kind, [N].
     validation: arrays that are watched, not learnt from.
     settings: keys of the configuration that are to be other than `config` has them.
     resume: go on from the folder's last checkpoint. force: replace the run that is there.
-    device: auto (a GPU where there is one), cpu or cuda.
-    progress: a bar of tqdm, or lines where there is no tqdm; None: on a terminal and in a notebook.
+    device: auto (a GPU if there is one), cpu or cuda.
+    progress: a bar by tqdm, or lines without tqdm; None: only on a terminal and in a notebook.
 
     The interpreter's lock is free while it trains. Ctrl-C leaves a checkpoint and raises KeyboardInterrupt; resume=True
     then goes on as if nothing had happened. ValueError for arrays or a configuration that do not fit, OSError for
@@ -149,7 +149,7 @@ def _metrics_of(folder: pathlib.Path) -> list[dict[str, Any]]:
 class Run:
     """A trained run: its networks, ready to be asked. Calls from several threads are safe.
 
-    folder: of `priornet train` or train(). OSError where it holds no run.
+    folder: from `priornet train` or train(). OSError if it holds no run.
     allow_torchscript: open a run of a TorchScript network too, which is a program.
     """
 

@@ -23,7 +23,7 @@ struct Settings {
 void visit(Settings& settings, ConfigFields& fields) {
   constexpr std::array<std::pair<std::string_view, Colour>, 2> kColours = {
       {{"red", Colour::kRed}, {"blue", Colour::kBlue}}};
-  fields.table("training", "how it is trained");
+  fields.table("training", "how the network is trained");
   fields.whole("epochs", settings.epochs, at_least(1), "passes over the data");
   fields.number("rate", settings.rate, above(0), "learning rate");
   fields.flag("flip", settings.flip, "left to right");

@@ -54,7 +54,7 @@ TEST(AtomicFile, NamesThePathAndTheReason) {
   EXPECT_THROWS(DataError, AtomicFile{taken}, (taken + ": cannot be written: Is a directory").c_str());
   const auto pipe = (folder / "pipe").string();
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_THROWS(DataError, AtomicFile{pipe}, (pipe + ": cannot be written: not a regular file").c_str());
+  EXPECT_THROWS(DataError, AtomicFile{pipe}, (pipe + ": cannot be written: it is not a regular file").c_str());
 }
 
 TEST(AtomicFile, RemovesTheTemporaryWhenTheRenameFails) {

@@ -72,9 +72,9 @@ TEST(ReadArraySet, SaysWhichArrayIsMissingOrOfTheWrongKind) {
 
 TEST(ReadArraySet, NamesTheRowOfAWrongValue) {
   EXPECT_EQ(error_of({{"inputs", kImages}, {"labels", torch::tensor({1, -1}, torch::kInt64)}}),
-            ": label -1 of row 1 (from 0) should be in [0, 65536)");
+            ": label -1 of row 1 (counted from 0) should be in [0, 65536)");
   EXPECT_EQ(error_of({{"inputs", kImages}, {"labels", torch::tensor({int64_t{1} << 60, int64_t{1}}, torch::kInt64)}}),
-            ": label 1152921504606846976 of row 0 (from 0) should be in [0, 65536)");
+            ": label 1152921504606846976 of row 0 (counted from 0) should be in [0, 65536)");
   EXPECT_EQ(error_of({{"inputs", torch::tensor({1.0, 2.0, 3.0, 1e300}, torch::kFloat64).view({2, 2})}}),
             ": inputs[1, 1] is not a finite float32");
 }

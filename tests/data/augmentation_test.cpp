@@ -188,7 +188,7 @@ TEST(Augment, RejectsWhatItCannotDo) {
   EXPECT_THROWS(ArgumentError, augment(images[0], {}, any),
                 "augment: images should be of rank 4, found shape [3, 13, 10]");
   EXPECT_THROWS(ArgumentError, augment(images, {}, nothing(3)),
-                "augment: the number of parameters should be that of the images, 2, found 3");
+                "augment: the number of parameters should be the number of images, 2, found 3");
 }
 
 }  // namespace

@@ -63,10 +63,10 @@ TEST(ReadCifar, NamesTheRecordThatIsCutOrWrong) {
   const auto name = (folder / "one.bin").string();
   folder.file("one.bin", records({1, 1}).substr(0, 4000));
   EXPECT_THROWS(DataError, read_cifar(folder / "", one),
-                (name + ": ends at byte 4000, within record 1 (from 0): wanted 3073 bytes a record").c_str());
+                (name + ": ends at byte 4000, within record 1 (counted from 0): wanted 3073 bytes per record").c_str());
   folder.file("one.bin", records({1, 2, 3}));
   EXPECT_THROWS(DataError, read_cifar(folder / "", one),
-                (name + ": byte 6146: label 3 of record 2 (from 0) should be in [0, 3)").c_str());
+                (name + ": byte 6146: label 3 of record 2 (counted from 0) should be in [0, 3)").c_str());
   folder.file("one.bin", "");
   EXPECT_THROWS(DataError, read_cifar(folder / "", one), (name + ": is empty").c_str());
 }
@@ -77,7 +77,7 @@ TEST(ReadCifar, RefusesAFileThatIsShorterOrLongerThanTheOthers) {
   folder.file("one.bin", records({1, 1}));
   folder.file("two.bin", records({1}));
   EXPECT_THROWS(DataError, read_cifar(folder / "", kSet),
-                (name + ": holds 1 records: wanted 2, as the other files hold").c_str());
+                (name + ": holds 1 records: wanted 2, as in the other files").c_str());
   folder.file("two.bin", records({1, 1, 1}));
   EXPECT_THROWS(DataError, read_cifar(folder / "", kSet),
                 (name + ": goes on after byte 6146, where a file of 2 records, as the others are, ends").c_str());

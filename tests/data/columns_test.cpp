@@ -66,7 +66,7 @@ TEST(ReadColumns, ListsTheColumnsWhenOneIsMissing) {
 TEST(ReadColumns, RefusesWhatAreNoColumns) {
   const TemporaryFolder folder;
   const auto twice = folder.file("a.csv", "a,b,a\n1,2,3\n");
-  EXPECT_THROWS(DataError, read_columns(twice), (twice.string() + ": two columns are called \"a\"").c_str());
+  EXPECT_THROWS(DataError, read_columns(twice), (twice.string() + ": two columns have the name \"a\"").c_str());
   const auto matrix = fixture("float64.npy");
   EXPECT_THROWS(DataError, read_columns(matrix),
                 (matrix.string() + ": a column should have one dimension, found shape [2, 3]").c_str());

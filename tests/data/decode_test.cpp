@@ -14,7 +14,7 @@
 
 #include "learning/data/npz.h"
 
-// The images and their pixels as Pillow has them were made by fixtures/images/make.py.
+// The images and their pixels as in Pillow were made by fixtures/images/make.py.
 
 namespace priornet {
 namespace {
@@ -140,7 +140,7 @@ std::string jpeg_claiming(int height, int width) {
 
 TEST(DecodeImage, RefusesSizesBeforeMemoryIsTaken) {
   EXPECT_THROWS(DataError, decode_image(jpeg_claiming(20, 20'000), "a.jpg", Channels::kRgb),
-                "a.jpg: an image of 20000x20 pixels, more than the 16384 a side that are taken");
+                "a.jpg: an image of 20000x20 pixels, more than the 16384 allowed per side");
   EXPECT_THROWS(DataError, decode_image(jpeg_claiming(16'000, 16'000), "a.jpg", Channels::kRgb),
                 "a.jpg: an image of 16000x16000 pixels, more than its 424 bytes can hold");
 }
@@ -227,7 +227,7 @@ TEST(ImageFacts, AreReadFromTheHeader) {
   }
   EXPECT_EQ(image_facts(image_bytes("rgb_444_progressive.jpg"), "a").decoder_bytes, 2 * 3 * 11 * 19);
   EXPECT_THROWS(DataError, image_facts(jpeg_claiming(20, 20'000), "a.jpg"),
-                "a.jpg: an image of 20000x20 pixels, more than the 16384 a side that are taken");
+                "a.jpg: an image of 20000x20 pixels, more than the 16384 allowed per side");
   EXPECT_THROWS(DataError, image_facts(image_bytes("grey1.png").substr(0, 20), "a.png"),
                 "a.png: does not decode as PNG: it has no header");
 }

@@ -77,7 +77,7 @@ TEST_F(DownloadFaults, WritesNoMoreThanTheFileHas) {
     reply.says_length = false;
     return reply;
   });
-  expect_failure("sends more than the 300000 bytes that are taken");
+  expect_failure("sends more than the 300000 bytes allowed");
   EXPECT_EQ(names(), Names{});
 }
 
@@ -86,13 +86,13 @@ TEST_F(DownloadFaults, BoundsAFileOfUnknownSize) {
   auto options = quick();
   options.largest = 200'000;
   serve([&](const auto&) { return whole(bytes); });
-  expect_failure("has 300000 bytes, more than the 200000 that are taken", options);
+  expect_failure("has 300000 bytes, more than the 200000 allowed", options);
   serve([&](const auto&) {
     auto reply = whole(bytes);
     reply.says_length = false;
     return reply;
   });
-  expect_failure("sends more than the 200000 bytes that are taken", options);
+  expect_failure("sends more than the 200000 bytes allowed", options);
 }
 
 TEST_F(DownloadFaults, NoticesThatLessCameThanTheServerClaimed) {
@@ -147,7 +147,7 @@ TEST_F(DownloadFaults, SpeaksHttpOnly) {
 TEST_F(DownloadFaults, TriesAnUnreachableHostOnlyOnce) {
   file.urls = {"http://no-such-host.invalid/a", "http://no-such-host.invalid/b"};
   expect_failure("Could not resolve host: no-such-host.invalid; " + file.urls[1] +
-                 ": not tried, the host cannot be reached");
+                 ": not tried: its host cannot be reached");
 }
 
 TEST_F(DownloadFaults, AsksTheMirrorFirst) {

@@ -67,8 +67,7 @@ TEST(FileTree, HoldsAnArchiveToItsLimits) {
         path, [](const auto&) { return true; }, [](const auto&, ByteStream&) {}, limits);
   };
   visit({2, 10});
-  EXPECT_THROWS(DataError, visit({1, 10}),
-                (path.string() + ": holds more than 1 files, the most that is taken").c_str());
+  EXPECT_THROWS(DataError, visit({1, 10}), (path.string() + ": holds more than the 1 files allowed").c_str());
   EXPECT_THROW(visit({2, 9}), DataError);
 }
 
@@ -95,8 +94,7 @@ TEST(ByteStream, NamesTheOffsetOfATooLateEnd) {
   char four[4];
   bytes.read_exactly(four, 4, "the head");
   EXPECT_THROWS(DataError, bytes.expect_end("the head"), "memory: goes on after byte 4, where the head ends");
-  EXPECT_THROWS(DataError, MemoryStream("memory", "0123").read_rest(3),
-                "memory: goes on after 3 bytes, the most that is taken of it");
+  EXPECT_THROWS(DataError, MemoryStream("memory", "0123").read_rest(3), "memory: has more than the 3 bytes allowed");
 }
 
 }  // namespace

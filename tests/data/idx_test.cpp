@@ -43,7 +43,7 @@ TEST(ReadIdx, SaysWhichByteOfTheHeaderIsWrong) {
 
 TEST(ReadIdx, RefusesMoreOrFewerBytesThanTheHeaderSays) {
   EXPECT_THROWS(DataError, read_bytes(idx_bytes({2, 2}, "abc")),
-                "a: [2, 2] takes 4 bytes from byte 12, of which 3 can follow");
+                "a: [2, 2] needs 4 bytes from byte 12 on, but at most 3 can follow");
   EXPECT_THROWS(DataError, read_bytes(idx_bytes({2, 2}, "abcde")),
                 "a: goes on after byte 16, where the values [2, 2] ends");
   const auto compressed = gzip_bytes(idx_bytes({2, 2}, "abc"));
@@ -54,7 +54,7 @@ TEST(ReadIdx, RefusesMoreOrFewerBytesThanTheHeaderSays) {
 
 TEST(ReadIdx, AllocatesNothingAHeaderMerelyClaims) {
   EXPECT_THROWS(DataError, read_bytes(idx_bytes({0xffffffff, 1000}, "abc")),
-                "a: [4294967295, 1000] takes 4294967295000 bytes from byte 12, of which 3 can follow");
+                "a: [4294967295, 1000] needs 4294967295000 bytes from byte 12 on, but at most 3 can follow");
   EXPECT_THROWS(DataError, read_bytes(idx_bytes({0xffffffff, 0xffffffff, 0xffffffff}, "abc")),
                 "a: [4294967295, 4294967295, 4294967295] does not fit in memory");
 }
@@ -83,16 +83,18 @@ TEST(ReadIdxSet, TurnsImagesAndCountsLabelsFromOneAsEmnistHasThem) {
   EXPECT_TRUE(set.inputs.equal(wanted));
   EXPECT_EQ(set.labels[0].item<int64_t>(), 2);
   folder.file("labels", idx_bytes({1}, std::string(1, '\0')));
-  EXPECT_THROWS(DataError, read_idx_set(folder / "", emnist),
-                ((folder / "labels").string() + ": byte 8: label 0 of row 0 (from 0) should be in [1, 4)").c_str());
+  EXPECT_THROWS(
+      DataError, read_idx_set(folder / "", emnist),
+      ((folder / "labels").string() + ": byte 8: label 0 of row 0 (counted from 0) should be in [1, 4)").c_str());
 }
 
 TEST(ReadIdxSet, NamesTheRowOfALabelOutOfRange) {
   const TemporaryFolder folder;
   folder.file("images", idx_bytes({3, 1, 1}, "abc"));
   folder.file("labels", idx_bytes({3}, std::string("\0\2\3", 3)));
-  EXPECT_THROWS(DataError, read_idx_set(folder / "", kSet),
-                ((folder / "labels").string() + ": byte 10: label 3 of row 2 (from 0) should be in [0, 3)").c_str());
+  EXPECT_THROWS(
+      DataError, read_idx_set(folder / "", kSet),
+      ((folder / "labels").string() + ": byte 10: label 3 of row 2 (counted from 0) should be in [0, 3)").c_str());
 }
 
 TEST(ReadIdxSet, RefusesFilesThatDoNotBelongTogether) {
@@ -116,13 +118,13 @@ TEST(ReadIdxSet, RefusesFilesThatDoNotBelongTogether) {
 TEST(ReadIdxSet, SaysWhichFileIsMissingOrThereTwice) {
   const TemporaryFolder folder;
   const auto root = (folder / "").string();
-  EXPECT_THROWS(DataError, read_idx_set("no/such", kSet), "no/such: is not there; looked in it for images, labels");
+  EXPECT_THROWS(DataError, read_idx_set("no/such", kSet), "no/such: does not exist; it should hold images, labels");
   folder.file("images", idx_bytes({1, 1, 1}, "a"));
   EXPECT_THROWS(DataError, read_idx_set(root, kSet), (root + ": holds no file labels or labels.gz").c_str());
   std::filesystem::create_directories(folder / "raw");
   folder.file("raw/images", idx_bytes({1, 1, 1}, "a"));
   EXPECT_THROWS(DataError, read_idx_set(root, kSet),
-                (root + ": holds both images and raw/images; which is meant?").c_str());
+                (root + ": holds both images and raw/images; remove one of them").c_str());
 }
 
 }  // namespace

@@ -81,8 +81,8 @@ TEST(ReadFlatImages, NeedsAResizeForSeveralSizes) {
   const TemporaryFolder folder;
   const auto root = lay_out(folder, {{"a.png", plain_png(7)}, {"b.png", plain_png(8, 5, 6)}});
   EXPECT_THROWS(DataError, read_flat_images(root),
-                ((root / "b.png").string() + ": is 6x5 pixels while " + (root / "a.png").string() +
-                 " is 6x4; images of several sizes need a resize, as by ,size=64")
+                ((root / "b.png").string() + ": has 6x5 pixels but " + (root / "a.png").string() +
+                 " has 6x4; add a size for images of several sizes, such as ,size=64")
                     .c_str());
   ImageFolderOptions options;
   options.resize = ResizeOptions{8, 3};
@@ -132,8 +132,8 @@ TEST(ReadImageFolder, LeavesOutWhatItCannotUseWhereSomebodyListens) {
   std::map<std::string, std::string> why;
   for (const auto& one : files.left_out) why[one.path] = one.why;
   EXPECT_EQ(why.size(), 6u);
-  EXPECT_EQ(why["readme.txt"], "is no image by its name");
-  EXPECT_EQ(why["cat/Thumbs.db"], "is no image by its name");
+  EXPECT_EQ(why["readme.txt"], "does not have the name of an image");
+  EXPECT_EQ(why["cat/Thumbs.db"], "does not have the name of an image");
   EXPECT_EQ(why["lost.png"], "should lie in the folder of its class");
   EXPECT_EQ(why["bird/"], "a class folder should hold images, found none");
   EXPECT_EQ(why["dog/empty.jpg"], "should be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image, found no bytes");
@@ -146,7 +146,7 @@ TEST(ReadImageFolder, TakesNoPartsOfASetForClasses) {
       lay_out(folder, {{"train/cat/1.png", image}, {"train/dog/1.png", image}, {"val/cat/1.png", image}});
   EXPECT_THROWS(
       DataError, read_image_folder(parts),
-      (parts.string() + ": holds train and val, which are parts of a set and no classes: name one of them, as " +
+      (parts.string() + ": holds train and val, which are parts of a set, not classes: name one of them, such as " +
        parts.string() + "/train")
           .c_str());
   EXPECT_EQ(read_image_folder(parts / "train").class_names, (Names{"cat", "dog"}));

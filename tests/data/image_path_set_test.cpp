@@ -109,7 +109,7 @@ TEST(ImagePathSet, LeavesOutUpToOneImageInAHundred) {
     ADD_FAILURE() << "3 of 201 are too many";
   } catch (const DataError& error) {
     EXPECT_TRUE(
-        std::string(error.what()).starts_with(name + ": 3 of 201 images cannot be used, and more than 1 % is an error"))
+        std::string(error.what()).starts_with(name + ": 3 of 201 images cannot be used, which is more than 1 %"))
         << error.what();
   }
 }

@@ -122,7 +122,7 @@ TEST(ReadTinyImageNet, SaysWhatDoesNotFit) {
   std::filesystem::remove(folder / "val/images/val_3.JPEG");
   std::filesystem::remove(folder / "val/images/val_2.JPEG");
   EXPECT_THROWS(DataError, validation(),
-                (root.string() + ": image val_2.JPEG should be there, it has a line in " + annotations).c_str());
+                (root.string() + ": image val_2.JPEG is missing, but it has a line in " + annotations).c_str());
   folder.file("val/val_annotations.txt", "val_0.JPEG\t" + kFrog + "\nval_10.JPEG " + kFrog);
   EXPECT_THROWS(DataError, validation(),
                 (annotations + ": line 2 should hold an image and a WordNet id with a tab between, found "
@@ -130,11 +130,11 @@ TEST(ReadTinyImageNet, SaysWhatDoesNotFit) {
                     .c_str());
   folder.file("wnids.txt", kCat);
   EXPECT_THROWS(DataError, read_tiny_imagenet(root, TinyImageNetPart::kTrain),
-                ((root / "wnids.txt").string() + ": class n01641577 of an image should stand in it").c_str());
+                ((root / "wnids.txt").string() + ": should hold the class n01641577 of an image").c_str());
   folder.file("wnids.txt", kCat + "\ncat\n");
   EXPECT_THROWS(
       DataError, read_tiny_imagenet(root, TinyImageNetPart::kTrain),
-      ((root / "wnids.txt").string() + ": line 2 should be a WordNet id, as n02123045, found \"cat\"").c_str());
+      ((root / "wnids.txt").string() + ": line 2 should be a WordNet id such as n02123045, found \"cat\"").c_str());
   std::filesystem::remove_all(folder / "test");
   EXPECT_THROWS(DataError, read_tiny_imagenet(root, TinyImageNetPart::kTest),
                 (root.string() + ": holds no folder test/, a part of TinyImageNet").c_str());

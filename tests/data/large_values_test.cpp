@@ -88,7 +88,7 @@ TEST_F(LargeValues, MayBeLookedAtWhereTheyLie) {
 TEST_F(LargeValues, AreRefusedWhereThereIsNoFolderForThem) {
   ::setenv("TMPDIR", (folder_ / "gone").c_str(), 1);
   const auto wanted = "photos: [9, 1048576] does not fit in memory, and " + (folder_ / "gone").string() +
-                      " has no room for 9437184 bytes: name another folder by TMPDIR";
+                      " has no room for 9437184 bytes: name another folder with TMPDIR";
   EXPECT_THROWS(DataError, memory_for("photos", {9, kMegabyte}, torch::kUInt8), wanted.c_str());
 }
 
@@ -99,7 +99,7 @@ TEST_F(LargeValues, KnowTheirRoom) {
   }
   for (const auto* text : {"much", "4 GB", "-1GB", "4TB", "99999999999999999999GB"}) {
     ::setenv("PRIORNET_MEMORY", text, 1);
-    const auto wanted = std::string("PRIORNET_MEMORY should be a size as 500MB or 4GB, found \"") + text + "\"";
+    const auto wanted = std::string("PRIORNET_MEMORY should be a size such as 500MB or 4GB, found \"") + text + "\"";
     EXPECT_THROWS(ArgumentError, room_for_values(), wanted.c_str());
   }
   ::unsetenv("PRIORNET_MEMORY");

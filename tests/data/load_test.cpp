@@ -107,7 +107,7 @@ TEST(LoadSet, SlicesSplitsOutOfOneCopy) {
 
 TEST(LoadSet, SaysHowToGetASetThatIsNotThere) {
   const auto message =
-      "semeion (all) is not below /nowhere: priornet data get semeion gets it; by hand, put semeion.data into "
+      "semeion (all) is not in /nowhere: priornet data get semeion gets it; by hand, put semeion.data into "
       "/nowhere/semeion";
   EXPECT_THROWS(DataError, load_set("semeion", {"/nowhere", true, nullptr}), message);
 }
@@ -176,8 +176,8 @@ TEST(Modifiers, SayWhatTheyCannotDo) {
   const auto fails = [&](const std::string& modifiers, const std::string& message) {
     EXPECT_THROWS(DataError, images.load(modifiers), ("data set '" + file + modifiers + "': " + message).c_str());
   };
-  fails(",first=13", "first=13 asks for more rows than the 12 there are");
-  fails(",subset=13", "subset=13 asks for more rows than the 12 there are");
+  fails(",first=13", "first=13 asks for more rows than there are (12)");
+  fails(",subset=13", "subset=13 asks for more rows than there are (12)");
   fails(",classes=a", "classes= needs labels, and the set has none");
   fails(",without=cifar10", "without= needs labels, and the set has none");
   fails(",resample=bicubic", "resample=, antialias= and grid= need a size=");
@@ -194,7 +194,7 @@ TEST(PathSet, ReadsATableWithItsLabels) {
                 ("data set '" + file + ",label=kind,classes=z': there is no class z (there are x, y)").c_str());
   EXPECT_THROWS(DataError, load_set(file + ",label=kind,invert", root.options()),
                 ("data set '" + file +
-                 ",label=kind,invert': invert, grey, rgb, size= and pad= are for images, and the set holds numbers")
+                 ",label=kind,invert': invert, grey, rgb, size= and pad= are for images, but the set holds numbers")
                     .c_str());
 }
 

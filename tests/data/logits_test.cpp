@@ -58,7 +58,7 @@ TEST(ReadLogits, ReadsSafetensors) {
   EXPECT_TRUE(read_logits({folder / "b.safetensors"}).equal(values * 2));
   EXPECT_TRUE(read_logits({folder / "b.safetensors"}, {.array = "other"}).equal(values));
   EXPECT_THROWS(DataError, read_logits({folder / "b.safetensors"}, {.array = "none"}),
-                ((folder / "b.safetensors").string() + ": has no array none: say which of logits, other").c_str());
+                ((folder / "b.safetensors").string() + ": has no array none: name one of logits, other").c_str());
 }
 
 TEST(ReadLogits, ReadsFeatures) {
@@ -72,11 +72,11 @@ TEST(ReadLogits, ReadsFeatures) {
     write_npy(folder / "f.npy", features);
     EXPECT_THROWS(DataError, read_features(folder / "f.npy", 2), ((folder / "f.npy").string() + why).c_str());
   };
-  refused(torch::zeros({3, 4}), ": has features of 3 inputs, the logits are of 2");
+  refused(torch::zeros({3, 4}), ": has features of 3 inputs, but the logits have 2");
   refused(torch::zeros({2}), ": features should be [N, F], found shape [2]");
   refused(torch::zeros({2, 2}, torch::kInt64), ": features should be float32 or float64, found int64");
   refused(torch::tensor({{1.0F, 2.0F}, {INFINITY, 0.0F}}),
-          ": features[1, 0] is inf: row 1, column 0 (from 0) should be finite");
+          ": features[1, 0] is inf: row 1, column 0 (counted from 0) should be finite");
   refused(torch::full({2, 2}, 1e300, torch::kFloat64), ": features should be no larger than float32 holds");
 }
 
@@ -87,8 +87,8 @@ TEST(ReadLogits, ReadsLabels) {
   const auto refused = [&](int64_t rows, int64_t classes, const std::string& why) {
     EXPECT_THROWS(DataError, read_labels(folder / "y.npy", rows, classes), ((folder / "y.npy").string() + why).c_str());
   };
-  refused(4, 3, ": has 3 labels, the logits have 4 rows");
-  refused(3, 2, ": row 1 (from 0) should be the number of a class, 0 to 1, found 2");
+  refused(4, 3, ": has 3 labels, but the logits have 4 rows");
+  refused(3, 2, ": row 1 (counted from 0) should be the number of a class, 0 to 1, found 2");
 }
 
 TEST(ReadLogits, WantsMembersOfOneShape) {
@@ -105,15 +105,17 @@ TEST(ReadLogits, WantsMembersOfOneShape) {
 TEST(ReadLogits, NamesRowAndColumnOfWhatIsNotFinite) {
   auto logits = torch::zeros({5, 10}, torch::kFloat64);
   logits[3][7] = kNan;
-  EXPECT_EQ(error_of(logits), ": logits[3, 7] is nan: row 3, column 7 (from 0) should be finite");
-  EXPECT_EQ(error_of(logits.to(torch::kFloat32)), ": logits[3, 7] is nan: row 3, column 7 (from 0) should be finite");
+  EXPECT_EQ(error_of(logits), ": logits[3, 7] is nan: row 3, column 7 (counted from 0) should be finite");
+  EXPECT_EQ(error_of(logits.to(torch::kFloat32)),
+            ": logits[3, 7] is nan: row 3, column 7 (counted from 0) should be finite");
   auto ensemble = torch::zeros({2, 5, 10});
   ensemble[1][4][0] = -kInfinity;
-  EXPECT_EQ(error_of(ensemble), ": logits[1, 4, 0] is -inf: member 1, row 4, column 0 (from 0) should be finite");
+  EXPECT_EQ(error_of(ensemble),
+            ": logits[1, 4, 0] is -inf: member 1, row 4, column 0 (counted from 0) should be finite");
   const TemporaryFolder folder;
   const auto csv = folder.file("a.csv", "cat,dog\n1,2\n3,inf\n");
   EXPECT_THROWS(DataError, read_logits({csv}),
-                (csv.string() + ": logits[1, 1] is inf: row 1, column 1 (from 0) should be finite").c_str());
+                (csv.string() + ": logits[1, 1] is inf: row 1, column 1 (counted from 0) should be finite").c_str());
 }
 
 TEST(ReadLogits, RefusesOtherShapesAndDtypes) {
@@ -132,11 +134,11 @@ TEST(ReadLogits, RefusesAFirstLineThatMayBeAHeaderOrARow) {
     const auto csv = folder.file("a.csv", text);
     EXPECT_THROWS(DataError, read_logits({csv}), (csv.string() + ": line 1" + reason).c_str());
   };
-  refused(",0,1\n0,0.5,2\n", ", column 1: found an empty value: wanted numbers alone, or a name for every class");
-  refused(",cat,dog\n0,0.5,2\n", ", column 1: found an empty value: wanted numbers alone, or a name for every class");
-  refused("1,,2\n3,4,5\n", ", column 2: found an empty value: wanted numbers alone, or a name for every class");
-  refused("1,NA\n3,4\n", ", column 2: found \"NA\": wanted numbers alone, or a name for every class");
-  refused("0,1,2\n0.5,2,3\n", " counts from 0 to 2 as a header does: wanted logits, or names that are no numbers");
+  refused(",0,1\n0,0.5,2\n", ", column 1: found an empty value: wanted only numbers, or a name for every class");
+  refused(",cat,dog\n0,0.5,2\n", ", column 1: found an empty value: wanted only numbers, or a name for every class");
+  refused("1,,2\n3,4,5\n", ", column 2: found an empty value: wanted only numbers, or a name for every class");
+  refused("1,NA\n3,4\n", ", column 2: found \"NA\": wanted only numbers, or a name for every class");
+  refused("0,1,2\n0.5,2,3\n", " counts from 0 to 2 like a header: wanted logits, or names that are not numbers");
   EXPECT_EQ(read_logits({folder.file("b.csv", "0,1\n1,0\n")}).size(0), 2);
   EXPECT_EQ(read_logits({folder.file("c.csv", "0,1,3\n")}).size(0), 1);
 }
@@ -159,7 +161,7 @@ TEST(ReadLogits, ChoosesTheArrayOfAnNpz) {
   EXPECT_EQ(read_logits({plain}, {.array = "second"}).sizes().vec(), std::vector<int64_t>({2, 3}));
   EXPECT_THROWS(
       DataError, read_logits({plain}),
-      (plain.string() + ": has several arrays and none is called logits: say which of second, first").c_str());
+      (plain.string() + ": has several arrays and none has the name logits: name one of second, first").c_str());
 }
 #endif
 

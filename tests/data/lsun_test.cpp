@@ -103,7 +103,8 @@ TEST(ReadLsun, AsksWhichOfTwoDatabasesIsMeant) {
   const auto two = write_lmdb(folder / "b_lmdb", {{"a", plain_png(1)}});
   EXPECT_THROWS(
       DataError, read_lsun(folder / "", to_8x8()),
-      ((folder / "").string() + ": holds both " + one.string() + " and " + two.string() + "; which is meant?").c_str());
+      ((folder / "").string() + ": holds both " + one.string() + " and " + two.string() + "; remove one of them")
+          .c_str());
 }
 
 TEST(ReadLsun, SaysWhatIsWrong) {

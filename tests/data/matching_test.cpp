@@ -36,7 +36,7 @@ TEST(LabelsAmong, KnowsClassesByTheirNames) {
   EXPECT_TRUE(labels_among(plants(), {"oak", "fir", "elm"}, "trees").equal(torch::tensor({2, 0}, torch::kInt64)));
   EXPECT_TRUE(labels_among(plants(), {}, "trees").equal(plants().labels));
   EXPECT_THROWS(DataError, labels_among(plants(), {"elm", "fir"}, "trees"),
-                "plants: holds the class oak, which is none of trees's");
+                "plants: holds the class oak, which trees does not have");
 }
 
 }  // namespace

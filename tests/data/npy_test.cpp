@@ -80,13 +80,13 @@ TEST(ReadNpy, TakesEmptyArrays) {
 
 TEST(ReadNpy, CountsTheBytesThatAreMissingOrTooMany) {
   const std::string dict = "{'descr': '<f8', 'fortran_order': False, 'shape': (10, 10)}";
-  EXPECT_EQ(error_of(npy(dict, 120)), ": [10, 10] takes 800 bytes from byte 69, of which 120 can follow");
+  EXPECT_EQ(error_of(npy(dict, 120)), ": [10, 10] needs 800 bytes from byte 69 on, but at most 120 can follow");
   EXPECT_EQ(error_of(npy(dict, 801)), ": goes on after byte 869, where the array [10, 10] ends");
 }
 
 TEST(ReadNpy, DoesNotAllocateWhatAHeaderOnlyPromises) {
   EXPECT_EQ(error_of(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 1000)}", 8)),
-            ": [1000000000000, 1000] takes 8000000000000000 bytes from byte 82, of which 8 can follow");
+            ": [1000000000000, 1000] needs 8000000000000000 bytes from byte 82 on, but at most 8 can follow");
   EXPECT_EQ(error_of(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", 8)),
             ": [4294967296, 4294967296] does not fit in memory");
   EXPECT_EQ(error_of(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 4294967296, 4294967296)}", 0)),
@@ -110,7 +110,7 @@ TEST(ReadNpy, RefusesWhatIsNotAnArray) {
   EXPECT_EQ(error_of(std::string("\x93NUMPY\1\0\x50\0{'de", 14)),
             ": ends inside the .npy header: wanted 80 bytes, found 4");
   EXPECT_EQ(error_of(std::string("\x93NUMPY\2\0\xff\xff\xff\xff", 12)),
-            ": the .npy header claims 4294967295 bytes, more than any header takes");
+            ": the .npy header claims 4294967295 bytes, more than any header needs");
   const std::string not_a_dict = ": the .npy header is not a dict of descr, fortran_order and shape";
   for (const auto* dict : {"", "{", "{}", "[]", "{'descr': '<f8', 'fortran_order': False", "{'descr' '<f8'}",
                            "{'descr': '<f8', 'fortran_order': False}", "{'descr: 3, 'shape': (1,), 'fortran_order': 1}",

@@ -86,8 +86,7 @@ TEST(OpenOod, IsRowsOfAnotherSet) {
   const TemporaryFolder root;
   const LoadOptions options{root / "", true, nullptr};
   const auto absent = fmt::format(
-      "openood (cifar10-val) is not below {}: priornet data get openood gets it; by hand, put benchmark_imglist.zip "
-      "into "
+      "openood (cifar10-val) is not in {}: priornet data get openood gets it; by hand, put benchmark_imglist.zip into "
       "{}",
       (root / "").string(), (root / "openood").string());
   EXPECT_THROWS(AbsentSet, load_set("openood:cifar10-val", options), absent.c_str());
@@ -107,7 +106,7 @@ TEST(OpenOod, IsRowsOfAnotherSet) {
   const auto short_list = root / "openood-cifar10" / "val_cifar10.txt";
   std::ofstream(short_list) << "cifar10/test/cat/0001.png 3\n";
   EXPECT_THROWS(DataError, load_set("openood:cifar10-val", options),
-                (short_list.string() + ": lists 1 images, should list 1000").c_str());
+                (short_list.string() + ": lists 1 images, but should list 1000").c_str());
 }
 
 TEST(Cifar10h, IsCountsOfPeoplePerClass) {

@@ -31,7 +31,7 @@ TEST(RandomSubset, DrawsEachRowAtMostOnceInOrder) {
 }
 
 TEST(RandomSubset, RefusesMoreThanThereIs) {
-  EXPECT_THROWS(DataError, random_subset(numbers(5), 6, 0), "counted: has 5 rows, a subset of 6 was wanted");
+  EXPECT_THROWS(DataError, random_subset(numbers(5), 6, 0), "counted: has 5 rows, but a subset of 6 was asked for");
 }
 
 }  // namespace

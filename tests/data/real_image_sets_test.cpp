@@ -4,7 +4,7 @@
 #include "learning/sets/image_folder.h"
 #include "learning/sets/tiny_imagenet.h"
 
-// The published files, held against published counts and against pixels of Pillow.
+// The published files, compared with published counts and against pixels of Pillow.
 
 namespace priornet {
 namespace {

@@ -5,7 +5,7 @@
 #include "learning/sets/mnist.h"
 #include "learning/sets/path_set.h"
 
-// The published files, held against published values.
+// The published files, compared with published values.
 
 namespace priornet {
 namespace {

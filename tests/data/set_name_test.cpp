@@ -69,9 +69,9 @@ TEST(SetName, TakesClassesAndAnotherSet) {
 
 TEST(SetName, RejectsWhatItDoesNotKnowAndSaysWhatThereIs) {
   EXPECT_THROWS(ArgumentError, parse_set_name("mnist,inverted"),
-                "data set 'mnist,inverted': 'inverted' is no modifier; did you mean invert? (there are invert, grey, "
-                "rgb, size=, resample=, antialias=, grid=, pad=, subset=, seed=, first=, last=, repeat=, classes=, "
-                "label=, drop=, categorical=, numeric=, without=)");
+                "data set 'mnist,inverted': 'inverted' is not a modifier; did you mean invert? (there are invert, "
+                "grey, rgb, size=, resample=, antialias=, grid=, pad=, subset=, seed=, first=, last=, repeat=, "
+                "classes=, label=, drop=, categorical=, numeric=, without=)");
 }
 
 TEST(SetName, TakesColumnsWhoseNamesHoldCommasInQuotes) {
@@ -104,7 +104,7 @@ TEST(SetName, RejectsValuesAndNamesThePart) {
   rejects("size", "should be size=VALUE");
   rejects("invert=1", "should be invert alone");
   rejects("classes=a||b", "should be classes=A|B|..., names of classes");
-  rejects("label=y", "is for a table; the labels of a set by name are known");
+  rejects("label=y", "is for a table; the labels of a named set are known");
 }
 
 TEST(SetName, RejectsASettingGivenTwice) {
@@ -113,9 +113,9 @@ TEST(SetName, RejectsASettingGivenTwice) {
 }
 
 TEST(SetName, RejectsAnEmptySetOrSplit) {
-  EXPECT_THROWS(ArgumentError, parse_set_name(""), "data set '': '' should be a name of the catalogue or a path");
+  EXPECT_THROWS(ArgumentError, parse_set_name(""), "data set '': '' should be a name from the catalogue or a path");
   EXPECT_THROWS(ArgumentError, parse_set_name(",invert"),
-                "data set ',invert': '' should be a name of the catalogue or a path");
+                "data set ',invert': '' should be a name from the catalogue or a path");
   EXPECT_THROWS(ArgumentError, parse_set_name("mnist:"),
                 "data set 'mnist:': 'mnist:' should name a split after the colon");
 }

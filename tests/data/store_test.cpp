@@ -28,7 +28,7 @@ TEST(DataRoot, ComesFromTheEnvironment) {
   EXPECT_EQ(root_for({{"PRIORNET_DATA", ""}, {"XDG_DATA_HOME", "/b"}, {"HOME", "/c"}}), "/b/priornet");
   EXPECT_EQ(root_for({{"HOME", "/c"}}), "/c/.local/share/priornet");
   EXPECT_THROWS(DataError, root_for({}),
-                "no folder for data sets: set PRIORNET_DATA (there is no XDG_DATA_HOME and no HOME either)");
+                "no folder for data sets: set PRIORNET_DATA (XDG_DATA_HOME and HOME are not set either)");
 }
 
 TEST(Store, FindsFilesLaidOutByHandPlainOrCompressed) {

@@ -59,13 +59,13 @@ TEST(ReadSvhn, ReadsCompressedVariablesInAnyOrderAmongOthers) {
 
 TEST(ReadSvhn, NamesTheRowOfAWrongLabel) {
   EXPECT_THROWS(DataError, read(kTwoImages + labels(std::string("\1\0", 2))),
-                "a.mat: variable y: label 0 of row 1 (from 0) should be 1 to 10");
+                "a.mat: variable y: label 0 of row 1 (counted from 0) should be 1 to 10");
   EXPECT_THROWS(DataError, read(kTwoImages + labels("\13\1")),
-                "a.mat: variable y: label 11 of row 0 (from 0) should be 1 to 10");
+                "a.mat: variable y: label 11 of row 0 (counted from 0) should be 1 to 10");
   EXPECT_THROWS(DataError, read(mat_matrix("y", {1, 1}, 6, 9, as_bytes(std::vector<double>{2.5}))),
-                "a.mat: variable y: label 2.5 of row 0 (from 0) should be 1 to 10");
+                "a.mat: variable y: label 2.5 of row 0 (counted from 0) should be 1 to 10");
   EXPECT_THROWS(DataError, read(mat_matrix("y", {1, 1}, 6, 9, as_bytes(std::vector<double>{NAN}))),
-                "a.mat: variable y: label nan of row 0 (from 0) should be 1 to 10");
+                "a.mat: variable y: label nan of row 0 (counted from 0) should be 1 to 10");
 }
 
 TEST(ReadSvhn, SaysWhichVariableIsMissingOrWrong) {

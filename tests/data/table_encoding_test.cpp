@@ -59,7 +59,8 @@ TEST(TableEncoding, LetsTheUserSayWhatAColumnIs) {
   EXPECT_EQ(column_of("id", counting, {"", {}, {}, {"id"}}).type, ColumnType::kNumber);
   EXPECT_THROWS(DataError, column_of("x", number, {"", {"y"}, {}, {}}),
                 "a.csv: has no column y; its columns: x, other");
-  EXPECT_THROWS(DataError, column_of("x", number, {"x", {"x"}, {}, {}}), "a.csv: x is the label, and no input");
+  EXPECT_THROWS(DataError, column_of("x", number, {"x", {"x"}, {}, {}}),
+                "a.csv: x is the label, so it cannot be an input");
 }
 
 TEST(TableEncoding, FillsGapsWithTheMedianAndMarksThem) {
@@ -142,7 +143,7 @@ TEST(TableEncoding, IsTheSameAfterJson) {
   options.encoding = &read;
   EXPECT_TRUE(read_table("b.csv", kMixed, options).inputs.equal(set.inputs));
   EXPECT_THROWS(DataError, table_encoding_from_json("{}", "here"),
-                "here: its description of the table's columns is not as it should be");
+                "here: its description of the table's columns is damaged");
 }
 
 TEST(TableEncoding, TakesColumnsInAnyOrderAndSaysWhatIsNew) {
@@ -154,8 +155,8 @@ TEST(TableEncoding, TakesColumnsInAnyOrderAndSaysWhatIsNew) {
   const auto other = read_table("b.csv", "more,colour,age,born\n1,red,31,2001-05-06\n2,mauve,old,\n", options);
   EXPECT_EQ(other.feature_names, set.feature_names);
   EXPECT_TRUE(other.inputs[0].narrow(0, 0, 4).equal(set.inputs[0].narrow(0, 0, 4)));
-  EXPECT_EQ(notes, Names({"b.csv: lacks columns that the model knows, which count as missing: member",
-                          "b.csv: age: \"old\" is no number and counts as missing (1 row)",
+  EXPECT_EQ(notes, Names({"b.csv: lacks columns of the model, which count as missing: member",
+                          "b.csv: age: \"old\" is not a number and counts as missing (1 row)",
                           "b.csv: colour: \"mauve\" was not seen in training (1 row)"}));
   EXPECT_THROWS(DataError, read_table("b.csv", "x,y\n1,2\n", options),
                 "b.csv: has none of the columns age, colour, member, born; its columns: x, y");

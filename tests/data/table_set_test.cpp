@@ -49,8 +49,8 @@ TEST(ReadTable, NamesTheLineOfWhatIsWrong) {
   EXPECT_THROWS(DataError, table_of("x,y\n1,2,3\n"), "a.csv: line 2 has 3 values, line 1 has 2");
   EXPECT_THROWS(DataError, table_of("x,y\n\n1\n", "y"), "a.csv: line 3 has 1 value, line 1 has 2");
   EXPECT_THROWS(DataError, table_of("x,y\n\"1\n1\",2\n3,4,5\n"), "a.csv: line 4 has 3 values, line 1 has 2");
-  EXPECT_THROWS(DataError, table_of("x,y\n1,2\n3,\"4\n"), "a.csv: line 3 holds a quote that does not end");
-  EXPECT_THROWS(DataError, table_of("\xff\xfex"), "a.csv: is in UTF-16: the table should be saved as UTF-8");
+  EXPECT_THROWS(DataError, table_of("x,y\n1,2\n3,\"4\n"), "a.csv: line 3 holds a quote that is not closed");
+  EXPECT_THROWS(DataError, table_of("\xff\xfex"), "a.csv: is in UTF-16: save the table as UTF-8");
 }
 
 TEST(ReadTable, LeavesOutRowsWithoutALabelAndSaysSo) {
@@ -87,16 +87,16 @@ TEST(ReadTable, TakesTextInUtf8Alone) {
   EXPECT_EQ(table_of("x,k\n1,gro\u00df\n2,\u20ac \U0001f600\n", "k").class_names,
             Names({"gro\u00df", "\u20ac \U0001f600"}));
   EXPECT_THROWS(DataError, table_of("x,k\n1,gro\xdf\n2,b\n", "k"),
-                "a.csv: line 2, column 2: a label is not UTF-8: the table should be saved as that");
+                "a.csv: line 2, column 2: a label is not UTF-8: save the table as UTF-8");
   EXPECT_THROWS(DataError,
                 table_of("x,gr\xf6\xdf"
                          "e\n1,2\n"),
-                "a.csv: line 1, column 2: a name is not UTF-8: the table should be saved as that");
+                "a.csv: line 1, column 2: a name is not UTF-8: save the table as UTF-8");
   for (const auto* wrong : {"\x80", "\xc0\x80", "\xc3", "\xe2\x82", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80",
                             "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"}) {
     SCOPED_TRACE(wrong);
     EXPECT_THROWS(DataError, table_of(std::string("x,k\n1,a\n2,") + wrong + "\n", "k"),
-                  "a.csv: line 3, column 2: a label is not UTF-8: the table should be saved as that");
+                  "a.csv: line 3, column 2: a label is not UTF-8: save the table as UTF-8");
   }
 }
 
@@ -108,8 +108,8 @@ TEST(ReadTable, RefusesATableWithoutNamesRowsOrInputs) {
   EXPECT_THROWS(DataError, table_of("x,y\n1,2\n", "z"), "a.csv: has no column z; its columns: x, y");
   EXPECT_THROWS(DataError, table_of("x,y\n1,a\n1,b\n", "y"),
                 "a.csv: no column is left to learn from: x (the same number in every row)");
-  EXPECT_THROWS(DataError, table_of("x,y,y\n1,2,3\n", "y"), "a.csv: two columns are called y");
-  EXPECT_THROWS(DataError, table_of("x,y,x\n1,2,3\n", "y"), "a.csv: two columns are called x");
+  EXPECT_THROWS(DataError, table_of("x,y,y\n1,2,3\n", "y"), "a.csv: two columns have the name y");
+  EXPECT_THROWS(DataError, table_of("x,y,x\n1,2,3\n", "y"), "a.csv: two columns have the name x");
   EXPECT_THROWS(DataError, table_of(",x,\n1,2,3\n"), "a.csv: two columns have no name");
 }
 

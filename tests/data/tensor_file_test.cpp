@@ -89,11 +89,11 @@ TEST(TensorFile, RefusesAHeaderThatLies) {
   EXPECT_EQ(
       refusal(
           R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})"),
-      ": tensor b begins within another, at byte 4 of the data");
+      ": tensor b begins within another tensor, at byte 4 of the data");
   EXPECT_EQ(
       refusal(
           R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})"),
-      ": has bytes of no tensor, from byte 2 of the data on");
+      ": has bytes that belong to no tensor, from byte 2 of the data on");
   EXPECT_EQ(refusal(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})"),
             ": goes on after byte 2 of the data, where the last tensor ends");
   EXPECT_EQ(

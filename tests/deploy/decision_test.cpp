@@ -138,7 +138,7 @@ TEST(Decision, RejectsNoMoreThanPromisedWhateverTheSizeAndTheTies) {
       }
       const auto share = static_cast<double>(rejected) / static_cast<double>(asked);
       EXPECT_LE(share, 0.05 + 0.006) << n << " " << digits;
-      // And the promise is used up but for what whole numbers and ties among n values cost.
+      // And the promise is used up except for what whole numbers and ties among n values cost.
       const auto size = static_cast<double>(n);
       EXPECT_GE(share, digits > 1 ? std::floor(0.05 * (size + 1)) / (size + 1) - 2 / size : 0.0) << n;
     }

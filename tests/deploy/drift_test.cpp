@@ -146,7 +146,7 @@ TEST(DriftWatch, RanksWithinTheGroupOfAClass) {
   for (int i = 0; i < 40; ++i) watch.add(1.0 / 1001, 1);
   EXPECT_TRUE(watch.state().alarmed());
   EXPECT_THROWS(ArgumentError, watch.add(1.0 / 1001, 2), "DriftWatch: class 2 is in none of the groups");
-  EXPECT_THROWS(ArgumentError, watch.add(0.5, 0), "DriftWatch: 0.5 is no p-value out of 1000 inputs");
+  EXPECT_THROWS(ArgumentError, watch.add(0.5, 0), "DriftWatch: 0.5 is not a p-value out of 1000 inputs");
   EXPECT_THROWS(ArgumentError, DriftWatch(points, 1.0), "DriftWatch: rate should be between 0 and 1, found 1");
 }
 

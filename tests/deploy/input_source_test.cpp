@@ -59,14 +59,14 @@ TEST(InputSource, ReadsNamedColumnsInAnyOrderBesideOthers) {
   const auto inputs = all_of(open_inputs(path, predictor));
   ASSERT_EQ(inputs.size(), 4u);
   EXPECT_TRUE(inputs[0].value.equal(torch::tensor({1.0F, 2.0F, 3.0F})));
-  EXPECT_EQ(inputs[1].error, "column 3: \"x\" is no finite number");
+  EXPECT_EQ(inputs[1].error, "column 3: \"x\" is not a finite number");
   EXPECT_EQ(inputs[2].error, "should have 4 values, has 2");
   EXPECT_EQ(inputs[3].row, 3);
   EXPECT_TRUE(inputs[3].value.equal(torch::tensor({7.0F, 8.0F, 9.0F})));
   EXPECT_EQ(all_of(open_inputs(folder.file("u.csv", "a,b\n1,2\n"), predictor)).at(0).error,
             "has no column c; its columns: a, b");
   EXPECT_EQ(all_of(open_inputs(folder.file("y.csv", "a,b,c,b\n1,2,3,4\n"), predictor)).at(0).error,
-            "two columns are called b");
+            "two columns have the name b");
   const auto plain = all_of(open_inputs(folder.file("v.csv", "1,2,3\n"), predictor));
   ASSERT_EQ(plain.size(), 1u);
   EXPECT_TRUE(plain[0].value.equal(torch::tensor({1.0F, 2.0F, 3.0F})));
@@ -83,7 +83,7 @@ TEST(InputSource, ReadsArraysRowByRow) {
   const auto inputs = all_of(open_inputs((folder / "n.npy").string(), rows));
   ASSERT_EQ(inputs.size(), 3u);
   EXPECT_TRUE(inputs[2].value.equal(numbers[2].to(torch::kFloat32)));
-  EXPECT_EQ(inputs[1].error, "holds what is no finite number");
+  EXPECT_EQ(inputs[1].error, "holds a value that is not a finite number");
   const auto bytes = bytes_of(folder / "n.npy");
   const auto cut = all_of(open_inputs(folder.file("cut.npy", bytes.substr(0, bytes.size() - 30)), rows));
   ASSERT_EQ(cut.size(), 2u);  // the third cannot be told from what is missing

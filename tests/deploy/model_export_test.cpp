@@ -208,11 +208,11 @@ TEST(Export, RefusesWhatItCannotWrite) {
   auto detecting = model;
   detecting.detectors = {make_detector("max_logit"), make_detector("ash")};
   EXPECT_THROWS(ArgumentError, export_onnx(detecting, folder / "a.onnx"),
-                "export: the detector ash cannot be written for another runtime: calibrate without it");
+                "export: the detector ash cannot be written for other runtimes: calibrate without it");
   model.points.reset();
   model.dropout_samples = 3;
   EXPECT_THROWS(ArgumentError, export_onnx(model, folder / "a.onnx"),
-                "export: the network has no dropout, so that its dropout samples would all be the same");
+                "export: the network has no dropout, so its dropout samples would all be the same");
   EXPECT_TRUE(folder.names().empty());
 }
 
@@ -231,7 +231,7 @@ TEST(Export, NamesTheLayerThatCannotBeWritten) {
   plan.add("", std::make_shared<UnwritableLayer>());
   model.run.members = {std::make_shared<Network>(std::move(plan), make_generator(1))};
   EXPECT_THROWS(ArgumentError, export_onnx(model, folder / "a.onnx"),
-                "export: the layer \"sine\" cannot be written for another runtime");
+                "export: the layer \"sine\" cannot be written for other runtimes");
   EXPECT_TRUE(folder.names().empty());
 }
 

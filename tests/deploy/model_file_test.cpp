@@ -153,7 +153,7 @@ TEST(ModelFile, NoticesDamageAndTruncation) {
   }
 }
 
-// The same file with other text or tensors, its hashes made anew.
+// The same file with other text or tensors, its hashes made again.
 class ChangedModel {
  public:
   explicit ChangedModel(const ModelFile& model) {
@@ -203,18 +203,18 @@ TEST(ModelFile, KeepsHowTheColumnsOfATableBecomeNumbers) {
   EXPECT_TRUE(read.preprocessing.scale.drawn_in);
   ChangedModel narrow(written);
   narrow.json()["preprocessing"]["encoding"]["columns"].erase(1);
-  EXPECT_EQ(narrow.refusal(), "makes 1 numbers of a row, of which its network takes 3");
+  EXPECT_EQ(narrow.refusal(), "makes 1 numbers from a row, but its network takes 3");
 }
 
 TEST(ModelFile, RefusesANewerVersionAndOtherFiles) {
   ChangedModel newer(small_table_model());
   EXPECT_EQ(newer.refusal(), "nothing");
   newer.file().metadata["priornet_model"] = "3";
-  EXPECT_EQ(newer.refusal(), "is a model file of version 3; this program reads up to 2: it takes a newer priornet");
+  EXPECT_EQ(newer.refusal(), "is a model file of version 3; this program reads versions up to 2: use a newer priornet");
   newer.file().metadata["priornet_model"] = "two";
   EXPECT_EQ(newer.refusal(), "its version should be a number, found two");
   newer.file().metadata.erase("priornet_model");
-  EXPECT_EQ(newer.refusal(), "is no model file of priornet: it does not say that it is one");
+  EXPECT_EQ(newer.refusal(), "is not a model file of priornet: it does not say that it is one");
 }
 
 TEST(ModelFile, RefusesWeightsOfAnotherNetwork) {
@@ -229,7 +229,7 @@ TEST(ModelFile, RefusesWeightsOfAnotherNetwork) {
   EXPECT_EQ(missing.refusal(), "is of another network: network.layer1.bias has shape [3], here it is [2]");
   tensors.back() = kept;
   tensors.push_back({"member-2.network.layer9.bias", torch::zeros({3})});
-  EXPECT_EQ(missing.refusal(), "is of another network: it has 5 tensors of weights, here they are 4");
+  EXPECT_EQ(missing.refusal(), "belongs to another network: it has 5 tensors of weights, this network has 4");
   tensors.back().name = "surplus";
   EXPECT_EQ(missing.refusal(), "holds a tensor surplus that its description does not name");
 }
@@ -252,7 +252,7 @@ TEST(ModelFile, RefusesOwnLogitsThatDoNotFit) {
   changed.json() = good;
   changed.json()["detectors"][0] = "layers_mahalanobis";
   EXPECT_EQ(changed.refusal(),
-            "has a detector layers_mahalanobis that does not fit its network: it asks the network, and there is none");
+            "has a detector layers_mahalanobis that does not fit its network: it needs the network, and there is none");
 }
 
 TEST(ModelFile, RefusesDetectorsThatDoNotFit) {
@@ -271,7 +271,7 @@ TEST(ModelFile, RefusesDetectorsThatDoNotFit) {
             "has a detector image_statistics that does not fit its network: it looks at images, and the network takes "
             "rows of numbers");
   unknown.json()["detectors"] = std::vector<std::string>(65, "gen");
-  EXPECT_EQ(unknown.refusal(), "has an absurd number of detectors");
+  EXPECT_EQ(unknown.refusal(), "has too many detectors");
   unknown.json().erase("detectors");
   EXPECT_EQ(unknown.refusal(), "holds a tensor detector-1.direction that its description does not name");
 
@@ -298,7 +298,7 @@ TEST(ModelFile, TakesNoMemoryForWhatIsMerelyClaimed) {
     config.replace(config.find("dense = [8]"), 11, "dense = " + dense);
     json["config"] = config;
   };
-  const std::string too_many = "describes a network that has more weights than the 50 of member-1";
+  const std::string too_many = "describes a network with more weights than the 50 of member-1";
   EXPECT_EQ(refusal([&](auto& json) { with_dense(json, "[1000000000, 1000000000]"); }), too_many);
   EXPECT_EQ(refusal([&](auto& json) { with_dense(json, "[9223372036854775807]"); }), too_many);
   EXPECT_EQ(refusal([&](auto& json) { with_dense(json, "[-1]"); }),
@@ -312,15 +312,14 @@ TEST(ModelFile, TakesNoMemoryForWhatIsMerelyClaimed) {
   EXPECT_EQ(refusal([](auto& json) {
               json["preprocessing"]["shape"] = {16384, 16384, 16384};
             }),
-            "describes inputs of an absurd size");
+            "describes inputs that are impossibly large");
   EXPECT_EQ(refusal([](auto& json) { json["members"] = 1'000'000'000; }),
             "should have 1 to 1000 members, has 1000000000");
   EXPECT_EQ(refusal([](auto& json) { json["members"] = 3; }),
-            "describes a network that has more weights than the 0 of member-3");
+            "describes a network with more weights than the 0 of member-3");
   EXPECT_EQ(refusal([](auto& json) { json["dropout_samples"] = -1; }),
             "its dropout_samples should be between 0 and 10000, found -1");
-  EXPECT_EQ(refusal([](auto& json) { json.erase("classes"); }),
-            "is no model file: its description is not as it should be");
+  EXPECT_EQ(refusal([](auto& json) { json.erase("classes"); }), "is not a model file: its description is damaged");
   EXPECT_EQ(refusal([](auto& json) { json["config"] = "nonsense = 1"; }),
             "describes no network: its configuration: line 1: there is no key nonsense");
 }
@@ -340,7 +339,7 @@ TEST(ModelFile, RefusesNamesThatSayNothingOrTooMuch) {
     return changed;
   };
   EXPECT_EQ(refusal(with_first("")), "has a class without a name");
-  EXPECT_EQ(refusal(with_first("class 1")), "has two classes called class 1");
+  EXPECT_EQ(refusal(with_first("class 1")), "has two classes with the name class 1");
   EXPECT_EQ(refusal(with_first("a\x1b[2Jb\n")), "has a class with control characters in its name: a\\x1b[2Jb\\n");
 }
 
@@ -384,7 +383,7 @@ TEST(ModelFile, RefusesOperatingPointsThatMakeNoSense) {
     return changed.refusal();
   };
   EXPECT_EQ(refusal([](auto& model) { model.json()["points"]["watches"][0]["cause"] = "boredom"; }),
-            "watches for boredom, which is no known cause");
+            "watches for boredom, which is not a known cause");
   EXPECT_EQ(refusal([](auto& model) { model.json()["points"]["false_alarm"] = 1.5; }),
             "operating points: false_alarm should be between 0 and 1, found 1.5");
   EXPECT_EQ(refusal([](auto& model) {

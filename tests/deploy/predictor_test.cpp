@@ -30,7 +30,7 @@ TEST(Predictor, SaysWhatScoringSays) {
   EXPECT_EQ(said.decisions.size(), 30u);
 }
 
-// Also where the network is asked with dropout at work, which detectors do not see.
+// Also where the network is asked with dropout on, which detectors do not see.
 TEST(Predictor, GivesTheScoresOfItsDetectorsToo) {
   auto model = small_model();
   const std::vector<std::string> names = {"knn", "layers_mahalanobis", "vim"};
@@ -184,7 +184,7 @@ TEST(Predictor, FitsImagesOnlyWhereItMay) {
   EXPECT_EQ(Predictor(model).fitted(photo).sizes(), torch::IntArrayRef({1, 8, 8}));
   model.preprocessing.resize = false;
   const Predictor strict(model);
-  EXPECT_THROWS(DataError, strict.fitted(photo), "is of 20 x 16 pixels; the model takes 8 x 8 and resizes nothing");
+  EXPECT_THROWS(DataError, strict.fitted(photo), "has 20 x 16 pixels; the model takes 8 x 8 and resizes nothing");
   EXPECT_EQ(strict.fitted(photo.narrow(1, 0, 8).narrow(2, 0, 8)).sizes(), torch::IntArrayRef({1, 8, 8}));
   EXPECT_THROWS(DataError, Predictor(small_table_model()).fitted(photo), "rows: takes rows of 3 numbers, not images");
 }
@@ -195,7 +195,7 @@ TEST(Predictor, RefusesInputsOfAnotherShapeOrNotFinite) {
                 "predict: inputs should be Byte [N, 1, 8, 8], found Byte [2, 1, 8, 9]");
   Predictor rows(small_table_model());
   EXPECT_THROWS(ArgumentError, rows.predict(torch::full({2, 3}, NAN)),
-                "predict: inputs should be finite numbers, row 0 (from 0) is not");
+                "predict: inputs should be finite numbers, row 0 (counted from 0) is not");
   EXPECT_THROWS(ArgumentError, rows.predict(torch::tensor(1.0F)),
                 "predict: inputs should be Float [N, 3], found Float []");
 }

@@ -76,8 +76,8 @@ TEST(Calibrate, NamesThresholdsThatNoInputReaches) {
   EXPECT_EQ(said_of({0.05, false}),
             (std::vector<std::string>{"expected_entropy: its threshold of 1.3863 is at its bound of 1.3863"}));
   EXPECT_EQ(said_of({0.01, false}),
-            (std::vector<std::string>{"differential_entropy: 40 inputs are too few for a rate of 0.01, it takes 99",
-                                      "expected_entropy: 40 inputs are too few for a rate of 0.01, it takes 99"}));
+            (std::vector<std::string>{"differential_entropy: 40 inputs are too few for a rate of 0.01; 99 are needed",
+                                      "expected_entropy: 40 inputs are too few for a rate of 0.01; 99 are needed"}));
 }
 
 TEST(Calibrate, WatchesOnlyWhatTheNetworkGives) {

@@ -9,7 +9,7 @@ namespace {
 
 void expect_within_1e6(const torch::Tensor& logits, const std::string& what) {
   std::vector<WorstError> worst(kDirichletMeasures, WorstError{1e-6, 1e-12});
-  std::vector<std::string> names;  // in the order of the kernels, as the table has them too
+  std::vector<std::string> names;  // in the order of the kernels, as in the table too
   for (const auto& measure : measure_table())
     if (measure.dirichlet != nullptr && is_score(measure.name)) names.emplace_back(measure.name);
   ASSERT_EQ(names.size(), worst.size());

@@ -80,7 +80,7 @@ TEST(ThinnedCurve, LeavesACornerAndDropsWhatLiesOnALine) {
 }
 
 TEST(ThinnedCurve, RejectsWhatIsNoCurve) {
-  EXPECT_THROWS(ArgumentError, thinned({{0, 1}, {0}}), "thinned: x and y should be of one length, found 2 and 1");
+  EXPECT_THROWS(ArgumentError, thinned({{0, 1}, {0}}), "thinned: x and y should have the same length, found 2 and 1");
   EXPECT_THROWS(ArgumentError, thinned({{0}, {0}}, {.points = 1, .tolerance = 0}),
                 "thinned: points should be at least 2, found 1");
 }

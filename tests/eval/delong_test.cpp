@@ -183,7 +183,7 @@ TEST(DelongPairedMarks, RefuseWhatCannotBePaired) {
   EXPECT_THROWS(ArgumentError, delong_paired(MarkedScores{scores, one}, MarkedScores{scores, two}),
                 "delong_paired: positive should hold the same inputs, at least 2, for both scores, found 1 and 1");
   EXPECT_THROWS(ArgumentError, delong_paired(MarkedScores{std::span(scores).first(3), two}, MarkedScores{scores, two}),
-                "delong_paired: each score should be marked, found 3 scores and 4 marks");
+                "delong_paired: each score should have a mark, found 3 scores and 4 marks");
 }
 
 }  // namespace

@@ -57,9 +57,9 @@ TEST(Spearman, IsNotANumberWhereOneScoreSaysNothing) {
 
 TEST(Spearman, RejectsWhatHasNoRanks) {
   EXPECT_THROWS(ArgumentError, spearman(RankedValues{1}, RankedValues{1}),
-                "spearman: first and second should be of one length, at least 2, found 1 and 1");
+                "spearman: first and second should have the same length, at least 2, found 1 and 1");
   EXPECT_THROWS(ArgumentError, spearman(RankedValues{1, 2}, RankedValues{1, 2, 3}),
-                "spearman: first and second should be of one length, at least 2, found 2 and 3");
+                "spearman: first and second should have the same length, at least 2, found 2 and 3");
   EXPECT_THROWS(ArgumentError, spearman(RankedValues{1, NAN}, RankedValues{1, 2}),
                 "spearman: first and second should be numbers, found nan");
   BootstrapOptions options;

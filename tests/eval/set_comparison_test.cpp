@@ -58,8 +58,8 @@ TEST(CompareSets, OfOneKindFindsNothingToTellThemBy) {
   EXPECT_TRUE(found.near_duplicates.empty());
   const auto sentences = verdict(found);
   ASSERT_EQ(sentences.size(), 2u);
-  EXPECT_TRUE(sentences[0].starts_with("hard to tell by trivial statistics: at most ")) << sentences[0];
-  EXPECT_EQ(sentences[1], "the sets have no class names: whether the sets share classes cannot be seen");
+  EXPECT_TRUE(sentences[0].starts_with("trivial statistics hardly tell the sets apart: at most ")) << sentences[0];
+  EXPECT_EQ(sentences[1], "the sets have no class names, so nobody can see whether the sets share classes");
 }
 
 TEST(CompareSets, FindsTheStatisticThatTellsAll) {
@@ -84,9 +84,9 @@ TEST(CompareSets, FindsThePolarity) {
   EXPECT_LT(strongest(found.inverted_statistics).auroc, 0.65);
   const auto sentences = verdict(found);
   EXPECT_EQ(sentences[0], "separable by mean brightness alone: 100.0; try --invert");
-  EXPECT_TRUE(sentences[1].starts_with(
-      "OUT has the opposite polarity: dark on light where IN is light on dark; the other way round trivial statistics "
-      "reach at most "))
+  EXPECT_TRUE(
+      sentences[1].starts_with("OUT has the opposite polarity: dark on light where IN is light on dark; if OUT is "
+                               "inverted, trivial statistics reach at most "))
       << sentences[1];
 
   const auto inverted = compare_sets(in, out, {.fit = {}, .invert_out = true});
@@ -118,8 +118,8 @@ TEST(CompareSets, BringsOutToTheShapeOfIn) {
   EXPECT_EQ(found.out.shape, (std::vector<int64_t>{1, 16, 16}));
   EXPECT_EQ(found.out.means.size(), 3u);
   EXPECT_TRUE(has(verdict(found),
-                  "OUT was changed to match IN (grey to RGB; 16x16 to 8x8, bilinear with antialiasing): that is "
-                  "part of every number"));
+                  "OUT was changed to match IN (grey to RGB; 16x16 to 8x8, bilinear with antialiasing); this affects "
+                  "every number"));
   EXPECT_EQ(found.strongest_statistic().auroc, 1) << "a grey set has no saturation";
   const ComparisonOptions bicubic{.fit = {.resampling = Resampling::kBicubic, .antialias = false}, .invert_out = false};
   EXPECT_EQ(compare_sets(in, unlabelled("out", noise(20, 9, 16, 3)), bicubic).matching,
@@ -152,10 +152,10 @@ TEST(CompareSets, CountsWhatTheSetsShare) {
   EXPECT_EQ(found.in.repeated, 1);
   EXPECT_EQ(found.out.repeated, 0);
   const auto sentences = verdict(found);
-  EXPECT_TRUE(has(sentences, "1 input of OUT is also in IN (for example number 4 of OUT and 7 of IN, from 0)"));
-  EXPECT_TRUE(
-      has(sentences,
-          "a further 1 image of OUT nearly repeats one of IN (for example number 5 of OUT and 8 of IN, from 0)"));
+  EXPECT_TRUE(has(sentences, "1 input of OUT is also in IN (for example number 4 of OUT and 7 of IN, counted from 0)"));
+  EXPECT_TRUE(has(
+      sentences,
+      "a further 1 image of OUT nearly repeats one of IN (for example number 5 of OUT and 8 of IN, counted from 0)"));
   EXPECT_TRUE(has(sentences, "IN holds 1 input more than once"));
 }
 
@@ -167,15 +167,15 @@ TEST(CompareSets, NamesTheClassesThatTheSetsShare) {
   const auto found = compare_sets(in, out);
   EXPECT_EQ(found.out_classes_of_in, (Names{"n02123045 tabby, tabby cat", "n03796401 moving van"}));
   EXPECT_TRUE(has(verdict(found),
-                  "2 of OUT's 4 classes are IN's, or kinds of them: tabby, moving van; "
+                  "2 of OUT's 4 classes are classes of IN, or kinds of them: tabby, moving van; "
                   "tinyimagenet:val,without=cifar10 leaves them out"));
-  EXPECT_TRUE(
-      has(verdict(compare_sets(out, in)), "2 of IN's 4 classes are OUT's, or kinds of them: tabby, moving van"));
+  EXPECT_TRUE(has(verdict(compare_sets(out, in)),
+                  "2 of IN's 4 classes are classes of OUT, or kinds of them: tabby, moving van"));
   EXPECT_TRUE(
       has(verdict(compare_sets(labelled("a", noise(4, 15), {"0", "1"}), labelled("b", noise(4, 16), {"1", "0"}))),
-          "every class of OUT (1, 0) is one of IN's: the same classes, in another domain at most"));
+          "every class of OUT (1, 0) is a class of IN: the sets have the same classes, at most in another domain"));
   EXPECT_TRUE(has(verdict(compare_sets(in, unlabelled("b", noise(4, 16)))),
-                  "OUT has no class names: whether the sets share classes cannot be seen"));
+                  "OUT has no class names, so nobody can see whether the sets share classes"));
 }
 
 TEST(CompareSets, OfNumbersGoesFeatureByFeature) {
@@ -211,17 +211,18 @@ TEST(CompareSets, RefusesWhatCannotBeCompared) {
   numbers.feature_names = {"a", "b", "c"};
   others.feature_names = {"a", "c", "b"};
   EXPECT_THROWS(DataError, compare_sets(numbers, others),
-                "rows: its features should be those of rows: wanted a, b, c; found a, c, b");
+                "rows: should have the features of rows: wanted a, b, c; found a, c, b");
 }
 
 TEST(Verdict, IsPlainAboutTheMiddle) {
   SetComparison comparison;
   comparison.statistics = {{"mean brightness", 0.6, true, 0, 0}, {"edge energy", 0.8129, false, 0, 0}};
-  EXPECT_EQ(verdict(comparison)[0], "partly told apart by edge energy alone: 81.3; a detector should do much better");
+  EXPECT_EQ(verdict(comparison)[0],
+            "edge energy alone partly tells the sets apart: 81.3; a detector should do much better");
   comparison.statistics[1].auroc = 0.99999;
   EXPECT_EQ(verdict(comparison)[0], "separable by edge energy alone: 99.9");
   comparison.statistics[1].auroc = 0.631;
-  EXPECT_EQ(verdict(comparison)[0], "hard to tell by trivial statistics: at most 63.1 (edge energy)");
+  EXPECT_EQ(verdict(comparison)[0], "trivial statistics hardly tell the sets apart: at most 63.1 (edge energy)");
 }
 
 TEST(ToJson, HoldsEverything) {

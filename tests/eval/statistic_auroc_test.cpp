@@ -43,7 +43,7 @@ TEST(StatisticAuroc, StrongestIsTheFirstOfTheHighest) {
 
 TEST(StatisticAuroc, RefusesOtherStatistics) {
   EXPECT_THROWS(ArgumentError, statistic_aurocs({{"a", vector({1})}}, {{"b", vector({1})}}),
-                "statistic_aurocs: a of IN cannot be held against b of OUT");
+                "statistic_aurocs: a of IN cannot be compared with b of OUT");
   EXPECT_THROWS(ArgumentError, statistic_aurocs({{"a", vector({1})}}, {}),
                 "statistic_aurocs: 1 statistics of IN but 0 of OUT");
 }

@@ -180,7 +180,7 @@ TEST(ImageExperiment, GivesMeansOverSeeds) {
   const double second = results["seeds"][1]["models"][0]["evaluation"]["in_distribution"]["error"];
   EXPECT_NEAR(results["cells"][0]["ours"].get<double>(), 50 * (first + second), 1e-9);
   EXPECT_EQ(results["cells"][0]["metric"], "error");
-  EXPECT_NE(bytes_of(folder / "out" / "table.md").find("by Student's t, of the mean over 2 seeds"), std::string::npos);
+  EXPECT_NE(bytes_of(folder / "out" / "table.md").find("by Student's t, for the mean over 2 seeds"), std::string::npos);
 }
 
 /// As profile modern has it, from seed 1 on: the DPNs are the members of an ensemble, which is of the first seed alone.
@@ -224,7 +224,7 @@ TEST(ImageExperiment, TakesAMemberOfAnEnsembleForItself) {
   EXPECT_EQ(summary.tables[4].title, "One network against one: DPN by D.Ent. against DNN by Ent., AUROC in %");
   EXPECT_EQ(summary.tables[5].title,
             "Two networks against one: DPN ensemble by D.Ent. against DNN by Ent., AUROC in %");
-  EXPECT_EQ(summary.tables[6].title, "DPN ensemble: data, distributional and model uncertainty apart");
+  EXPECT_EQ(summary.tables[6].title, "DPN ensemble: data, distributional and model uncertainty");
 }
 
 TEST(ImageExperiment, TakesAWholeEnsembleFromAnotherExperiment) {
@@ -344,7 +344,8 @@ TEST(ImageExperiment, MakesOneEnsembleOfTheNetworksOfAllSeeds) {
   Reproduction reproduction(folder / "out");
   reproduction.options.seeds = 3;
   const auto summary = reproduction.count_steps(small_ensemble);
-  EXPECT_EQ(reproduction.steps, (3 + 3) * 2 * 10) << "a DNN and a DPN a seed: the ensemble trains none of its own";
+  EXPECT_EQ(reproduction.steps, (3 + 3) * 2 * 10)
+      << "one DNN and one DPN per seed: the ensemble trains none of its own";
   const auto results = nlohmann::json::parse(bytes_of(folder / "out" / "results.json"));
   EXPECT_EQ(results["seeds"][0]["models"].size(), 3u);
   EXPECT_EQ(results["seeds"][1]["models"].size(), 2u);
@@ -376,7 +377,7 @@ TEST(ImageExperiment, SaysInAFewLinesWhatWasFound) {
   Reproduction reproduction(folder / "out");
   reproduction.results();
   const auto& headlines = reproduction.summary.headlines;
-  ASSERT_EQ(headlines.size(), 3u + 2) << "an error a model, D.Ent. of the DPN a set";
+  ASSERT_EQ(headlines.size(), 3u + 2) << "one error per model, D.Ent. of the DPN per set";
   EXPECT_EQ(headlines[2].what, "DPN: error, %");
   EXPECT_EQ(headlines[2].published, 0.6);
   EXPECT_EQ(headlines[3].what, "DPN: AUROC by D.Ent. against OMNIGLOT, %");

@@ -29,7 +29,7 @@ TEST(OpenOodExperiment, HasTheSetsOfTheBenchmark) {
                                             "mnist:all,rgb,size=32", "svhn:test"}));
   EXPECT_EQ(openood_experiment({Profile::kQuick, 1, {}}).inside, "openood:cifar10-test,subset=5000,seed=1");
   EXPECT_THROWS(ConfigError, openood_experiment({Profile::kPaper, 1, {}}),
-                "openood goes beyond the paper and has no profile paper: give --profile modern or quick");
+                "openood is not in the paper and has no profile paper: give --profile modern or quick");
 }
 
 /// Near: noise of the kind that the DPN was trained against, and bars; far: noise.
@@ -74,7 +74,7 @@ TEST(ChooseMeasures, TakesTheBestOnValidationImages) {
     row.detection.auroc.value = row.measure == "mutual_information" ? 0.9 : 0.8;
   EXPECT_EQ(choose_measures(results).at("DPN"), "mutual_information");
   results[0].missing.push_back({{"TinyImageNet", "openood:tin-val", ""}, "get it"});
-  EXPECT_THROWS(AbsentSet, choose_measures(results), "openood needs openood:tin-val to choose measures by: get it");
+  EXPECT_THROWS(AbsentSet, choose_measures(results), "openood needs openood:tin-val to choose measures: get it");
 }
 
 TEST(OpenOodTables, HaveMeansOfNearAndFarSetsBesideThePublishedOnes) {

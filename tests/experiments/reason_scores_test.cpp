@@ -50,7 +50,7 @@ TEST(CorrelateWithPeople, FindsTheMeasureThatAgrees) {
   EXPECT_EQ(of_softmax[0].measure, "entropy");
 }
 
-/// 1000 Dirichlets that are sure of a class, but for the first 20: sharper still, between two classes.
+/// 1000 Dirichlets that are sure of a class, except for the first 20: sharper still, between two classes.
 SetScores sure_scores() {
   auto logits = 5 + normal_draws(1000, 3, {7}).to(torch::kFloat64);
   for (int64_t row = 0; row < 1000; ++row) {

@@ -74,7 +74,7 @@ TEST(ReasonsPlan, TakesAsManyStepsWhateverTheAmountOfData) {
 
 TEST(ReasonsPlan, IsNotOfThePaper) {
   EXPECT_THROWS(ConfigError, reasons_plan({Profile::kPaper, 1, {}}),
-                "reasons goes beyond the paper and has no profile paper: give --profile modern or quick");
+                "reasons is not in the paper and has no profile paper: give --profile modern or quick");
 }
 
 /// Bars, of which people doubt every third.
@@ -143,7 +143,7 @@ TEST(Reasons, AnswersThreeQuestions) {
   const auto tables = reasons_tables(reasons.results);
   ASSERT_EQ(tables.size(), 3u);
   EXPECT_EQ(tables[0].rows.size(), 3u);
-  EXPECT_EQ(tables[0].rows[0][2].text(), "-") << "of a single softmax";
+  EXPECT_EQ(tables[0].rows[0][2].text(), "-") << "for a single softmax";
   EXPECT_EQ(tables[1].rows.size(), 15u);
   EXPECT_EQ(tables[1].notes.back(), "Paintings is missing: priornet data get paintings gets it");
   EXPECT_EQ(tables[2].rows.size(), 2u);
@@ -176,7 +176,7 @@ TEST(Reasons, RefusesPeopleOfOtherImages) {
   };
   NoProgress progress;
   EXPECT_THROWS(DataError, run_reasons(small_reasons(1), options, progress),
-                "people has 80 rows, and test has 90: they should be of the same images");
+                "people has 80 rows, but test has 90: both should have the same images");
 }
 
 TEST(Reasons, LeavesWhatAReportShows) {

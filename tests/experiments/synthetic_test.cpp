@@ -69,7 +69,7 @@ TEST(Synthetic, LeavesMapsForTheReport) {
       EXPECT_LT(map["low"], map["high"]);
     }
   }
-  EXPECT_EQ(json["cases"][0]["maps"][2]["low"], json["cases"][1]["maps"][2]["low"]) << "one scale a measure";
+  EXPECT_EQ(json["cases"][0]["maps"][2]["low"], json["cases"][1]["maps"][2]["low"]) << "one scale per measure";
 }
 
 // Even a tenth of the training shows the paper's effect: where classes overlap, differential entropy still separates,

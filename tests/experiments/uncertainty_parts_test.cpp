@@ -9,7 +9,7 @@
 namespace priornet {
 namespace {
 
-/// Of two Dirichlets a row.
+/// Of two Dirichlets per row.
 SetScores scores_of_two(const torch::Tensor& first, const torch::Tensor& second) {
   return scores_of_logits(torch::stack({first, second}).log(), true);
 }
@@ -47,7 +47,7 @@ TEST(UncertaintyParts, AreOfEnsemblesOfDirichletsAlone) {
   EXPECT_FALSE(has_uncertainty_parts(softmax));
   EXPECT_FALSE(has_uncertainty_parts(scores_of_logits(rows({{1, 2}}), true)));
   EXPECT_THROWS(ArgumentError, uncertainty_parts(softmax, {}),
-                "uncertainty_parts: the scores should be those of an ensemble of Dirichlets");
+                "uncertainty_parts: the scores should come from an ensemble of Dirichlets");
 }
 
 Evaluation evaluation_with(const std::string& measure, const torch::Tensor& inside, const torch::Tensor& outside) {
@@ -58,7 +58,7 @@ Evaluation evaluation_with(const std::string& measure, const torch::Tensor& insi
   return evaluation;
 }
 
-// The second model's confidence is turned round: high inside.
+// The second model's confidence is reversed: high inside.
 TEST(ModelComparison, ComparesMeasuresOfTheirOwn) {
   const auto better = evaluation_with("entropy", vector({0, 1, 2, 3}), vector({4, 5, 6, 7}));
   const auto worse = evaluation_with("max_prob", vector({0.9, 0.8, 0.5, 0.6}), vector({0.7, 0.4, 0.3, 0.2}));

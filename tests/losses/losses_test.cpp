@@ -198,18 +198,18 @@ TEST(Losses, RefuseASecondDerivative) {
   const auto labels = labels_for(4, 3);
   const auto target = DirichletTarget::smoothed_labels(labels);
   EXPECT_THROWS(ArgumentError, penalise([&](const auto& z) { return forward_kl(z, target); }),
-                "forward_kl: can be differentiated once, a second derivative was asked for");
+                "forward_kl: can be differentiated only once, and a second derivative was asked for");
   EXPECT_THROWS(ArgumentError, penalise([&](const auto& z) { return cross_entropy(z, labels); }),
-                "cross_entropy: can be differentiated once, a second derivative was asked for");
+                "cross_entropy: can be differentiated only once, and a second derivative was asked for");
   EXPECT_THROWS(ArgumentError, penalise([&](const auto& z) { return prior_network_loss(z, labels).total; }),
-                "prior_network_loss: can be differentiated once, a second derivative was asked for");
+                "prior_network_loss: can be differentiated only once, and a second derivative was asked for");
   EXPECT_THROWS(ArgumentError, penalise([&](const auto& z) { return kl_divergence(z, torch::zeros_like(z)); }),
-                "kl_divergence: can be differentiated once, a second derivative was asked for");
+                "kl_divergence: can be differentiated only once, and a second derivative was asked for");
   EXPECT_THROWS(ArgumentError, penalise([&](const auto& z) { return differential_entropy(z); }),
-                "dirichlet_measures: can be differentiated once, a second derivative was asked for");
+                "dirichlet_measures: can be differentiated only once, and a second derivative was asked for");
   EXPECT_THROWS(ArgumentError,
                 penalise([&](const auto& z) { return log_density(z, torch::log_softmax(z, 1).detach()); }),
-                "log_density: can be differentiated once, a second derivative was asked for");
+                "log_density: can be differentiated only once, and a second derivative was asked for");
 }
 
 TEST(Losses, GiveTheSameGradientWhereItsGraphIsKept) {

@@ -240,7 +240,7 @@ TEST(TorchScript, IsRefusedWithAReason) {
     make_model(options, make_generator(1));
     FAIL() << "a text was taken for a network";
   } catch (const DataError& error) {
-    EXPECT_NE(std::string(error.what()).find("is no TorchScript network"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("is not a TorchScript network"), std::string::npos) << error.what();
   }
   options = scripted_options(scripted(folder, 20, 4, kLinear));
   try {
@@ -258,7 +258,7 @@ TEST(TorchScript, IsRefusedWithAReason) {
   }
 }
 
-// What torch.jit.freeze leaves: constants in place of parameters.
+// What torch.jit.freeze leaves: constants instead of parameters.
 TEST(TorchScript, NeedsNoParametersAndSaysHowManyClassesItGives) {
   const TemporaryFolder folder;
   torch::jit::Module script("net");
@@ -281,8 +281,8 @@ TEST(Package, IsRefusedWithAReason) {
     FAIL() << "a text was taken for a package";
   } catch (const DataError& error) {
     const std::string said = error.what();
-    EXPECT_TRUE(said.find("is an AOTInductor package, which takes LibTorch 2.6 or later") != std::string::npos ||
-                said.find("is no AOTInductor package") != std::string::npos)
+    EXPECT_TRUE(said.find("is an AOTInductor package, which needs LibTorch 2.6 or later") != std::string::npos ||
+                said.find("is not an AOTInductor package") != std::string::npos)
         << said;
     EXPECT_EQ(said.find(*options.file), 0U) << said;
   }
@@ -310,8 +310,8 @@ TEST(TorchScript, IsTrainedStoredAndOpenedOnlyWhereItIsAllowed) {
   const auto wanted = infer(*network, set.inputs);
   EXPECT_THROWS(DataError, load_run(folder / "run"),
                 ((folder / "run").string() +
-                 ": holds a network that PyTorch scripted or compiled, a program that runs when it is asked: give "
-                 "--allow-torchscript (in Python allow_torchscript=True) if you trust whoever made it")
+                 ": holds a network that PyTorch scripted or compiled, which is a program: give --allow-torchscript "
+                 "(in Python allow_torchscript=True) if you trust the person who made it")
                     .c_str());
   OpenOptions open;
   open.allow_torchscript = true;

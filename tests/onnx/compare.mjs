@@ -71,7 +71,7 @@ function verdictsOf(answers, expected, about) {
   return { wrong, near };
 }
 
-// Of a model with dropout at work: that it is, anew in each run, and that measures come out alike on average.
+// Of a model with dropout on: that it is, again in each run, and that measures come out alike on average.
 function differencesOfRandom(answers, again, expected) {
   const differences = [];
   if (answers.logits.every((value, i) => value === again.logits[i])) differences.push('two runs drop the same values');

@@ -38,7 +38,7 @@ def compare(folder, providers):
     if "class_names" not in metadata or ("verdict" in expected) != ("verdict_names" in metadata):
         failures.append(f"metadata is {sorted(metadata)}")
     line = f"{folder.name}: {len(answers['prediction'])} inputs"
-    if about["random"]:  # dropout at work, anew in each run; measures come out alike on average
+    if about["random"]:  # dropout on, again in each run; measures come out alike on average
         again = answers_of(session, about, np.load(folder / "inputs.npy"))
         if np.array_equal(answers["logits"], again["logits"]):
             failures.append("two runs drop the same values")

@@ -182,7 +182,7 @@ def test_shapes_are_known_without_values():
         (lambda: priornet.forward_kl(torch.zeros(2, 3), torch.tensor([0, 3])), r"in \[0, 3\), found 3"),
         (lambda: priornet.forward_kl(torch.zeros(2, 3), torch.tensor([0, 1, 2])), r"of shape \[2\]"),
         (lambda: priornet.prior_network_loss(torch.zeros(2, 3), torch.tensor([0, 1, 2])), "first of 2 rows"),
-        (lambda: priornet.method_loss("dnn", torch.zeros(2, 3), torch.tensor([0])), "nothing from rows outside"),
+        (lambda: priornet.method_loss("dnn", torch.zeros(2, 3), torch.tensor([0])), "nothing from out-of-distribution rows"),
         (lambda: priornet.method_loss("distil", torch.zeros(2, 3), torch.tensor([0])), "probabilities should be"),
         (lambda: priornet.prior_network_loss(torch.zeros(2, 3), torch.tensor([0]), epsilon=0.6), "epsilon should be"),
         (lambda: priornet.distillation_loss(torch.zeros(2, 3), torch.ones(2, 3).double() / 3), "Float, like logits"),
@@ -196,7 +196,7 @@ def test_a_wrong_argument_is_a_value_error_with_the_library_s_message(call, mess
 def test_a_second_derivative_is_refused(batch):
     logits, labels, _ = batch
     first = torch.autograd.grad(priornet.PriorNetworkLoss()(logits, labels), logits, create_graph=True)[0]
-    with pytest.raises(RuntimeError, match="can be differentiated once"):
+    with pytest.raises(RuntimeError, match="can be differentiated only once"):
         first.sum().backward()
 
 

@@ -50,7 +50,7 @@ def test_the_tool_gives_the_same_bits(kind, shape, dtype, tool, tmp_path):
     tool("measure", tmp_path / "logits.npy", "--kind", name, "--out", tmp_path / "measures.npz")
     theirs = np.load(tmp_path / "measures.npz")
     ours = priornet.measures(logits, kind)
-    # Of softmax logits the tool also gives the energy, which is no measure of their probabilities.
+    # Of softmax logits the tool also gives the energy, which is not a measure of their probabilities.
     assert tuple(name for name in theirs.files if name != "energy") == ours._fields
     for field, values in zip(ours._fields, ours):
         assert values.dtype == theirs[field].dtype
@@ -128,7 +128,7 @@ def test_a_wrong_argument_is_a_value_error_with_the_library_s_message(call, mess
 def test_a_second_derivative_is_refused(generator):
     logits = logits_of((2, 3), generator).requires_grad_()
     first = torch.autograd.grad(priornet.measures(logits).entropy.sum(), logits, create_graph=True)[0]
-    with pytest.raises(RuntimeError, match="can be differentiated once"):
+    with pytest.raises(RuntimeError, match="can be differentiated only once"):
         first.sum().backward()
 
 

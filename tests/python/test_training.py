@@ -125,7 +125,7 @@ def test_a_run_that_is_there_is_not_replaced_unasked(blobs, trained):
 
 def test_other_rows_cannot_resume_a_run(blobs, trained):
     rows, labels = blobs
-    with pytest.raises(OSError, match="begun with other rows"):
+    with pytest.raises(OSError, match="began with other rows"):
         priornet.train(
             data=(rows + 1, labels), out=trained.folder, settings={"training.epochs": 5}, resume=True, device="cpu"
         )

@@ -34,7 +34,7 @@ TEST(EvaluationTables, ShowEachTaskWithIntervals) {
   EXPECT_NEAR(tables[1].rows[0][1].value(), 90, 1e-9);
   EXPECT_EQ(tables[1].rows[0].back().text(), "80.00");
   EXPECT_EQ(tables[2].title, "omniglot (100 inputs) against mnist:test (200)");
-  EXPECT_EQ(tables[2].notes[0], "before any network, mean brightness alone tells the sets apart with AUROC 87.50 %");
+  EXPECT_EQ(tables[2].notes[0], "without any network, mean brightness alone tells the sets apart with AUROC 87.50 %");
 }
 
 TEST(EvaluationTables, SayWhereNothingIsMisclassified) {

@@ -160,8 +160,8 @@ TEST(ModelReport, WarnsWhereMoreIsHandedBackThanPromised) {
   ASSERT_EQ(report.test.decisions.size(), 400u);
   ASSERT_EQ(warnings(report).size(), 1u);
   EXPECT_EQ(warnings(report)[0],
-            "It hands back 25.0 % of test.csv, more than was promised: these inputs are not like those of the "
-            "calibration set (train.csv (rows kept back)).");
+            "It hands back 25.0 % of test.csv, more than promised: these inputs are not like those of the calibration "
+            "set (train.csv (rows kept back)).");
 }
 
 TEST(ModelReport, CountsConfusionsByWhatIsTrue) {

@@ -74,8 +74,8 @@ TEST(ResultsFolder, OfAModelFileLiesBesideIt) {
   EXPECT_EQ(evaluation_folder(folder / "runs/dpn"), folder / "runs/dpn/evaluation");
   const auto path = (folder / "photos.priornet").string();
   EXPECT_THROWS(DataError, folders_with_results(path),
-                (path + ": was not evaluated yet: priornet evaluate " + path +
-                 " --data SET --ood SET does it, with sets that it did not learn from")
+                (path + ": was not evaluated yet: call priornet evaluate " + path +
+                 " --data SET --ood SET with sets that the model did not learn from")
                     .c_str());
   leave_results(folder / "photos.evaluation", "P");
   EXPECT_EQ(folders_with_results(path), (std::vector<fs::path>{folder / "photos.evaluation"}));
@@ -95,8 +95,9 @@ TEST(ResultsFolder, SaysWhatIsMissingOrDamaged) {
   EXPECT_THROWS(DataError, folders_with_results(folder / "none"),
                 (text("none") + ": cannot be read: No such file or directory").c_str());
   folder.file("results.json", "{\"title\": \"old\"}");
-  EXPECT_THROWS(DataError, read_results(folder / ""),
-                (text("results.json") + ": should hold \"tables\": an older priornet wrote it, run it again").c_str());
+  EXPECT_THROWS(
+      DataError, read_results(folder / ""),
+      (text("results.json") + ": should hold \"tables\": an older priornet wrote it; run that command again").c_str());
   folder.file("results.json", "{");
   try {
     read_results(folder / "");

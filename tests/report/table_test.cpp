@@ -40,6 +40,12 @@ TEST(Table, EscapesBarsInMarkdown) {
             "A note.\n");
 }
 
+TEST(Table, EscapesTheStarOfANoteInMarkdown) {
+  auto table = small();
+  table.notes = {"* Not as published."};
+  EXPECT_TRUE(to_markdown(table).ends_with("\n\n\\* Not as published.\n")) << to_markdown(table);
+}
+
 TEST(Table, WritesCsvWithFullPrecisionAndQuotes) {
   auto table = small();
   table.add({Cell::number(2, 0), "say \"hi\", twice", Cell::number(0.5, "a half")});

@@ -40,7 +40,7 @@ diff <(headers "$folder/installed/include" priornet) <(headers "$source/../../in
   exit 1
 }
 consumer "$source" "$folder/installed" "$folder/build"
-# As a folder of that project: to generate is to find all that is linked.
+# As a folder of that project: to generate is to find everything that is linked.
 cmake -G Ninja -S "$source" -B "$folder/inside" -DPRIORNET_SOURCE="$source/../.." \
   -DCMAKE_PREFIX_PATH="$torch" >/dev/null
 

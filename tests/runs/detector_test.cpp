@@ -428,7 +428,7 @@ TEST(Detectors, OthersJoinTheTable) {
   info.needs.rows = true;
   info.make = [] { return std::make_unique<FirstColumn>(); };
   register_detector(info);
-  EXPECT_THROWS(ArgumentError, register_detector(info), "register_detector: first_column is taken");
+  EXPECT_THROWS(ArgumentError, register_detector(info), "register_detector: the name first_column is taken");
   info.name = "sure";
   info.direction = Direction::kConfidence;
   EXPECT_THROW(register_detector(info), ArgumentError);

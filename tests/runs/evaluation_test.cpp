@@ -122,7 +122,7 @@ TEST(Evaluation, MatchesClassesByName) {
   EXPECT_EQ(evaluate(run, turned, {}, quick(), silent).inside.errors, wanted);
   turned.class_names[0] = "below";
   EXPECT_THROWS(DataError, evaluate(run, turned, {}, quick(), silent),
-                "small: holds the class below, which is none of the run's");
+                "small: holds the class below, which the run does not have");
 }
 
 TEST(Evaluation, UsesDropoutSamplesAsAnEnsemble) {
@@ -136,13 +136,14 @@ TEST(Evaluation, UsesDropoutSamplesAsAnEnsemble) {
 
 TEST(Evaluation, RefusesSetsItCannotUse) {
   auto run = load_small_run();
-  EXPECT_THROWS(DataError, evaluate(run, noise_set(5), {}, quick(), silent), "noise: has no labels to be held against");
+  EXPECT_THROWS(DataError, evaluate(run, noise_set(5), {}, quick(), silent), "noise: has no labels to compare with");
   EXPECT_THROWS(DataError, evaluate(run, small_images(5, 1), {noise_set(0)}, quick(), silent),
                 "noise: is empty: there is nothing to evaluate");
   auto set = small_images(5, 1);
   set.class_names.clear();
   set.labels = torch::full({5}, 3, torch::kInt64);
-  EXPECT_THROWS(DataError, evaluate(run, set, {}, quick(), silent), "small: holds label 3, the run has classes 0 to 2");
+  EXPECT_THROWS(DataError, evaluate(run, set, {}, quick(), silent),
+                "small: holds the label 3, but the run has classes 0 to 2");
 }
 
 TEST(CompareRuns, TestsWhatBothHave) {
@@ -162,7 +163,7 @@ TEST(CompareRuns, TestsWhatBothHave) {
   for (const auto& row : compare_runs(first, first)) EXPECT_EQ(row.auroc.p_value, 1) << row.measure;
   const auto fewer = evaluate(dnn, inside, {noise_set(59)}, quick(), silent);
   EXPECT_THROWS(ArgumentError, compare_runs(first, fewer),
-                "compare_runs: both should be of the same sets, found noise (60 rows) and noise (59 rows)");
+                "compare_runs: both should have the same sets, found noise (60 rows) and noise (59 rows)");
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST(RunLogits, RefuseWhatMakesNoSense) {
   ScoringOptions options;
   options.dropout_samples = 5;
   EXPECT_THROWS(ArgumentError, run_logits(run, small_images(4, 1), options, silent),
-                "run_logits: the network has no dropout, so that its dropout samples would all be the same");
+                "run_logits: the network has no dropout, so its dropout samples would all be the same");
   options.dropout_samples = 0;
   options.batch = -1;
   EXPECT_THROWS(ArgumentError, run_logits(run, small_images(4, 1), options, silent),
@@ -135,7 +135,7 @@ TEST(RunLogits, RefuseWhatMakesNoSense) {
     run.members[0]->parameters().back().fill_(INFINITY);
   }
   EXPECT_THROWS(DataError, run_logits(run, rows, {}, silent),
-                "small: the network's logits of row 0 (from 0) are not finite");
+                "small: the network's logits for row 0 (counted from 0) are not finite");
   rows.inputs = rows.inputs.narrow(0, 0, 0);
   EXPECT_THROWS(DataError, run_logits(run, rows, {}, silent), "small: is empty: there is nothing to score");
 }

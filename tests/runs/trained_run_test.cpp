@@ -65,8 +65,9 @@ TEST(TrainedRun, IsAnEnsembleOfItsMembers) {
   ASSERT_EQ(run.members.size(), 2u);
   EXPECT_FALSE(run.members[0]->parameters()[0].equal(run.members[1]->parameters()[0]));
   std::filesystem::remove_all(folder / "run/member-2");
-  EXPECT_THROWS(DataError, load_run(folder / "run", torch::kCPU),
-                ((folder / "run/member-2").string() + ": there is no such folder: should be that of a run").c_str());
+  EXPECT_THROWS(
+      DataError, load_run(folder / "run", torch::kCPU),
+      ((folder / "run/member-2").string() + ": there is no such folder; it should be the folder of a run").c_str());
 }
 
 TEST(TrainedRun, RefusesAnEnsembleWhoseMembersDiffer) {
@@ -88,7 +89,7 @@ TEST(TrainedRun, RefusesFoldersThatHoldNone) {
   const TemporaryFolder folder;
   const auto path = (folder / "run").string();
   EXPECT_THROWS(DataError, load_run(path, torch::kCPU),
-                (path + ": there is no such folder: should be that of a run").c_str());
+                (path + ": there is no such folder; it should be the folder of a run").c_str());
   std::filesystem::create_directory(path);
   EXPECT_THROWS(DataError, load_run(path, torch::kCPU),
                 (path + ": holds no run: there is no config.toml in it").c_str());

@@ -33,7 +33,7 @@ TEST(SampleFactors, InflatesLatentAndNoiseAlike) {
 TEST(SampleFactors, SharesOneScaleInABatch) {
   const auto plain = sample(model(), 1000, {.low = 1, .high = 1, .batch = 128}, 8).to(torch::kFloat64) - model().mean;
   const auto scaled = sample(model(), 1000, {.batch = 128}, 8).to(torch::kFloat64) - model().mean;
-  // The draws are the same but for the scale, which is therefore their squared ratio.
+  // The draws are the same except for the scale, which is therefore their squared ratio.
   const auto scale = (scaled / plain).square().select(1, 0);
   for (int64_t first = 0; first < 1000; first += 128) {
     const auto batch = scale.slice(0, first, std::min<int64_t>(first + 128, 1000));

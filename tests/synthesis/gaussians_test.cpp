@@ -118,7 +118,7 @@ TEST(Gaussians, RejectWhatTheyCannotTake) {
   EXPECT_THROWS(ArgumentError, posterior_entropy({}, torch::zeros({5, 3})),
                 "log_posterior: the second size of points should be 2, found 3");
   EXPECT_THROWS(ArgumentError, sample_outside({.sigma = 9.0}, 10, 0),
-                "sample_outside: sigma should be small enough to leave an outside, found 9");
+                "sample_outside: sigma should be small enough that something lies outside, found 9");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ inline const char* name_of(Shape shape) {
   return shape == Shape::kRandom ? "random" : shape == Shape::kEqual ? "all equal" : "one dominating";
 }
 
-/// [rows, classes] in [low, high]: uniform; one value a row; or one class at least 20 above the others.
+/// [rows, classes] in [low, high]: uniform; one value per row; or one class at least 20 above the others.
 inline torch::Tensor make_logits(Shape shape, int64_t rows, int64_t classes, torch::Dtype dtype, uint64_t seed,
                                  double low = -20, double high = 40) {
   std::mt19937_64 generator(seed);

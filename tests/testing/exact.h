@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// The measures and divergences at 50 digits, from their textbook formulas: what the fast ones are held against.
+// The measures and divergences at 50 digits, from their textbook formulas: what the fast ones are compared with.
 
 namespace priornet::exact {
 

@@ -8,8 +8,8 @@
 #include <testing/silent.h>
 #include <testing/small_networks.h>
 
-// Models of every kind with inputs, to be exported and held against the library's own answers. Weights are random: what
-// counts is that each operator and each branch of the measures is there.
+// Models of every kind with inputs, to be exported and compared with the library's own answers. Weights are random:
+// what counts is that each operator and each branch of the measures is there.
 
 namespace priornet {
 
@@ -22,7 +22,7 @@ struct ExportCase {
 
 constexpr int64_t kCalibrationRows = 600;
 
-/// Operating points from what the model says of its first inputs.
+/// Operating points from what the model says about its first inputs.
 inline OperatingPoints points_from(const ModelFile& model, const torch::Tensor& inputs,
                                    const std::vector<std::pair<Verdict, std::string>>& watched) {
   auto points = calibrate(Predictor(model).predict(inputs.slice(0, 0, kCalibrationRows)), {}, watched, {0.2, false});
@@ -85,7 +85,7 @@ inline torch::Tensor hostile_logits(int64_t count) {
   auto rows = torch::randn({count, 10}, generator) * scales.index_select(0, pick).unsqueeze(1) + offset;
   const auto kind = torch::arange(count).remainder(4).unsqueeze(1);
   rows = torch::where(kind.eq(0), wide, rows);
-  // Flat ones come late, where no operating point is made from them: they are equal but for rounding.
+  // Flat ones come late, where no operating point is made from them: they are equal except for rounding.
   const auto late = torch::arange(count).unsqueeze(1).ge(kCalibrationRows);
   rows = torch::where(kind.eq(1).logical_and(late), offset.expand({count, 10}), rows);
   const auto ahead = torch::zeros({count, 10}).scatter_(1, pick.unsqueeze(1), 30.0);

@@ -30,7 +30,7 @@ struct FileReply {
   int64_t range_off_by = 0;        ///< serves ranges that begin so many bytes later
   int64_t break_after = -1;        ///< closes the connection after that many bytes of the answer
   bool stalls = false;             ///< there, keeps the connection open instead, and sends no more
-  int64_t claimed_length = -1;     ///< in place of the true Content-Length
+  int64_t claimed_length = -1;     ///< instead of the true Content-Length
   bool says_length = true;         ///< else there is no Content-Length and the end is where the connection closes
   std::string location;            ///< of a redirect
   int bytes_per_millisecond = -1;  ///< how fast it sends at most

@@ -16,9 +16,9 @@ TEST(DataCompare, PrintsStatisticsAndAVerdict) {
   const auto [status, out, err] = run_tool({"data", "compare", files.in, files.out});
   ASSERT_EQ(status, 0) << err;
   for (const auto* part : {"50.00 % of the inputs are of OUT\n", "statistic  AUROC %  higher in", "\nheight ", "\nage ",
-                           "- partly told apart by height alone: 84.4; a detector should do much better\n",
-                           "- 1 input of OUT is also in IN (for example number 3 of OUT and 3 of IN, from 0)\n",
-                           "- the sets have no class names: whether the sets share classes cannot be seen\n"})
+                           "- height alone partly tells the sets apart: 84.4; a detector should do much better\n",
+                           "- 1 input of OUT is also in IN (for example number 3 of OUT and 3 of IN, counted from 0)\n",
+                           "- the sets have no class names, so nobody can see whether the sets share classes\n"})
     EXPECT_NE(out.find(part), std::string::npos) << part << " is missing in\n" << out;
   EXPECT_LT(out.find("\nheight "), out.find("\nage ")) << "the strongest first:\n" << out;
 }

@@ -74,7 +74,7 @@ TEST_F(DataGet, KeepsWhatCameWhenItIsKilledAndGoesOnFromThere) {
   EXPECT_GE(stopped, killed + 100'000);
   EXPECT_EQ(bytes_of(file(".part")), bytes.substr(0, stopped));
 
-  // The made-up bytes are not the published ones: once all have come, they are fetched anew and then set aside.
+  // The made-up bytes are not the published ones: once all have come, they are fetched again and then set aside.
   pace = -1;
   const auto outcome = run_tool({"data", "get", "semeion"});
   EXPECT_EQ(outcome.status, 1);
@@ -113,8 +113,8 @@ TEST_F(DataGet, SaysTheTermsOfARestrictedSet) {
 TEST_F(DataGet, TakesNothingThatCannotBeCheckedUnlessAskedTo) {
   const auto refused = run_tool({"data", "get", "lsun", "--from", "web"});
   expect_failure(refused,
-                 "lsun: no checksum of lsun/test_lmdb.zip is known, so nothing would tell whether what comes is the "
-                 "published file: --unverified takes it as it comes");
+                 "lsun: no checksum of lsun/test_lmdb.zip is known, so nobody can check whether the file is the "
+                 "published one: --unverified takes it anyway");
   EXPECT_EQ(server.requests().size(), 0u);
   EXPECT_EQ(run_tool({"data", "get", "lsun", "--from", "web", "--unverified"}).status, 1);
   EXPECT_EQ(server.requests().size(), 1u) << "it was looked for, and is not there";
@@ -123,8 +123,7 @@ TEST_F(DataGet, TakesNothingThatCannotBeCheckedUnlessAskedTo) {
 TEST_F(DataGet, GoesOnToTheNextSetWhereOneCannotBeGot) {
   const auto outcome = run_tool({"data", "get", "kmnist", "semeion", "--from", "web"});
   EXPECT_EQ(outcome.status, 1);
-  for (const auto* said :
-       {"priornet: kmnist/", "priornet: semeion/", "2 of 2 sets could not be got: kmnist, semeion\n"})
+  for (const auto* said : {"priornet: kmnist/", "priornet: semeion/", "could not get 2 of 2 sets: kmnist, semeion\n"})
     EXPECT_NE(outcome.err.find(said), std::string::npos) << outcome.err;
 }
 

@@ -44,7 +44,8 @@ TEST(DataVerify, FailsForFilesThatAreNotThePublishedOnes) {
   EXPECT_EQ(status, 1);
   EXPECT_NE(out.find("semeion: NOT WHOLE\n"), std::string::npos) << out;
   EXPECT_NE(out.find("  all: 1593 images: right\n"), std::string::npos) << out;
-  EXPECT_NE(err.find("priornet: not whole, or not as published: semeion\n"), std::string::npos) << err;
+  EXPECT_NE(err.find("priornet: incomplete, or different from the published files: semeion\n"), std::string::npos)
+      << err;
 }
 
 TEST(DataVerify, FailsForASetThatDoesNotReadOrIsNotThere) {
@@ -54,7 +55,7 @@ TEST(DataVerify, FailsForASetThatDoesNotReadOrIsNotThere) {
   EXPECT_EQ(status, 1);
   const auto json = nlohmann::json::parse(out);
   EXPECT_EQ(json[0]["findings"][1]["fault"], "holds 7 images");
-  EXPECT_EQ(json[1]["findings"][0]["fault"], "is not below " + root.path());
+  EXPECT_EQ(json[1]["findings"][0]["fault"], "is not in " + root.path());
   const DataRoot empty;
   EXPECT_EQ(run_tool({"data", "verify", "--root", empty.path()}).status, 0);
   EXPECT_EQ(run_tool({"data", "verify", "mnits", "--root", empty.path()}).status, 1);
@@ -68,7 +69,7 @@ TEST(DataShow, PrintsCountsAndWritesAContactSheet) {
       run_tool({"data", "show", "semeion,first=1590", "--root", root.path(), "--out", sheet});
   ASSERT_EQ(status, 0) << err;
   for (const auto* part : {"semeion,first=1590: 1590 rows, 16x16 pixels, grey\n", "grey     0.9961",
-                           "10 classes, 159 to 159 rows each\n", "  0      159  ########"})
+                           "10 classes with 159 to 159 rows each\n", "  0      159  ########"})
     EXPECT_NE(out.find(part), std::string::npos) << part << " is missing in\n" << out;
   EXPECT_GT(png_size(bytes_of(sheet)).first, 100);
 }
@@ -91,10 +92,9 @@ TEST(DataShow, PrintsJson) {
 
 TEST(DataShow, FailsInOneLine) {
   const DataRoot root;
-  expect_failure(
-      run_tool({"data", "show", "semeion", "--root", "/nowhere"}),
-      "semeion (all) is not below /nowhere: priornet data get semeion gets it; by hand, put semeion.data into "
-      "/nowhere/semeion");
+  expect_failure(run_tool({"data", "show", "semeion", "--root", "/nowhere"}),
+                 "semeion (all) is not in /nowhere: priornet data get semeion gets it; by hand, put semeion.data into "
+                 "/nowhere/semeion");
   expect_failure(run_tool({"data", "show", "semeion,size=0"}),
                  "data set 'semeion,size=0': 'size=0' should be size=N or size=HEIGHTxWIDTH, whole numbers from 1 to "
                  "16384");

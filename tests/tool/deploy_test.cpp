@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder a class of small_images.
+// One folder per class of small_images.
 struct PhotoFiles : InputFiles {
   explicit PhotoFiles(int64_t count) { write("photos", small_images(count, 1)); }
 
@@ -43,8 +43,8 @@ TEST(Deploy, WalksFromAFolderOfImagesToVerdicts) {
   const auto model = files.at("photos.priornet");
   const auto trained = run_tool({"train", "--data", files.at("photos"), "--out", run, "--set", "training.epochs=12"});
   ASSERT_EQ(trained.status, 0) << trained.err;
-  EXPECT_EQ(trained.out, fmt::format("Trained: {0}\nEvaluate it: priornet evaluate {0} --data SET --ood SET...\n"
-                                     "Make a model of it: priornet calibrate {0}\n",
+  EXPECT_EQ(trained.out, fmt::format("Trained: {0}\nEvaluate it: priornet evaluate {0} --data SET --ood SET...\nMake a "
+                                     "model file: priornet calibrate {0}\n",
                                      run));
   EXPECT_EQ(run_tool({"evaluate", run, "--data", files.at("test")}).status, 0);
 
@@ -122,8 +122,9 @@ TEST(Deploy, TrainsOnAThousandPhotosWithTwentyKindsOfTroubleAtTheFirstAttempt) {
   const auto trained = run_tool({"train", "--data", files.at("photos"), "--out", run, "--epochs", "1", "--set",
                                  "model.blocks=[[2],[2],[2]]", "outside.source=gaussian-noise"});
   ASSERT_EQ(trained.status, 0) << trained.err;
-  EXPECT_NE(trained.err.find("its images have several sizes, and become 64x64"), std::string::npos) << trained.err;
-  EXPECT_NE(trained.err.find("warning: 7 images cannot be used and were left out: " + run + "/left-out.csv"),
+  EXPECT_NE(trained.err.find("its images have several sizes; they are resized to 64x64"), std::string::npos)
+      << trained.err;
+  EXPECT_NE(trained.err.find("warning: 7 images could not be used and were left out: " + run + "/left-out.csv"),
             std::string::npos)
       << trained.err;
   std::istringstream list(bytes_of(fs::path(run) / "left-out.csv"));
@@ -200,12 +201,12 @@ TEST(Deploy, WalksFromATableToVerdicts) {
   EXPECT_EQ(rows[1]["prediction"], "elm");
   EXPECT_EQ(rows[2]["verdict"], "unfamiliar") << rows[2];
   EXPECT_TRUE(rows[2][rows[2]["verdict_by"].get<std::string>()].is_number()) << rows[2];
-  EXPECT_EQ(rows[3]["notes"][0], "width: \"oops\" is no number and counts as missing");
+  EXPECT_EQ(rows[3]["notes"][0], "width: \"oops\" is not a number and counts as missing");
   EXPECT_EQ(rows[3]["row"], 3);
 
   const auto over = run_tool({"predict", model, input, "--out", (files / "." / "new.csv").string()});
   EXPECT_EQ(over.status, 2);
-  EXPECT_NE(over.err.find("new.csv is what is read: it would be lost"), std::string::npos) << over.err;
+  EXPECT_NE(over.err.find("new.csv is also an input, and would be lost"), std::string::npos) << over.err;
   EXPECT_EQ(run_tool({"predict", model, input, "--out", model}).status, 2);
   EXPECT_EQ(lines_of(run_tool({"predict", model, input, "--format", "jsonl"}).out).size(), 4u) << "still there";
 
@@ -251,7 +252,7 @@ TEST(Deploy, TakesMixedTablesPackedAndByName) {
   EXPECT_EQ(rows[0]["prediction"], "late");
   EXPECT_EQ(rows[1]["prediction"], "on time");
   EXPECT_EQ(rows[2]["notes"], nlohmann::json({"carrier: \"sled\" was not seen in training",
-                                              "gift: is missing, which it never was in training"}));
+                                              "gift: is missing here, but never was in training"}));
   auto packed =
       lines_of(run_tool({"predict", model, files.text("new.csv.gz", gzip_bytes(asked)), "--format", "jsonl"}).out);
   ASSERT_EQ(packed.size(), 3u);
@@ -314,7 +315,7 @@ TEST(Deploy, WatchesTheDetectorsThatItIsTold) {
   };
   EXPECT_NE(refused({"--watch", "knm"}).find("there is no detector knm: should be one of max_logit, gen, react, "),
             std::string::npos);
-  EXPECT_NE(refused({"--detectors", "odin"}).find("odin takes passes of its own"), std::string::npos);
+  EXPECT_NE(refused({"--detectors", "odin"}).find("odin needs passes of its own"), std::string::npos);
   EXPECT_NE(refused({"--watch", "image_statistics"}).find("it looks at images"), std::string::npos);
   EXPECT_NE(refused({"--no-detectors", "--watch", "knn"}).find("--no-detectors: "), std::string::npos);
   fs::rename(files / "t.csv", files / "other.csv");
@@ -337,7 +338,7 @@ TEST(Deploy, GoesOnAfterAnInputThatTheNetworkHasNoAnswerTo) {
   EXPECT_EQ(said.status, 1);
   const auto rows = lines_of(said.out);
   ASSERT_EQ(rows.size(), 3u) << said.err;
-  EXPECT_EQ(rows[1]["error"], "run: the network's logits of an input are not finite");
+  EXPECT_EQ(rows[1]["error"], "run: the network's logits for an input are not finite");
   const auto alone = lines_of(run_tool({"predict", run, files.text("one.csv", "x,y\n3,4\n"), "--format", "jsonl"}).out);
   EXPECT_EQ(rows[2]["prediction"], alone.at(0)["prediction"]);
   EXPECT_TRUE(rows[0].contains("probability"));
@@ -357,11 +358,10 @@ TEST(Deploy, NoticesThatTheDataChanged) {
   // A row more at the top: those kept back would be others, which the network learnt from.
   files.text("t.csv", "x,kind\n60,even\n" + text);
   expect_failure(run_tool({"calibrate", run, "--out", (files / "m.priornet").string()}),
-                 data + ": its rows are no longer those that " + run +
-                     " was trained on, and the ones kept back cannot be told: --data should name a set that it did not "
-                     "learn from");
-  expect_failure(run_tool(again),
-                 data + ": its rows are no longer those that " + run + " was begun with; --force begins anew");
+                 data + ": its rows have changed since " + run +
+                     " was trained on it, so the rows kept back cannot be found: give --data a set that the run did "
+                     "not learn from");
+  expect_failure(run_tool(again), data + ": its rows have changed since " + run + " began; --force starts again");
   files.text("t.csv", "x,kind\n" + text);
   EXPECT_EQ(run_tool({"calibrate", run, "--out", (files / "m.priornet").string()}).status, 0);
 }
@@ -412,7 +412,7 @@ TEST(Deploy, SaysWhatCalibrationLacks) {
                 .status,
             0);
   expect_failure(run_tool({"calibrate", run}),
-                 run + ": kept no rows back for calibration: --data should name a set that it did not learn from");
+                 run + ": kept no rows back for calibration: give --data a set that the run did not learn from");
   const auto few =
       run_tool({"calibrate", run, "--data", files.at("photos") + ",subset=15", "--out", files.at("m.priornet")});
   const auto told = [&](const Outcome& result, const std::string& what) {
@@ -420,23 +420,22 @@ TEST(Deploy, SaysWhatCalibrationLacks) {
     EXPECT_NE(result.err.find(what), std::string::npos) << result.err;
   };
   told(few,
-       "nothing will be rejected by differential_entropy: 15 inputs are too few for a rate of 0.05, it takes 19: more "
-       "calibration inputs or a higher --false-alarm help");
+       "nothing will be rejected by differential_entropy: 15 inputs are too few for a rate of 0.05; 19 are needed: use "
+       "more calibration inputs or a higher --false-alarm");
   told(run_tool({"calibrate", run, "--data", files.at("photos") + ",subset=40", "--out", files.at("m.priornet"),
                  "--per-class", "--false-alarm", "0.03"}),
-       "left, middle, right: some were predicted for fewer than 33 inputs: they share thresholds, and the promise "
-       "holds over "
-       "them together");
+       "left, middle, right: some of these classes were predicted for fewer than 33 inputs. They share thresholds, and "
+       "the promise holds for them together");
   told(run_tool({"calibrate", run, "--data", files.at("photos") + ",subset=40", "--out", files.at("m.priornet"),
                  "--per-class", "--checkpoint", "best"}),
        "");
   const auto metrics = files.at("run/metrics.jsonl");
   std::ofstream(metrics, std::ios::trunc) << "";
   told(run_tool({"calibrate", run, "--data", files.at("photos") + ",subset=40", "--out", files.at("m.priornet")}),
-       run + ": did not finish: it was trained for 0 of 1 epochs (train --resume goes on)");
+       run + ": training did not finish: 0 of 1 epochs are done (train --resume goes on)");
   for (const auto* name : {"photos", "./photos/"}) {
     const auto same = run_tool({"calibrate", run, "--data", files.at(name), "--out", files.at("m.priornet")});
-    EXPECT_NE(same.err.find("is what the run learnt from"), std::string::npos) << same.err;
+    EXPECT_NE(same.err.find("the run learnt from "), std::string::npos) << same.err;
   }
   const auto failed = run_tool({"calibrate", run, "--data", files.at("photos") + ",subset=30", "--out",
                                 files.at("new.priornet"), "--check", files.at("nothing")});
@@ -448,8 +447,9 @@ TEST(Deploy, RefusesANameThatNoServerCouldOffer) {
   const InputFiles files;
   const auto said = run_tool({"calibrate", (files / "").string(), "--name", "a/b"});
   EXPECT_EQ(said.status, 2);
-  EXPECT_EQ(said.err,
-            "priornet: --name: a/b has a slash, which a model's name should not (see priornet calibrate --help)\n");
+  EXPECT_EQ(
+      said.err,
+      "priornet: --name: a/b has a slash: the name of a model must not have one (see priornet calibrate --help)\n");
 }
 
 TEST(Deploy, RefusesDamagedModels) {
@@ -457,18 +457,18 @@ TEST(Deploy, RefusesDamagedModels) {
   const auto model = files.text("m.priornet", std::string("\xff\0\0\0\0\0\0\0{", 9) + "\"cut\"");
   const auto said = run_tool({"predict", model, "x.png"});
   EXPECT_EQ(said.status, 1);
-  EXPECT_NE(said.err.find("m.priornet: is no tensor file, or truncated"), std::string::npos) << said.err;
+  EXPECT_NE(said.err.find("m.priornet: is not a tensor file, or truncated"), std::string::npos) << said.err;
 }
 
-TEST(Deploy, ExportsASetAsAFolderAClass) {
+TEST(Deploy, ExportsASetAsOneFolderPerClass) {
   const PhotoFiles files(30);
   const auto out = files.at("exported");
   const auto exported = run_tool({"data", "export", files.at("photos") + ",first=12", out});
   ASSERT_EQ(exported.status, 0) << exported.err;
-  EXPECT_EQ(exported.out, "12 images in " + out + ", a set by its path\n");
+  EXPECT_EQ(exported.out, "12 images written to " + out + ". This path now names a set.\n");
   EXPECT_EQ(run_tool({"data", "show", out, "--out", files.at("s.png")}).status, 0);
   EXPECT_EQ(run_tool({"data", "export", files.at("photos"), out}).err,
-            "priornet: " + out + ": is there already, and not empty\n");
+            "priornet: " + out + ": exists already and is not empty\n");
 }
 
 }  // namespace

@@ -80,7 +80,8 @@ TEST(Detect, SaysWhichDirectionItUsed) {
   auto negate = command;
   negate.push_back("--negate");
   auto negated = run_tool(negate);
-  EXPECT_NE(negated.out.find("max_prob is a confidence: as it is (--negate)\n"), std::string::npos) << negated.out;
+  EXPECT_NE(negated.out.find("max_prob is a confidence: taken unchanged (--negate)\n"), std::string::npos)
+      << negated.out;
   EXPECT_NE(negated.out.find("entropy: negated (--negate)\n"), std::string::npos) << negated.out;
   EXPECT_NE(negated.out.find("\nmax_prob  0.00 ["), std::string::npos) << negated.out;
 }
@@ -130,7 +131,7 @@ TEST(Detect, NamesTheRowThatIsNotANumber) {
   const auto some = files.text("some.csv", "entropy\n1\n");
   const auto nan = files.text("nan.csv", "entropy\n1\n2\nnan\n");
   expect_failure(run_tool({"detect", "--positive", some, "--negative", nan}),
-                 nan + ": entropy[2] is nan: row 2 (from 0) should be a number");
+                 nan + ": entropy[2] is nan: row 2 (counted from 0) should be a number");
 }
 
 TEST(Detect, LeavesNothingBehindWhenItFails) {

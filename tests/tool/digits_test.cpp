@@ -50,7 +50,7 @@ TEST(Digits, IsServedWhereNoModelIsNamed) {
     }
   }
   EXPECT_TRUE(listens) << server.err();
-  EXPECT_NE(server.err().find("no MODEL was given: this is the model of digits that comes with priornet"),
+  EXPECT_NE(server.err().find("no MODEL was given: serving the digit model that comes with priornet"),
             std::string::npos)
       << server.err();
 }

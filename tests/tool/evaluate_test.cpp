@@ -77,7 +77,8 @@ TEST(Evaluate, ShowsEveryDetectorInOneTable) {
 
   const auto some = run_tool({"evaluate", files.dpn, "--data", files.test_set, "--detectors", "knn", "vim"});
   EXPECT_EQ(some.status, 0) << some.err;
-  EXPECT_NE(some.out.find("from the same pass, fitted on training inputs: knn, vim"), std::string::npos) << some.out;
+  EXPECT_NE(some.out.find("computed in the same pass, learnt from training inputs: knn, vim"), std::string::npos)
+      << some.out;
   const auto unknown = run_tool({"evaluate", files.dpn, "--data", files.test_set, "--detectors", "knm"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_NE(unknown.err.find("there is no detector knm"), std::string::npos) << unknown.err;
@@ -93,7 +94,7 @@ TEST(Evaluate, PrintsTablesOfEveryTask) {
   ASSERT_EQ(status, 0) << err;
   for (const auto* part :
        {" on ", "adaptive ECE %", "Misclassification on ", "PRR %", "differential_entropy", "energy",
-        " (90 inputs) against ", "before any network, x alone tells the sets apart with AUROC 100.00",
+        " (90 inputs) against ", "without any network, x alone tells the sets apart with AUROC 100.00",
         "dpn, last checkpoint (step 40 ", "AUPR %, in distribution"})
     EXPECT_NE(out.find(part), std::string::npos) << part << " is missing in\n" << out;
   EXPECT_TRUE(std::filesystem::exists(files.dpn + "/scores"));
@@ -156,9 +157,8 @@ TEST(Evaluate, ShowsWhatACalibratedModelHandsBack) {
   const auto calibrated =
       run_tool({"calibrate", files.dpn, "--data", held_out, "--false-alarm", "0.1", "--out", model});
   ASSERT_EQ(calibrated.status, 0) << calibrated.err;
-  expect_failure(run_tool({"report", model}),
-                 model + ": was not evaluated yet: priornet evaluate " + model +
-                     " --data SET --ood SET does it, with sets that it did not learn from");
+  expect_failure(run_tool({"report", model}), model + ": was not evaluated yet: call priornet evaluate " + model +
+                                                  " --data SET --ood SET with sets that the model did not learn from");
   const std::vector<std::string> command{"evaluate", model,         "--data",       files.test_set,
                                          "--ood",    files.far_set, "--replicates", "20"};
   const auto words = run_tool(command);
@@ -245,7 +245,7 @@ TEST(Evaluate, RecordsACommandThatGivesTheSameNumbers) {
   const auto record = nlohmann::json::parse(bytes_of(files.dpn + "/evaluation/results.json"));
   const auto command = words_of(record["run"]["command"]);
   ASSERT_EQ(command.front(), "priornet");
-  // All that was asked for, but for what is the default.
+  // All that was asked for, except for what is the default.
   for (const auto& word : asked)
     EXPECT_TRUE(word == "--checkpoint" || word == "last" ||
                 std::find(command.begin(), command.end(), word) != command.end())
@@ -271,10 +271,11 @@ TEST(Evaluate, ComparesTwoRuns) {
 TEST(Evaluate, FailsBeforeAnyWork) {
   const auto& files = clouds();
   const auto nowhere = (files / "nowhere").string();
-  expect_failure(run_tool({"evaluate", nowhere}), nowhere + ": there is no such folder: should be that of a run");
+  expect_failure(run_tool({"evaluate", nowhere}),
+                 nowhere + ": there is no such folder; it should be the folder of a run");
   expect_failure(run_tool({"evaluate", files.dpn}),
                  files.dpn + ": was trained on " + files.train_set +
-                     ", which has no test split: --data should name the set to evaluate on");
+                     ", which has no test split: give --data the set to evaluate on");
   expect_misuse(run_tool({"evaluate", files.dpn, "--out", "result.txt"}),
                 "--out: result.txt should end in .json, .csv or .md (see priornet evaluate --help)");
   expect_failure(run_tool({"evaluate", files.dpn, "--checkpoint", "best"}),
@@ -298,7 +299,7 @@ TEST(Evaluate, TakesTheTestSplitOfTheTrainingSetUnlessToldOtherwise) {
   const auto [status, out, err] = run_tool({"evaluate", run.string()});
   ::unsetenv("PRIORNET_DATA");
   EXPECT_EQ(status, 1);
-  EXPECT_TRUE(err.starts_with("priornet: mnist (test) is not below ")) << err;
+  EXPECT_TRUE(err.starts_with("priornet: mnist (test) is not in ")) << err;
   EXPECT_NE(err.find("priornet data get mnist gets it"), std::string::npos) << err;
 }
 

@@ -139,9 +139,9 @@ TEST_F(Manual, OtherShellsReadTheirs) {
           "fish", fmt::format("source '{}/fish/vendor_completions.d/priornet.fish'; complete -C '{}'", share_, line));
     };
     EXPECT_EQ(completed("priornet calib"),
-              "calibrate\tMake a model file of a run, with thresholds from held-out inputs\n");
+              "calibrate\tMake a model file from a run, with thresholds from held-out inputs\n");
     EXPECT_EQ(completed("priornet predict m --format js"),
-              "jsonl\ttable, csv or jsonl; by default as --out ends, else a table\n");
+              "jsonl\ttable, csv or jsonl; by default what --out ends with, or a table\n");
   }
 }
 

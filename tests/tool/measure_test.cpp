@@ -108,12 +108,12 @@ TEST(Measure, SaysWhatItAssumesAndWhatSpeaksAgainstIt) {
     return text.find(part) != std::string::npos;
   };
   const auto plain = said(kLogits);
-  EXPECT_TRUE(has(plain, "--kind was not given: the logits are taken for those of Dirichlets")) << plain;
+  EXPECT_TRUE(has(plain, "--kind was not given: the logits are taken as those of Dirichlets")) << plain;
   EXPECT_FALSE(has(plain, "warning")) << plain;
   const auto probabilities = said(torch::softmax(kLogits, 1));
   EXPECT_TRUE(has(probabilities, "a.npy: every row sums to 1, as probabilities do")) << probabilities;
   const auto logarithms = said(torch::log_softmax(kLogits, 1));
-  EXPECT_TRUE(has(logarithms, "as those of log-probabilities do")) << logarithms;
+  EXPECT_TRUE(has(logarithms, "as for log-probabilities")) << logarithms;
   const auto transposed = said(kLogits.t().contiguous());
   EXPECT_TRUE(has(transposed, "has more columns (4) than rows (3)")) << transposed;
 }
@@ -123,11 +123,10 @@ TEST(Measure, RefusesLogitsThatAreNotOfTheKind) {
   const auto one = files.npy("one.npy", kLogits);
   const auto both = files.npy("both.npy", torch::stack({kLogits, -kLogits}));
   expect_failure(run_tool({"measure", one, "--kind", "ensemble"}),
-                 one + ": --kind ensemble wants [M, N, K], or a file [N, K] for each member, found shape [4, 3]");
-  expect_failure(run_tool({"measure", both, "--kind", "softmax"}),
-                 both +
-                     ": --kind softmax wants [N, K] of one model (for [M, N, K] there is --kind ensemble), found "
-                     "shape [2, 4, 3]");
+                 one + ": --kind ensemble needs [M, N, K], or one file [N, K] per member, found shape [4, 3]");
+  expect_failure(
+      run_tool({"measure", both, "--kind", "softmax"}),
+      both + ": --kind softmax needs [N, K] of one model (for [M, N, K] use --kind ensemble), found shape [2, 4, 3]");
 }
 
 TEST(Measure, RefusesBadLogitsInOneLine) {
@@ -135,11 +134,12 @@ TEST(Measure, RefusesBadLogitsInOneLine) {
   auto logits = kLogits.clone();
   logits[2][1] = std::numeric_limits<double>::quiet_NaN();
   const auto nan = files.npy("nan.npy", logits);
-  expect_failure(run_tool({"measure", nan}), nan + ": logits[2, 1] is nan: row 2, column 1 (from 0) should be finite");
+  expect_failure(run_tool({"measure", nan}),
+                 nan + ": logits[2, 1] is nan: row 2, column 1 (counted from 0) should be finite");
   logits[2][1] = std::numeric_limits<double>::infinity();
   const auto infinite = files.npy("inf.npy", logits);
   expect_failure(run_tool({"measure", infinite}),
-                 infinite + ": logits[2, 1] is inf: row 2, column 1 (from 0) should be finite");
+                 infinite + ": logits[2, 1] is inf: row 2, column 1 (counted from 0) should be finite");
   const auto vector = files.npy("vector.npy", torch::zeros(4));
   expect_failure(run_tool({"measure", vector}),
                  vector + ": logits should be [N, K], or [M, N, K] for an ensemble, found shape [4]");
@@ -157,7 +157,8 @@ TEST(Measure, RefusesBadFilesInOneLine) {
   expect_failure(run_tool({"measure", ragged}), ragged + ": line 3 has 2 values, line 1 has 3");
   const auto whole = bytes_of(files.npy("whole.npy", kLogits));
   const auto cut = files.text("cut.npy", std::string_view(whole).substr(0, whole.size() - 10));
-  expect_failure(run_tool({"measure", cut}), cut + ": [4, 3] takes 96 bytes from byte 128, of which 86 can follow");
+  expect_failure(run_tool({"measure", cut}),
+                 cut + ": [4, 3] needs 96 bytes from byte 128 on, but at most 86 can follow");
   const auto structured = fixture("structured.npy").string();
   expect_failure(
       run_tool({"measure", structured}),

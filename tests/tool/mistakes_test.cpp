@@ -163,12 +163,12 @@ TEST(Mistakes, ATableIsNoModelFile) {
   const InputFiles files;
   const auto table = files.text("t.csv", "width,length,kind\n1,2,oak\n");
   const auto message =
-      table + ": is no model file: it begins with \"width,length,kind\"; priornet calibrate RUN makes one";
+      table + ": is not a model file: it begins with \"width,length,kind\"; priornet calibrate RUN makes one";
   expect_failure(run_tool({"predict", table, table}), message);
   expect_failure(run_tool({"serve", table, "--port", "0"}), message);
   const auto bytes = files.text("b.pt", "PK\x03\x04\x05\x06\x07\x08\x09\x01");
   expect_failure(run_tool({"export", bytes, "--onnx", "m.onnx"}),
-                 bytes + ": is no model file; priornet calibrate RUN makes one");
+                 bytes + ": is not a model file; priornet calibrate RUN makes one");
 }
 
 TEST(Mistakes, AFullDiskIsNamedAndLeavesNoFile) {
@@ -198,8 +198,8 @@ TEST(Mistakes, PicturesAreWrittenOnlyWhereAsked) {
   for (const auto& entry : fs::directory_iterator(files / "")) left += entry.exists() ? 1 : 0;
   EXPECT_EQ(left, 2) << "i.npy, m.npy";
   expect_misuse(run_tool_in(files / "", "data synthesise ./i.npy"),
-                "--out FILE.npy should say where the images go; --sheet FILE.png, where a picture of some "
-                "(see priornet data synthesise --help)");
+                "give --out FILE.npy for the images, or --sheet FILE.png for a picture of some of them (see priornet "
+                "data synthesise --help)");
 }
 
 }  // namespace

@@ -68,8 +68,8 @@ MadeUp made_up(int64_t count, uint64_t seed) {
   return made;
 }
 
-// What a model file with its network says of inputs, a file without one says of their logits, to the last bit of the
-// p-value: calibration and verdict are the same functions.
+// What a model file with its network says about inputs, a file without one says about their logits, to the last bit of
+// the p-value: calibration and verdict are the same functions.
 TEST(OwnLogits, GetTheVerdictsOfTheNetworkTheyComeFrom) {
   for (const std::string method : {"dpn", "dnn"})
     for (const bool per_class : {false, true}) {
@@ -104,7 +104,7 @@ TEST(OwnLogits, GetTheVerdictsOfTheNetworkTheyComeFrom) {
       // Logits are the inputs of such a model; those of a network are float32.
       expect_same_verdicts(predicted({file, logits}), rows);
       const auto exported = run_tool({"export", file, "--onnx", (files / "m.onnx").string()});
-      expect_failure(exported, "m: holds no network, only thresholds for the logits of one");
+      expect_failure(exported, "m: holds no network, only thresholds for a network's logits");
     }
 }
 
@@ -132,8 +132,7 @@ TEST(OwnLogits, KeepThePromiseOnNewInputs) {
                          rows);
     const auto one = run_tool({"predict", file, "--logits", files.npy("one.npy", fresh.logits)});
     expect_failure(one, (files / "one.npy").string() +
-                            ": --kind ensemble wants [M, N, K], or a file [N, K] for each member, found shape [4000, "
-                            "4]");
+                            ": --kind ensemble needs [M, N, K], or one file [N, K] per member, found shape [4000, 4]");
   }
 }
 
@@ -170,7 +169,7 @@ TEST(OwnLogits, AreJudgedByTheirFeaturesToo) {
                  "m: has the detector knn, which cannot judge these logits: it looks at features, and there are none");
   const auto short_of_one = run_tool({"predict", file, "--logits", files.npy("new.npy", fresh.logits), "--features",
                                       files.npy("g.npy", fresh.features.narrow(0, 0, 3999).contiguous())});
-  expect_failure(short_of_one, (files / "g.npy").string() + ": has features of 3999 inputs, the logits are of 4000");
+  expect_failure(short_of_one, (files / "g.npy").string() + ": has features of 3999 inputs, but the logits have 4000");
 
   command.insert(command.end(), {"--watch", "mahalanobis", "gen", "--detectors", "all"});
   calibrated(command);
@@ -180,7 +179,7 @@ TEST(OwnLogits, AreJudgedByTheirFeaturesToo) {
     EXPECT_TRUE(all[0].contains(name)) << name;
   command.back() = "react";
   command.insert(command.begin(), "calibrate");
-  expect_failure(run_tool(command), "the detector react cannot be used: it asks the network, and there is none");
+  expect_failure(run_tool(command), "the detector react cannot be used: it needs the network, and there is none");
 }
 
 TEST(OwnLogits, AreEvaluatedAsARunIs) {
@@ -199,14 +198,14 @@ TEST(OwnLogits, AreEvaluatedAsARunIs) {
   const auto wrong = test.logits.argmax(1).ne(test.labels).sum().item<int64_t>();
   EXPECT_EQ(json["in_distribution"]["errors"], wrong) << said.out;
   EXPECT_EQ(json["summary"]["description"],
-            "a judges logits of a network elsewhere for 4 classes: 0, 1, 2, 3. Tested on a.npy (300 inputs).");
+            "a judges logits from another program for 4 classes: 0, 1, 2, 3. Tested on a.npy (300 inputs).");
   EXPECT_TRUE(json["summary"]["operating_point"].is_null());
   EXPECT_EQ(json["out_of_distribution"][0]["detection"].back()["measure"], "energy");
   const auto page = run_tool({"report", folder, "--out", (files / "page.html").string()});
   EXPECT_EQ(page.status, 0) << page.err;
   const auto table = run_tool(plain);
   EXPECT_EQ(table.status, 0) << table.err;
-  for (const auto* part : {"before any network", "checkpoint"})
+  for (const auto* part : {"without any network", "checkpoint"})
     EXPECT_EQ(table.out.find(part), std::string::npos) << table.out;
 }
 
@@ -234,7 +233,7 @@ TEST(OwnLogits, AreEvaluatedWithTheVerdictsOfTheirModelFile) {
   const auto page = run_tool({"report", file, "--out", (files / "page.html").string()});
   EXPECT_EQ(page.status, 0) << page.err;
   const auto alone = run_tool({"evaluate", file, "--data", "mnist:test"});
-  expect_failure(alone, "m: holds no network, only thresholds for the logits of one");
+  expect_failure(alone, "m: holds no network, only thresholds for a network's logits");
 }
 
 // As a stream: 2,000 inputs like those of the calibration set, then a fifth of them without evidence for any class.
@@ -256,7 +255,7 @@ TEST(OwnLogits, AreWatchedForDrift) {
   const auto quiet = watched(healthy, {});
   EXPECT_EQ(quiet.find("warning"), std::string::npos) << quiet;
   EXPECT_NE(quiet.find("after 2000 inputs"), std::string::npos) << quiet;
-  EXPECT_NE(quiet.find("100 is an alarm"), std::string::npos) << quiet;
+  EXPECT_NE(quiet.find("the alarm comes at 100"), std::string::npos) << quiet;
   const auto loud = watched(torch::cat({healthy, later}), {"--drift-rate", "0.001"});
   const std::string opening = "drift: by input ";
   const auto at = loud.find(opening);
@@ -264,7 +263,7 @@ TEST(OwnLogits, AreWatchedForDrift) {
   const auto input = std::stol(loud.substr(at + opening.size()));
   EXPECT_GT(input, 2000);
   EXPECT_LT(input, 2300);
-  EXPECT_NE(loud.find("a probability of at most 0.001"), std::string::npos) << loud;
+  EXPECT_NE(loud.find("such an alarm is at most 0.001"), std::string::npos) << loud;
   // The same as rows of inputs.
   const auto rows = run_tool({"predict", file, (files / "new.npy").string(), "--watch", "--drift-rate", "0.001",
                               "--out", (files / "said.csv").string()});
@@ -276,16 +275,16 @@ TEST(OwnLogits, AreNotGuessedAt) {
   const auto logits = files.npy("a.npy", torch::randn({50, 3}));
   expect_misuse(
       run_tool({"calibrate", "--logits", logits}),
-      "--logits: --kind should say what they are: softmax, dirichlet or ensemble (see priornet calibrate --help)");
-  expect_misuse(run_tool({"calibrate"}),
-                "should be given one of a RUN, --logits of a network of your own, and --network, its file (see "
-                "priornet calibrate --help)");
+      "--logits: give --kind too: what the logits are, softmax, dirichlet or ensemble (see priornet calibrate --help)");
+  expect_misuse(
+      run_tool({"calibrate"}),
+      "give one of RUN, --logits (of your own network) or --network (its file) (see priornet calibrate --help)");
   expect_misuse(run_tool({"evaluate", "--logits", logits, "--kind", "softmax"}),
-                "--logits: --labels should name the file of their labels (see priornet evaluate --help)");
+                "--logits: give --labels too: the file with their labels (see priornet evaluate --help)");
   expect_misuse(run_tool({"calibrate", "--logits", logits, "--kind", "softmax", "--dropout-samples", "3"}),
-                "--dropout-samples: is for a RUN, and there is --logits in its place (see priornet calibrate --help)");
+                "--dropout-samples: is for a RUN, but --logits was given instead (see priornet calibrate --help)");
   expect_failure(run_tool({"calibrate", "--logits", logits, "--kind", "ensemble"}),
-                 logits + ": --kind ensemble wants [M, N, K], or a file [N, K] for each member, found shape [50, 3]");
+                 logits + ": --kind ensemble needs [M, N, K], or one file [N, K] per member, found shape [50, 3]");
 }
 
 /// The made-up classifier as a network in a file, its features as rows of numbers and as a table.
@@ -365,21 +364,21 @@ TEST(NetworkFile, IsNotGuessedAt) {
   const auto data = files.table("val.csv", made_up(50, 1));
   const std::string more = " (see priornet calibrate --help)";
   expect_misuse(run_tool({"calibrate", "--network", files.network, "--kind", "softmax"}),
-                "--network: --data should name a set that it did not learn from" + more);
+                "--network: give --data too: a set that the network did not learn from" + more);
   for (const Words& kind : {Words{}, Words{"--kind", "ensemble"}}) {
     Words words = {"calibrate", "--network", files.network, "--data", data};
     words.insert(words.end(), kind.begin(), kind.end());
-    expect_misuse(run_tool(words), "--network: --kind should say what it gives: softmax or dirichlet" + more);
+    expect_misuse(run_tool(words), "--network: give --kind too: what the network gives, softmax or dirichlet" + more);
   }
   expect_misuse(
       run_tool({"calibrate", "--network", files.network, "--data", data, "--kind", "softmax", "--checkpoint", "best"}),
-      "--checkpoint: is for a RUN, and there is --network in its place" + more);
+      "--checkpoint: is for a RUN, but --network was given instead" + more);
   auto fewer = made_up(50, 1);
   fewer.labels.clamp_max_(2);
   expect_failure(
       run_tool({"calibrate", "--network", files.network, "--data", files.table("few.csv", fewer), "--kind", "softmax"}),
-      files.network + ": gives 4 classes, and " + (files / "few.csv").string() + ",label=kind" +
-          " has 3: --data should name a set of the network's classes");
+      files.network + ": gives 4 classes, but " + (files / "few.csv").string() + ",label=kind" +
+          " has 3: give --data a set with the network's classes");
   const auto package = files.text("net.pt2", "no package");
   const auto refused = run_tool({"calibrate", "--network", package, "--data", data, "--kind", "softmax"});
   EXPECT_EQ(refused.status, 1);

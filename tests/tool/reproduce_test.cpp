@@ -41,7 +41,7 @@ TEST(Reproduce, RecordsACommandThatGivesTheSameNumbers) {
   const std::vector<std::string> asked{"--threads", "1",          "reproduce", "synthetic", "--profile",
                                        "quick",     "--device",   "cpu",       "--seed",    "7",
                                        "--out",     out.string(), "--json"};
-  // The folder goes, so that the next run trains anew.
+  // The folder goes, so that the next run trains again.
   const auto results_of = [&](const std::vector<std::string>& arguments) {
     const auto done = run_tool(arguments);
     EXPECT_EQ(done.status, 0) << done.err;
@@ -80,7 +80,7 @@ TEST(Reproduce, SaysHowToGetTheDataItLacks) {
   for (const auto* name : {"mnist", "mnist-noise"}) {
     const auto done = run_tool({"reproduce", name, "--out", (folder / "out").string()});
     EXPECT_EQ(done.status, 1);
-    EXPECT_EQ(done.err.find("priornet: mnist (train) is not below " + (folder / "none").string() +
+    EXPECT_EQ(done.err.find("priornet: mnist (train) is not in " + (folder / "none").string() +
                             ": priornet data get mnist gets it"),
               0u)
         << done.err;
@@ -93,13 +93,12 @@ TEST(Reproduce, SaysWhatItNeedsBeyondThePaper) {
   const auto out = (folder / "out").string();
   for (const auto& [name, set] :
        {std::pair{"openood", "openood (cifar10-val)"}, std::pair{"reasons", "cifar10h (test)"}}) {
-    expect_failure(
-        run_tool({"reproduce", name, "--out", out}),
-        std::string(name) + " goes beyond the paper and has no profile paper: give --profile modern or quick");
+    expect_failure(run_tool({"reproduce", name, "--out", out}),
+                   std::string(name) + " is not in the paper and has no profile paper: give --profile modern or quick");
     EXPECT_FALSE(std::filesystem::exists(out));
     const auto done = run_tool({"reproduce", name, "--profile", "quick", "--out", out});
     EXPECT_EQ(done.status, 1);
-    EXPECT_NE(done.err.find(std::string("priornet: ") + set + " is not below " + (folder / "none").string()),
+    EXPECT_NE(done.err.find(std::string("priornet: ") + set + " is not in " + (folder / "none").string()),
               std::string::npos)
         << done.err;
     std::filesystem::remove_all(out);
@@ -234,8 +233,8 @@ TEST(Reproduce, SaysThatEverySettingTakesASetOfItsOwn) {
   const auto outcome = run_tool({"reproduce", "mnist", "--set", "training.epochs=1", "training.seed=3"});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.err,
-            "priornet: WHAT: 'training.seed=3' is no experiment; a setting follows a --set of its own "
-            "(see priornet reproduce --help)\n");
+            "priornet: WHAT: 'training.seed=3' is not an experiment; write --set before each setting (see priornet "
+            "reproduce --help)\n");
 }
 
 TEST(Reproduce, RejectsUnknownProfilesDevicesAndNoSeeds) {

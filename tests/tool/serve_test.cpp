@@ -61,10 +61,11 @@ class Serve : public ::testing::Test {
     FAIL() << "it does not listen: " << process_->err();
   }
 
-  // What it wrote to standard error but for the word to root.
+  // What it wrote to standard error except for the word to root.
   std::string complaints() {
     auto text = process_->err();
-    const std::string to_root = "priornet: runs as root, which it does not need: an ordinary user is safer\n";
+    const std::string to_root =
+        "priornet: the server runs as root, which it does not need: run it as an ordinary user\n";
     EXPECT_EQ(text.starts_with(to_root), ::geteuid() == 0) << text;
     return text.starts_with(to_root) ? text.substr(to_root.size()) : text;
   }
@@ -173,7 +174,7 @@ TEST_F(Serve, ReadsItsTokenAnewOnSighupAndKeepsTheOldWhereItCannot) {
   EXPECT_EQ(status("first"), 401);
   EXPECT_EQ(status("second"), 200);
   files_.file("token", "\n");
-  hang_up("all stays as it was: ");
+  hang_up("nothing was changed: ");
   EXPECT_EQ(status("second"), 200);
   files_.file("token", "third\n");
   files_.file("made-up.priornet", "no model");
@@ -207,13 +208,13 @@ TEST_F(Serve, RefusesToBeWeakWithoutBeingTold) {
     EXPECT_EQ(process_->wait(), 2) << process_->err();
     return process_->err();
   };
-  EXPECT_NE(said({"--host", "0.0.0.0"}).find("without a token and TLS anyone who reaches it can ask it"),
+  EXPECT_NE(said({"--host", "0.0.0.0"}).find("without a token and TLS, anyone who can reach the server can use it"),
             std::string::npos);
   EXPECT_NE(said({"--host", "0.0.0.0"}, {"PRIORNET_TOKEN=s3cret"}).find("give --tls-certificate and --tls-key, or"),
             std::string::npos);
   EXPECT_NE(said({}, {"PRIORNET_TOKEN="}).find("PRIORNET_TOKEN is set and empty"), std::string::npos);
   ASSERT_NO_FATAL_FAILURE(start({"--host", "0.0.0.0", "--insecure"}));
-  EXPECT_NE(process_->err().find("priornet: serves other machines too, at 0.0.0.0: without a token and TLS"),
+  EXPECT_NE(process_->err().find("priornet: the server is open to other machines, at 0.0.0.0: without a token and TLS"),
             std::string::npos);
 }
 

@@ -19,7 +19,7 @@ TEST(Train, NamesTheCommandsThatFollow) {
       "Trained: " + run_in(files) + "\nEvaluate it: priornet evaluate " + run_in(files) + " --data SET --ood SET...\n";
   EXPECT_EQ(trained("data.noise=0"), evaluate);
   EXPECT_EQ(trained("data.calibration_share=0.1"),
-            evaluate + "Make a model of it: priornet calibrate " + run_in(files) + "\n");
+            evaluate + "Make a model file: priornet calibrate " + run_in(files) + "\n");
 }
 
 TEST(Train, LeavesARun) {
@@ -105,7 +105,7 @@ TEST(Train, RefusesToResumeWhatDiffersAndLeavesItAsItIs) {
   };
   expect_failure(resume("training.rate=0.1"),
                  (files / "run" / "config.toml").string() +
-                     ": is of another configuration: \"rate = 0.005\" there, \"rate = 0.1\" here");
+                     ": has another configuration: \"rate = 0.005\" there, \"rate = 0.1\" here");
   EXPECT_EQ(resume("model.dense=[17]").status, 1);
   EXPECT_EQ(bytes_of(checkpoint), before);
   EXPECT_EQ(bytes_of(files / "run" / "config.toml"), config);

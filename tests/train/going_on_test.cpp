@@ -56,12 +56,12 @@ TEST(Patience, NeedsSomethingToWatchAndOneNetworkToKeep) {
   const auto config = [](const char* more) {
     return TomlText{"", std::string("[data]\ntrain = 'mnist'\n") + more + "\n[training]\npatience = 3"};
   };
-  EXPECT_THROWS(
-      ConfigError, read_config(config("")),
-      "training.patience looks at the validation NLL: data.validation or data.validation_share should be given");
+  EXPECT_THROWS(ConfigError, read_config(config("")),
+                "training.patience needs the validation NLL: give data.validation or data.validation_share");
   EXPECT_EQ(read_config(config("validation_share = 0.1")).patience, 3);
-  EXPECT_THROWS(ConfigError, read_config(config("validation_share = 0.1"), {"training.weight_average=0.9"}),
-                "training.patience keeps the weights of one epoch, training.weight_average those of many: not both");
+  EXPECT_THROWS(
+      ConfigError, read_config(config("validation_share = 0.1"), {"training.weight_average=0.9"}),
+      "training.patience keeps the weights of one epoch, training.weight_average those of many: give only one of them");
 }
 
 TEST(GoingOn, TakesMoreEpochsThanTheRunWasBegunWith) {
@@ -115,10 +115,10 @@ TEST(GoingOn, KnowsDataThatWereMovedByTheirContent) {
   EXPECT_EQ(metrics_of(RunFolder(path, Start::kResume)).size(), 2u);
   EXPECT_EQ(read_config(path / "config.toml").train, moved);
   config.train = folder.file("other.csv", pets_text(61)).string() + ",label=kind";
-  EXPECT_THROWS(
-      DataError, go(Start::kResume),
-      (path.string() + ": was begun with " + moved + ", and " + config.train + " cannot be shown to hold the same rows")
-          .c_str());
+  EXPECT_THROWS(DataError, go(Start::kResume),
+                (path.string() + ": began with " + moved + ", and nobody can check whether " + config.train +
+                 " holds the same rows")
+                    .c_str());
 }
 
 // Two classes that overlap, one of them of every twentieth row.

@@ -10,12 +10,12 @@
 namespace priornet {
 namespace {
 
-// Where the set's size is no multiple of the batch, passes end in the middle of batches.
+// Where the set's size is not a multiple of the batch, passes end in the middle of batches.
 std::unique_ptr<OutsideSource> other_images(int64_t count) {
   return outside_images(torch::randint(256, {count, 3, 12, 12}, make_generator(9), torch::kUInt8), 5);
 }
 
-// One that draws its images anew.
+// One that draws its images again.
 class DrawnImages final : public OutsideSource {
  public:
   torch::Tensor batch(const OutsideBatch& batch) override {

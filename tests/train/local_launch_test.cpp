@@ -72,8 +72,7 @@ TEST(LocalLaunch, RefusesToStartInAnEnvironmentOfSeveralProcesses) {
   const TemporaryFolder folder;
   auto launched = launch(folder / "run", {}, {"RANK=0", "WORLD_SIZE=4", "MASTER_ADDR=127.0.0.1"});
   EXPECT_EQ(launched.wait(), 1);
-  EXPECT_EQ(launched.err(),
-            "the environment already makes this process one of 4: --processes is for a run of its own\n");
+  EXPECT_EQ(launched.err(), "the environment already makes this process one of 4: do not give --processes too\n");
 }
 
 }  // namespace

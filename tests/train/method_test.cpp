@@ -19,7 +19,7 @@ torch::Tensor example_logits() {
 
 BatchTargets example_targets() { return {torch::arange(kInside).remainder(kClasses), {}}; }
 
-/// What a teacher says of all rows.
+/// What a teacher says about all rows.
 torch::Tensor example_teacher() {
   return torch::randn({kInside + 5, kClasses}, make_generator(4), torch::kFloat64).softmax(1);
 }

@@ -125,7 +125,7 @@ TEST(Optimiser, ClipsTheNormOfTheWholeGradient) {
   EXPECT_NEAR(b.item<double>(), -1.9 / 3.0, 1e-5);  // Nesterov: 1 + momentum times the gradient
 }
 
-// Decay comes after clipping: it is no part of the gradient whose norm is held.
+// Decay comes after clipping: it is not a part of the gradient whose norm is held.
 TEST(Optimiser, DecaysWeightsWhateverTheClipping) {
   auto a = torch::full({2}, 5.0).requires_grad_();
   FlatParameters flat({a});

@@ -40,7 +40,7 @@ TEST(OwnData, ChoosesByTheKindOfData) {
   EXPECT_THROWS(DataError, config_for("./t", small_images(10, 1)), "./t: should have at least 20 rows, has 10");
   rows.labels = torch::Tensor();
   EXPECT_THROWS(DataError, config_for("./t", rows),
-                "./t: has no labels to learn from: one folder per class, or a CSV with ,label=COLUMN");
+                "./t: has no labels to learn from: give one folder per class, or a CSV with ,label=COLUMN");
 }
 
 TEST(OwnData, KeepsEnoughRowsBackForThresholdsOfFivePercent) {
@@ -88,7 +88,7 @@ TEST(OwnData, WatchesASetByTheNamesOfItsColumnsAndClasses) {
     EXPECT_THROWS(DataError, load_training_sets(config, progress), (file + why).c_str());
   };
   refused(folder.file("cow.csv", "weight,kind,height\n7,cow,102\n").string() + ",label=kind",
-          ": holds the class cow, which is none of " + config.train + "'s");
+          ": holds the class cow, which " + config.train + " does not have");
   const auto other = folder.file("w.csv", "age,kind\n7,dog\n").string();
   config.validation = other + ",label=kind";
   EXPECT_THROWS(DataError, load_training_sets(config, progress),
@@ -227,8 +227,9 @@ TEST(OwnData, KeepsBackItsShareOfEachClass) {
   const auto all = torch::cat({sets.split.validation_rows, sets.split.calibration_rows});
   EXPECT_EQ(std::get<0>(torch::_unique(all)).size(0), 50) << "no row twice";
   config.calibration_share = 0.79;
-  EXPECT_THROWS(DataError, prepare_training_sets(config, set),
-                "./t: its 100 rows of 3 classes are too few to keep 99 back and learn from each class");
+  EXPECT_THROWS(
+      DataError, prepare_training_sets(config, set),
+      "./t: its 100 rows of 3 classes are too few: 99 must be kept back, and each class needs rows to learn from");
 }
 
 TEST(OwnData, MixesOutsideImages) {
@@ -264,7 +265,7 @@ TEST(OwnData, JoinsMadeUpImagesToASet) {
 
 TEST(OwnData, JoinsThemToNothingButASet) {
   EXPECT_THROWS(ConfigError, read_config(TomlText{"", "[data]\ntrain = 'mnist'\n[outside]\nadded = 5"}),
-                "outside.added joins images to a set: outside.source should name one");
+                "outside.added adds images to a set: outside.source should name a set");
 }
 
 }  // namespace

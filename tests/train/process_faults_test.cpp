@@ -27,7 +27,7 @@ TEST(ProcessFaults, AKilledProcessIsNamedWithinSecondsAndTheRunGoesOnLater) {
   }
 }
 
-// Why there is a watch beside c10d: alone, it tells of a broken connection but not of whom.
+// Why there is a watch beside c10d: alone, it tells about a broken connection but not of whom.
 TEST(ProcessFaults, C10dAloneDoesNotSayWhichProcessIsGone) {
   const TemporaryFolder folder;
   TrainingProcesses run(3, folder / "run", {"c10d_alone", "kill=7@1"});
@@ -65,7 +65,7 @@ TEST(ProcessFaults, AProcessThatHangsIsGoneWhenItsTimeIsUp) {
     const TemporaryFolder folder;
     TrainingProcesses run(2, folder / "run", {"epochs=5", "silence=2000", fmt::format("freeze=7@{}", frozen)});
     EXPECT_EQ(run[1 - frozen].wait(), 1);
-    EXPECT_EQ(run[1 - frozen].err(), run.name(frozen) + " is gone: nothing was heard of it for 2 s\n");
+    EXPECT_EQ(run[1 - frozen].err(), run.name(frozen) + " is gone: it gave no sign of life for 2 s\n");
   }
 }
 
@@ -84,9 +84,9 @@ TEST(ProcessFaults, ProcessesThatDoNotTrainTheSameRunAreRefused) {
   const TemporaryFolder folder;
   TrainingProcesses run(2, folder / "run", {"other_seed=7@1"});
   EXPECT_EQ(run[1].wait(), 1);
-  EXPECT_EQ(run[1].err(), "process 1 of 2: its configuration is not that of process 0\n");
+  EXPECT_EQ(run[1].err(), "process 1 of 2: its configuration differs from that of process 0\n");
   EXPECT_EQ(run[0].wait(), 1);
-  EXPECT_EQ(run[0].err(), run.name(1) + " is gone: process 1 of 2: its configuration is not that of process 0\n");
+  EXPECT_EQ(run[0].err(), run.name(1) + " is gone: process 1 of 2: its configuration differs from that of process 0\n");
 }
 
 TEST(ProcessFaults, ProcessesThatSeeDifferentFoldersAreRefused) {
@@ -94,8 +94,8 @@ TEST(ProcessFaults, ProcessesThatSeeDifferentFoldersAreRefused) {
   TrainingProcesses(1, folder / "0", {"epochs=1"}).expect_success();
   TrainingProcesses run(2, (folder / "0").parent_path(), {"epochs=1", "resume", "own_folders"});
   EXPECT_EQ(run[1].wait(), 1);
-  EXPECT_EQ(run[1].err(), fmt::format("process 1 of 2: it found step 0 in {}, process 0 another: all must see the same "
-                                      "folder\n",
+  EXPECT_EQ(run[1].err(), fmt::format("process 1 of 2: it found step 0 in {}, but process 0 found another step: all "
+                                      "processes must see the same folder\n",
                                       (folder / "1").string()));
   EXPECT_EQ(run[0].wait(), 1);
 }
@@ -118,7 +118,7 @@ TEST(ProcessFaults, ProcessesThatNeverComeAreNamed) {
   const std::vector<std::string> command{PRIORNET_TRAINING_PROCESS, (folder / "run").string(), "join=1000"};
   StartedProcess first(command, {"RANK=0", "WORLD_SIZE=3", "MASTER_ADDR=127.0.0.1", port});
   EXPECT_EQ(first.wait(), 1);
-  EXPECT_EQ(first.err(), "process 0 of 3 waited 1 s for the others: there is no process 1, 2\n");
+  EXPECT_EQ(first.err(), "process 0 of 3 waited 1 s for the others: process 1, 2\n did not come");
 }
 
 }  // namespace

@@ -88,9 +88,9 @@ TEST(Restart, IsTheSameWhenStoppedAndResumed) {
 }
 
 TEST(Restart, NeedsAValidationSet) {
-  EXPECT_THROWS(ConfigError, read_config(TomlText{"config.toml", "[data]\ntrain = \"a\"\n[training]\nrestarts = 1\n"}),
-                "config.toml: training.restarts looks at the validation error: data.validation or "
-                "data.validation_share should be given");
+  EXPECT_THROWS(
+      ConfigError, read_config(TomlText{"config.toml", "[data]\ntrain = \"a\"\n[training]\nrestarts = 1\n"}),
+      "config.toml: training.restarts needs the validation error: give data.validation or data.validation_share");
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ TEST(Trainer, SetsADamagedCheckpointAsideAndGoesOnFromTheOneBefore) {
     trained(config, run, options);
     ADD_FAILURE() << "it went on from nothing";
   } catch (const DataError& error) {
-    EXPECT_TRUE(std::string(error.what()).ends_with("; no checkpoint of the run is whole: --force begins it anew"))
+    EXPECT_TRUE(std::string(error.what()).ends_with("; no checkpoint of the run is intact: --force starts it again"))
         << error.what();
   }
   EXPECT_EQ(run.steps(), steps) << "nothing was renamed";

@@ -74,7 +74,7 @@ TrainingSets sets_of(const Settings& settings) {
   return sets;
 }
 
-// The same exchange by c10d alone, again and again, to see what it says of a process that ends or hangs.
+// The same exchange by c10d alone, again and again, to see what it says about a process that ends or hangs.
 int run_c10d_alone(const ProcessPlace& place, const Settings& settings) {
   const auto store = open_store(place, {place.rank == 0, std::chrono::seconds(20)});
   const auto collectives = make_gloo(store, place);

@@ -16,14 +16,22 @@ const picture = async (page, name) => folder && (await pause(500), writeFileSync
 const text = (page, id) => page.evaluate(`document.getElementById("${id}").textContent`);
 const gauges = (page) => page.evaluate(`[...document.querySelectorAll(".gauge")].map((gauge) => gauge.querySelector(".fill").style.width).join()`);
 
-// Until the page shows another answer than before, or a second is over.
-async function answered(page, before) {
-  for (let i = 0; i < 100; ++i) {
-    const now = await text(page, "words");
-    if (now !== before && /Answered/.test(await text(page, "time"))) return now;
+// Until `reading` gives something else than before: as long as a busy machine may take.
+async function changed(reading, before) {
+  for (let i = 0; i < 500; ++i) {
+    const now = await reading();
+    if (now !== before) return now;
     await pause(20);
   }
-  return text(page, "words");
+  return before;
+}
+
+// Until the page shows another answer than before.
+async function answered(page, before) {
+  await changed(async () => {
+    const now = await text(page, "words");
+    return /Answered/.test(await text(page, "time")) ? now : before;
+  }, before);
 }
 
 async function drawStroke(page, points) {
@@ -66,8 +74,7 @@ async function checkDrawing(page, name) {
   const first = await gauges(page);
   expect((await text(page, "class")).length > 0, `${name}: a drawing gets no class, but '${await text(page, "words")}'`);
   await drawStroke(page, [[0.2, 0.7], [0.4, 0.55], [0.6, 0.75], [0.8, 0.5]]);
-  await pause(300);
-  expect((await gauges(page)) !== first, `${name}: the gauges do not move as more is drawn`);
+  expect((await changed(() => gauges(page), first)) !== first, `${name}: the gauges do not move as more is drawn`);
 }
 
 async function checkKeyboard(page, name) {
@@ -82,8 +89,7 @@ async function checkKeyboard(page, name) {
   await key(" ", " ");
   for (let i = 0; i < 6; ++i) await key("ArrowDown");
   await key(" ", " ");
-  await pause(300);
-  expect((await page.evaluate(inked)) > 5, `${name}: the keyboard draws nothing`);
+  expect(await changed(async () => (await page.evaluate(inked)) > 5, false), `${name}: the keyboard draws nothing`);
   await key("Backspace");
   expect((await page.evaluate(inked)) === 0, `${name}: Backspace does not take the stroke back`);
 }
@@ -106,19 +112,21 @@ async function checkExamples(page, name) {
 
 async function checkClear(page, name) {
   await page.evaluate(`document.getElementById("clear").click()`);
-  await pause(300);
+  await changed(async () => (await text(page, "class")) === "", false);
   const left = `${await text(page, "class")}${await text(page, "time")}${await text(page, "bars")}`;
   expect(left === "", `${name}: an answer stays when the pad is cleared: '${left}'`);
 }
 
 async function checkMorph(page, name) {
+  const words = await text(page, "words");
   await page.evaluate(`[...document.querySelectorAll("#examples button")].find((button) => button.textContent === "4 or 9?").click()`);
-  const at = async (t) => {
-    await page.evaluate(`{ const slider = document.getElementById("morph-at"); slider.value = ${t}; slider.dispatchEvent(new Event("input")); }`);
-    await pause(300);
-    return gauges(page);
-  };
-  expect((await at(0)) !== (await at(1)), `${name}: the slider from 4 to 9 changes nothing`);
+  await answered(page, words);
+  const move = (t) => page.evaluate(`{ const slider = document.getElementById("morph-at"); slider.value = ${t}; slider.dispatchEvent(new Event("input")); }`);
+  for (const t of [0, 1]) {
+    const before = await gauges(page);
+    await move(t);
+    expect((await changed(() => gauges(page), before)) !== before, `${name}: the slider from 4 to 9 changes nothing at ${t}`);
+  }
   await page.evaluate(`document.getElementById("clear").click()`);
   expect(await page.evaluate(`document.getElementById("morph").hidden`), `${name}: the slider stays without what it changes`);
 }

@@ -47,7 +47,7 @@ export function imageExamples(names) {
   const drawn = (...list) => list.map(([label, key]) => [label, { strokes: strokes[key] }]);
   return [
     ["Known", drawn(["a zero", "zero"], ["a two", "two"], ["a three", "three"], ["a seven", "seven"])],
-    ["Could be two", Object.values(morphs).map((morph) => [`${morph.ends.join(" or ")}?`, { morph }])],
+    ["Between two digits: move the slider", Object.values(morphs).map((morph) => [`${morph.ends.join(" or ")}?`, { morph }])],
     ["No digit", [patterns[0], patterns[1], ...drawn(["the letter R", "letterR"], ["the letter W", "letterW"], ["a star", "star"])]],
   ];
 }

@@ -116,7 +116,7 @@ async function takeFile(chosen) {
     pad.show(image);
     inputChanged();
   } catch {
-    complain(new Error(`${chosen.name} is no image that this browser reads.`));
+    complain(new Error(`This browser cannot read ${chosen.name} as an image.`));
   }
 }
 
@@ -224,8 +224,8 @@ function introduce(name, { class_names: classes, calibrated, false_alarm: rate }
   byId("name").textContent = name;
   document.title = `${name} · priornet`;
   byId("about").textContent = `Sorts ${takes} into ${classes.length} classes: ${listed(classes)}. ` +
-    (calibrated ? `Of inputs like those it was calibrated on it hands back at most ${shortNumber(100 * rate)} %, on average.`
-      : "It was not calibrated, so that it gives no verdict.");
+    (calibrated ? `It hands back at most ${shortNumber(100 * rate)} % of inputs like those of its calibration set, on average.`
+      : "It was not calibrated, so it gives no verdict.");
 }
 
 function switchTo(shown) {
@@ -235,7 +235,7 @@ function switchTo(shown) {
   byId("bars").hidden = shown === "simplex";
   if (shown !== "simplex") return view.showBars();
   simplex.draw();
-  byId("shape-hint").textContent = "Where the Dirichlet expects the probabilities of these three classes: a sharp spot in a corner is certain, one in the middle ambiguous, a wide haze unfamiliar.";
+  byId("shape-hint").textContent = "Where the Dirichlet expects the probabilities of these three classes. A sharp spot in a corner means certain, a sharp spot in the middle means ambiguous, and a wide haze means unfamiliar.";
 }
 
 async function start(name) {
@@ -258,7 +258,7 @@ async function start(name) {
     byId("pad").setAttribute("aria-label", pad.isDrawable ? "Drawing pad" : "The photo");
     for (const id of ["draw-hint", "undo", "centre-switch"]) byId(id).hidden = !pad.isDrawable;
     byId("clear").textContent = pad.isDrawable ? "Clear" : "Another photo";
-    byId("photo-hint").textContent = `It is brought to ${shape[2]} × ${shape[1]} pixels, as in training. It goes to this server alone.`;
+    byId("photo-hint").textContent = `The photo is resized to ${shape[2]} × ${shape[1]} pixels, as in training. It is sent to this server only.`;
     pad.set([]);
     file = undefined;
     offerMorph();

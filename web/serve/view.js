@@ -20,8 +20,8 @@ function element(tag, attributes = {}, ...children) {
 // What the server makes of all inputs so far.
 function driftWords(drift) {
   if (!drift) return "";
-  if (drift.alarm_input === 0) return ` Evidence of drift: ${short(drift.value)}, an alarm from ${short(drift.alarm_value)} on.`;
-  return ` Alarm: by input ${drift.alarm_input} what this model is asked had stopped looking like its calibration set.`;
+  if (drift.alarm_input === 0) return ` Evidence of drift: ${short(drift.value)}; the alarm comes at ${short(drift.alarm_value)}.`;
+  return ` Drift alarm: by input ${drift.alarm_input} the inputs had stopped looking like the calibration set.`;
 }
 
 export class View {
@@ -33,7 +33,7 @@ export class View {
     this.view = parameters.dirichlet ? "alphas" : "probabilities";
     this.gauges = this.measures.gauges(parameters.watches).map((gauge) => {
       const value = element("span", {}, "–");
-      const spoke = element("em", { class: "spoke", hidden: "" }, "speaks against the answer");
+      const spoke = element("em", { class: "spoke", hidden: "" }, "rejects the answer");
       const fill = element("div", { class: "fill" });
       const track = element("div", { class: "track" }, fill);
       if (gauge.limit !== undefined) {
@@ -116,7 +116,7 @@ export class View {
       row.classList.toggle("top", i === order[0]);
     });
     byId("shape-hint").textContent = logarithmic
-      ? "The Dirichlet's concentrations, on a logarithmic scale: long bars mean much evidence, one long bar a clear class; all short, nothing known."
+      ? "The Dirichlet's concentrations, on a logarithmic scale. Long bars mean much evidence. One long bar means a clear class. If all bars are short, the model knows nothing about this input."
       : "Calibrated probabilities of the classes.";
   }
 }

@@ -4,9 +4,9 @@
 
 #include <priornet/deploy/model_file.h>
 
-// A model for other runtimes, with preprocessing, uncertainty measures and verdict inside (docs/export.md). Inputs and
-// outputs are those of add_model. Files appear whole or not at all. ArgumentError for a model that cannot be exported,
-// DataError for a file that cannot be written.
+// Writes a model for other runtimes, with preprocessing, uncertainty measures and verdict inside (docs/export.md, which
+// lists inputs and outputs). A file appears whole or not at all. Throws ArgumentError for a model that cannot be
+// exported, DataError for a file that cannot be written.
 
 namespace priornet {
 

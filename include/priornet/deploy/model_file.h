@@ -9,12 +9,12 @@
 #include <optional>
 #include <string>
 
-// What things are called in a model file, for who writes and who reads it.
+// The names in a model file, shared by its writer and its reader.
 
 namespace priornet::model_layout {
 
-/// 2: detectors, thresholds per class, scales with drawn-in tails, tables, files without networks; watches have a
-/// precedence, which those of version 1 have not (0).
+/// Version 2 added detectors, thresholds per class, scales with compressed tails, tables, files without networks, and
+/// the precedence of watches (0 in version 1).
 constexpr int kVersion = 2;
 constexpr const char* kVersionKey = "priornet_model";
 constexpr const char* kModelKey = "model";
@@ -33,8 +33,8 @@ inline std::string reference_of(size_t watch) { return "watch-" + std::to_string
 }  // namespace priornet::model_layout
 
 // One file that runs by itself: networks, weights, preprocessing, class names, detectors with what they learnt,
-// operating points, provenance. It is a safetensors file (tensor_file.h) with a version of its own; loading one
-// executes nothing, unless it holds a TorchScript network and the user allows it (OpenOptions).
+// operating points, provenance. It is a safetensors file (tensor_file.h) with its own version number. Loading it
+// executes nothing, unless it holds a TorchScript network and the user allows that (OpenOptions).
 
 namespace priornet {
 
@@ -49,8 +49,8 @@ struct Preprocessing {
   bool takes_images() const { return shape.size() == 3; }
 };
 
-/// Of a model whose network is elsewhere: what that network gives. An input of such a model is a row of numbers: the
-/// logits, member after member, then the features.
+/// For a model file without a network: what the user's own network gives. An input of such a model is a row of numbers:
+/// the logits, member after member, then the features.
 struct OwnLogits {
   int64_t members = 1;   ///< above 1, logits are [members, N, K]
   int64_t features = 0;  ///< that detectors look at, per input; 0: none
@@ -59,41 +59,41 @@ struct OwnLogits {
 struct ModelFile {
   std::string name;  ///< as a server or a table calls it
   TrainedRun run;    ///< networks with weights, configuration, class names
-  /// Set where there are no networks: logits are judged (judge_logits()), whoever computed them. The method of the
-  /// configuration says whether they are those of Dirichlets.
+  /// Set if there are no networks: the model judges logits from another program (judge_logits()). The method of the
+  /// configuration says whether they are logits of Dirichlets.
   std::optional<OwnLogits> own_logits;
   Preprocessing preprocessing;
-  int64_t dropout_samples = 0;  ///< passes with dropout at work; 0: one without it
-  /// Fitted ones, each a score of every prediction beside the measures; operating points may watch them.
+  int64_t dropout_samples = 0;  ///< passes with dropout on; 0: one without it
+  /// Fitted detectors. Each adds a score to every prediction, beside the measures; operating points may watch it.
   std::vector<NamedDetector> detectors = {};
   std::optional<OperatingPoints> points;
   std::map<std::string, std::string> provenance;  ///< commit, version, set trained on, seed, date
 
-  /// Whether its answer is put together from several: of members or of dropout samples.
+  /// Whether an answer combines several passes: of members or of dropout samples.
   bool asks_several() const {
     return run.members.size() > 1 || dropout_samples > 0 || (own_logits && own_logits->members > 1);
   }
 };
 
-/// ArgumentError, opened by `function`, unless there are networks, and dropout where it is sampled; DataError where the
-/// network is elsewhere.
+/// Throws ArgumentError, which begins with `function`, unless there are networks, and dropout if it is sampled;
+/// DataError if the file holds no network.
 void check_networks(const char* function, const ModelFile& model);
 
-/// Whole or not at all.
+/// The file appears whole or not at all.
 void write_model_file(const std::filesystem::path& path, const ModelFile& model);
 
-/// DataError that names the file and the reason: no model file, truncated, damaged, of a newer version, weights or
-/// detectors that do not fit the network it describes, a detector that this program does not know, a program that is
-/// not allowed. Detectors are asked about one blank input.
+/// Throws DataError, which names the file and the reason: not a model file, truncated, damaged, a newer version,
+/// weights or detectors that do not fit the network, an unknown detector, a TorchScript program that is not allowed.
+/// Each detector is tried on one blank input.
 ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& options = {});
 
-/// The model that a run came to, not calibrated; called by the name of its folder. DataError as load_run() has it.
+/// The model of a run, not calibrated. Its name is that of the folder. Throws DataError as load_run() does.
 ModelFile model_of_run(const std::filesystem::path& folder, const OpenOptions& options = {});
 
-/// The same of a run in memory.
+/// The same for a run in memory.
 ModelFile model_of_run(TrainedRun run, std::string name);
 
-/// A model file, called as the file where it has no name, or the folder of a run.
+/// Opens a model file or the folder of a run. A model without a name gets the name of the file.
 ModelFile open_model(const std::filesystem::path& path, const OpenOptions& options = {});
 
 }  // namespace priornet

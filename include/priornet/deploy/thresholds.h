@@ -5,9 +5,9 @@
 
 #include <utility>
 
-// Operating points from held-out in-distribution inputs: every one of them says how rare a value of a measure is, and
-// is ranked by it. As a new input joins them, the p-values hold for any network, any measure and any number of inputs
-// (docs/deploy.md). The temperature comes from their labels.
+// Operating points from held-out in-distribution inputs. They say how rare a value of a measure is, and new inputs are
+// ranked among them. The p-values hold for any network, any measure and any number of inputs (docs/deploy.md). The
+// temperature comes from their labels.
 
 namespace priornet {
 
@@ -19,23 +19,22 @@ std::vector<std::pair<Verdict, std::string>> watched_measures(bool dirichlet, bo
 
 struct CalibrationOptions {
   double false_alarm = 0.05;
-  bool per_class = false;  ///< thresholds of its own for every predicted class (operating_points())
+  bool per_class = false;  ///< every predicted class has its own thresholds (operating_points())
 };
 
-/// `said`: what the model, not calibrated yet, says of the inputs; `labels`: int64 [N], theirs, or undefined, which
-/// leaves the temperature at 1. ArgumentError for fewer than 2 inputs, labels that do not fit them, a rate that is not
-/// between 0 and 1, or where nothing, or what the model does not give, is watched.
+/// `said`: what the model, not calibrated yet, says about the inputs. `labels`: int64 [N], or undefined, which leaves
+/// the temperature at 1. Throws ArgumentError for fewer than 2 inputs, labels that do not fit them, a rate that is not
+/// between 0 and 1, if nothing is watched, or if the model does not give a watched measure.
 OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
                           const std::vector<std::pair<Verdict, std::string>>& watched,
                           const CalibrationOptions& options);
 
-/// The T under which softmax(logits / T), the mean over members of [M, N, K], gives the labels, and one row more whose
-/// label could be any, the largest likelihood; between 1/20 and 20.
+/// The temperature T for which softmax(logits / T), the mean over members of [M, N, K], has the largest likelihood of
+/// the labels, with one more row whose label could be any; between 1/20 and 20.
 double fit_temperature(const torch::Tensor& logits, const torch::Tensor& labels);
 
-/// The watches, in the order of the points and then of their groups, that no input can speak through, in words: the
-/// threshold of a measure that is bounded by the number of classes, an entropy say, is at its bound. Empty where every
-/// one can.
+/// The watches that can never reject an input, in words, in the order of the points and then of their groups: the
+/// threshold of a bounded measure, such as an entropy, is at its bound. Empty if every watch can reject.
 std::vector<std::string> unreachable_thresholds(const OperatingPoints& points, int64_t classes);
 
 }  // namespace priornet

@@ -48,7 +48,7 @@ AugmentationParameters draw_augmentation(int64_t count, const ImageShape& shape,
 torch::Tensor augment(const torch::Tensor& images, const AugmentationOptions& options,
                       const AugmentationParameters& parameters);
 
-/// The same with fresh draws. ArgumentError for what are no images and options out of range.
+/// The same with fresh draws. ArgumentError for what are not images and options out of range.
 torch::Tensor augment(const torch::Tensor& images, const AugmentationOptions& options, const AugmentationDraw& draw);
 
 }  // namespace priornet

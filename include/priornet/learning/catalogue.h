@@ -18,7 +18,7 @@ struct KnownFile {
   std::string path;               ///< under the data root: "mnist/train-images-idx3-ubyte.gz"
   int64_t size = 0;               ///< in bytes; 0 where unknown
   std::string sha256;             ///< in hexadecimal; empty where unknown
-  std::string md5;                ///< where there is no sha256
+  std::string md5;                ///< if there is no sha256
   std::vector<std::string> urls;  ///< the official source, then mirrors; none for what only comes out of others
 };
 
@@ -34,7 +34,7 @@ struct SetPart {
   /// `location` is the folder or archive; `resize` is as above, or nothing where the images have one size.
   std::function<Dataset(const std::filesystem::path& location, const std::optional<ResizeOptions>& resize)> read;
   /// Of a part that is a choice of rows of another set: that set, by name ("cifar10:test"). Its files say which rows:
-  /// `choose`, in place of `read`, gives them, int64 [count].
+  /// `choose`, instead of `read`, gives them, int64 [count].
   std::string chosen_from = {};
   std::function<torch::Tensor(const std::filesystem::path& location, const Dataset& whole)> choose = {};
 };
@@ -69,19 +69,19 @@ struct CatalogueEntry {
   std::vector<KnownFile> files;     ///< the published ones, and what they expand to where that is known
   std::vector<Location> locations;  ///< in the order of preference
   std::vector<SetPart> parts;
-  std::vector<Split> splits;  ///< the first is the one meant where none is named
+  std::vector<Split> splits;  ///< the first is the one meant if none is named
 };
 
 /// The data sets known by name: those of the paper, Fashion-MNIST, KMNIST and EMNIST, what people
-/// say of CIFAR-10, and the rows that OpenOOD lists.
+/// say about CIFAR-10, and the rows that OpenOOD lists.
 const std::vector<CatalogueEntry>& catalogue();
 
 bool in_catalogue(std::string_view name);
 
-/// DataError where there is no such set, with the nearest name and all names.
+/// DataError if there is no such set, with the nearest name and all names.
 const CatalogueEntry& find_entry(std::string_view name);
 
-/// An empty name means the set's first split. DataError where there is no such split, with the names of those there
+/// An empty name means the set's first split. DataError if there is no such split, with the names of those there
 /// are.
 const Split& find_split(const CatalogueEntry& entry, std::string_view name);
 
@@ -93,7 +93,7 @@ const SetPart& find_part(const CatalogueEntry& entry, std::string_view name);
 using Environment = std::function<const char*(const char* name)>;
 
 /// $PRIORNET_DATA, else $XDG_DATA_HOME/priornet, else ~/.local/share/priornet; an empty variable counts as unset.
-/// DataError where there is no home folder either. The folder need not exist.
+/// DataError if there is no home folder either. The folder need not exist.
 std::filesystem::path data_root();
 std::filesystem::path data_root(const Environment& environment);
 

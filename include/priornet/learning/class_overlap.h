@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-// What we know of classes that are the same thing under other names: a short list made for the sets of the catalogue,
-// not a dictionary.
+// What we know about classes that are the same thing under other names: a short list made for the sets of the
+// catalogue, not a dictionary.
 
 namespace priornet {
 

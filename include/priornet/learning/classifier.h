@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-// What training, evaluation, calibration, prediction, serving and model files work with: anything that maps inputs to
-// logits. Our networks (network.h), a torch::nn::Module of the user's (as_classifier) and a TorchScript file
-// (torchscript.h) are classifiers; whoever needs another derives from Classifier.
+// A classifier maps inputs to logits. Training, evaluation, calibration, prediction, serving and model files work with
+// classifiers. Our networks (network.h), the user's own torch::nn::Module (as_classifier) and a TorchScript file
+// (torchscript.h) are classifiers; for another kind, derive from Classifier.
 
 namespace priornet {
 
@@ -60,7 +60,7 @@ class Classifier : public torch::nn::Module {
   /// forward() with what it comes by on its way; the layers where `layers`.
   virtual Activations activations(const torch::Tensor& inputs, bool layers);
 
-  /// Whether two passes with dropout at work differ: a torch::nn::Dropout is among its modules.
+  /// Whether two passes with dropout on differ: a torch::nn::Dropout is among its modules.
   virtual bool has_dropout() const;
   /// forward() in two parts: up to the first dropout, the same in every pass, and from there on.
   virtual torch::Tensor before_dropout(const torch::Tensor& inputs) { return inputs; }
@@ -108,7 +108,7 @@ std::shared_ptr<Classifier> as_classifier(Holder module, std::vector<int64_t> in
 /// Lays the weights of convolutions out as they are multiplied fastest; inputs should come likewise.
 void to_channels_last(Classifier& classifier);
 
-/// Of the rows of describe(), for one input; a training step takes three times as many. 0 where nobody counted them.
+/// Of the rows of describe(), for one input; a training step takes three times as many. 0 if nobody counted them.
 int64_t multiply_adds(const Classifier& classifier);
 
 /// How many trainable numbers a module has.

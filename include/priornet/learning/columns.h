@@ -25,9 +25,9 @@ FileFormat format_of(const std::filesystem::path& path, std::initializer_list<Fi
 /// DataError also for two columns of one name and for an array of another rank.
 std::vector<NamedTensor> read_columns(const std::filesystem::path& path, const std::string& only = {});
 
-/// Writes columns of one length (float32, float64, int32, int64) by extension: .csv, .json (an object with an array a
-/// column; NaN and infinities, which JSON lacks, are null) or .npz. Numbers in text are the shortest that read back as
-/// the same value. Whole or not at all.
+/// Writes columns of the same length (float32, float64, int32, int64) by extension: .csv, .json (an object with an
+/// array a column; NaN and infinities, which JSON lacks, are null) or .npz. Numbers in text are the shortest that read
+/// back as the same value. Whole or not at all.
 void write_columns(const std::filesystem::path& path, const std::vector<NamedTensor>& columns);
 
 /// Takes text in pieces.

@@ -69,7 +69,7 @@ std::string to_toml(const TrainConfig& config);
 
 /// The first lines in which a configuration file and what to_toml() gives differ, for a message; empty where they
 /// differ in comments, the order of keys, keys that the file does not have and that are at the values they have by
-/// default, or in what a run may be told anew when it goes on: training.epochs, patience, checkpoint_every and
+/// default, or in what a run may be told again when it goes on: training.epochs, patience, checkpoint_every and
 /// keep_checkpoints, and data.train, of which train() compares the content.
 std::string first_difference(std::string_view file, std::string_view here);
 

@@ -17,7 +17,7 @@ struct Dataset {
   torch::Tensor inputs;                    ///< images, uint8 [N, C, H, W], or rows of numbers, float32 [N, D]
   torch::Tensor labels;                    ///< int64 [N], in [0, number of class_names); undefined if it has none
   std::vector<std::string> class_names;    ///< one per class, empty without labels
-  std::vector<std::string> feature_names;  ///< of rows of numbers, one a column or none
+  std::vector<std::string> feature_names;  ///< of rows of numbers, one per column or none
   std::shared_ptr<const TableEncoding> encoding = {};  ///< of a table: how its columns became numbers
   /// int64 [N] on the CPU: row i is inputs[rows[i]]. Only of parts of a set of images that memory has no room for, as
   /// view_of() gives them to training; undefined for all others, whose row i is inputs[i].
@@ -45,23 +45,24 @@ Dataset slice(const Dataset& set, int64_t first, int64_t count);
 /// How many rows each class has, int64 [num_classes].
 torch::Tensor class_counts(const Dataset& set);
 
-/// DataError, opened by the set's name, unless the tensors are as Dataset says: shapes, dtypes, labels in range.
+/// DataError, which begins with the set's name, unless the tensors are as Dataset says: shapes, dtypes, labels in
+/// range.
 void check_dataset(const Dataset& set);
 
 /// The rows of the sets one after the other. Classes are known by their names: those of the first set, then those that
-/// only others have. DataError, opened by the name of the set that differs, where the inputs have other shapes or
-/// dtypes, or where some sets have labels and others have none. At least one set; one comes back as it is.
+/// only others have. DataError, which begins with the name of the set that differs, where the inputs have other shapes
+/// or dtypes, or where some sets have labels and others have none. At least one set; one comes back as it is.
 Dataset concatenate(const std::vector<Dataset>& sets);
 
 // Two sets are made to speak of the same columns and classes, by their names.
 
 /// The columns of these names, in this order, whatever the order they have in the set and whatever lies beside them. A
-/// set of images, one without names, or no names: the set as it is. DataError, opened by the set's name, where one is
-/// missing.
+/// set of images, one without names, or no names: the set as it is. DataError, which begins with the set's name, if one
+/// is missing.
 Dataset with_features(const Dataset& set, const std::vector<std::string>& names);
 
 /// The set's labels, int64 [N] on the CPU, as numbers of these classes, known by their names; as they are where the set
-/// or `names` has none. DataError, opened by the set's name: a row of a class that is none of `owner`'s.
+/// or `names` has none. DataError, which begins with the set's name: a row of a class that is none of `owner`'s.
 torch::Tensor labels_among(const Dataset& set, const std::vector<std::string>& names, const std::string& owner);
 
 /// Over all pixels of one channel, or all rows of one column.
@@ -72,7 +73,7 @@ struct ChannelStatistics {
   double maximum = 0;
 };
 
-/// One a channel of images, in grey levels of 0 to 255, counted exactly; or one a column of numbers.
+/// One per channel of images, in grey levels from 0 to 255, exact; or one per column of numbers.
 /// A set without rows throws DataError.
 std::vector<ChannelStatistics> channel_statistics(const Dataset& set);
 

@@ -46,7 +46,7 @@ class Detector {
 
   /// What it learnt.
   const std::vector<NamedTensor>& state() const { return state_; }
-  /// The same from a file. ArgumentError where a tensor is missing, too many, not finite, or does not fit the others.
+  /// The same from a file. ArgumentError if a tensor is missing, too many, not finite, or does not fit the others.
   void set_state(std::vector<NamedTensor> state);
   void to(const torch::Device& device);
 
@@ -60,7 +60,7 @@ class Detector {
   /// ArgumentError for tensors that do not fit each other; called with all parts there.
   virtual void check_state() const {}
   void keep(std::string name, torch::Tensor values);
-  /// ArgumentError where it is not there.
+  /// ArgumentError if it is not there.
   const torch::Tensor& part(std::string_view name) const;
 
  private:
@@ -95,7 +95,7 @@ const std::vector<DetectorInfo>& detector_table();
 /// Null for a name that the table does not have.
 const DetectorInfo* find_detector(std::string_view name);
 
-/// Adds a detector of one's own: `calibrate`, `evaluate` and model files know it by its name from then on. To be called
+/// Adds your own detector: `calibrate`, `evaluate` and model files know it by its name from then on. To be called
 /// before anything else asks for detectors, in each program that opens such a model file. ArgumentError for a name that
 /// is taken or empty, a score that does not grow with strangeness, or without a function that makes it.
 void register_detector(DetectorInfo info);
@@ -106,7 +106,7 @@ std::string why_not(const DetectorInfo& info, const Classifier& network);
 /// The names that can look at a network: the table without measures and, unless `gradients`, without what needs them.
 std::vector<std::string> usable_detectors(const Classifier& network, bool gradients = true);
 
-/// The same two where there is no network to ask: another program computed the logits and perhaps the features.
+/// The same two if there is no network to ask: another program computed the logits and perhaps the features.
 std::string why_not_without_network(const DetectorInfo& info, bool features);
 std::vector<std::string> usable_without_network(bool features);
 
@@ -146,7 +146,7 @@ std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
 /// The same on what networks gave for those inputs, all of it.
 std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, const DetectorInputs& training);
 
-/// The same of a run, on the set that it was trained on, which is read again. DataError where it is not there any more,
+/// The same of a run, on the set that it was trained on, which is read again. DataError if it is not there any more,
 /// or where its rows are others by now.
 std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, const TrainedRun& run,
                                          Progress& progress);

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-// Everything there is to say of a run on an in-distribution set and any number of others.
+// Everything there is to say about a run on an in-distribution set and any number of others.
 
 namespace priornet {
 
@@ -18,7 +18,7 @@ struct EvaluationOptions {
   ScoringOptions scoring;
   BootstrapOptions bootstrap;   ///< of the intervals; fewer replicates where time matters
   std::filesystem::path cache;  ///< a folder for score files; empty: none
-  /// trivial_detection of the sets, where it is known already: it is the same for every run. Empty: it is worked out.
+  /// trivial_detection of the sets, if it is known already: it is the same for every run. Empty: it is worked out.
   std::vector<StatisticAuroc> trivial = {};
 };
 
@@ -26,7 +26,7 @@ struct EvaluationOptions {
 struct MeasureDetection {
   std::string measure;  ///< a column of SetScores; confidences count negated
   Detection detection;
-  double aupr_negatives = 0;  ///< AUPR of the negatives (right, or in-distribution inputs) by the score turned round
+  double aupr_negatives = 0;  ///< AUPR of the negatives (right, or in-distribution inputs) by the score reversed
 };
 
 /// What rejecting by a measure buys (curves.h).
@@ -68,8 +68,8 @@ struct Evaluation {
 };
 
 /// `inside` has labels of the run's classes, matched by name where both have names; the sets are fitted to the run
-/// (fit_to_run). DataError, opened by the set's name: no labels, a label of no class of the run, an empty set, a set
-/// that cannot be fitted.
+/// (fit_to_run). DataError, which begins with the set's name: no labels, a label of no class of the run, an empty set,
+/// a set that cannot be fitted.
 Evaluation evaluate(TrainedRun& run, const Dataset& inside, const std::vector<Dataset>& outside,
                     const EvaluationOptions& options, Progress& progress);
 
@@ -85,14 +85,14 @@ Evaluation evaluate_scores(const ScoredSet& inside, const torch::Tensor& labels,
                            const BootstrapOptions& bootstrap, Progress& progress);
 
 /// The labels of a set, int64 [N], as the run numbers its classes: two files of one problem need not list them in one
-/// order. DataError as evaluate() has it.
+/// order. DataError as in evaluate().
 torch::Tensor labels_for(const TrainedRun& run, const Dataset& set);
 
 /// What tells each outside set from the inside one best before any network. The sets are fitted to the run's network
 /// already, or hold what it takes.
 std::vector<StatisticAuroc> trivial_detection(const Dataset& inside, const std::vector<Dataset>& outside);
 
-/// The values of a column, confidences negated: high where the run is unsure.
+/// The values of a column, confidences negated: high if the run is unsure.
 torch::Tensor uncertainty(std::string_view measure, const torch::Tensor& values);
 
 /// The row of a measure; nullptr if there is none.

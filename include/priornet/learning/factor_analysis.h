@@ -59,7 +59,7 @@ torch::Tensor log_density(const FactorAnalysis& model, const torch::Tensor& data
 struct ScaleOptions {
   double low = 0.01;
   double high = 5;
-  int64_t batch = 128;  ///< so many consecutive samples share one s, as the authors have it; 1: each its own
+  int64_t batch = 128;  ///< this many consecutive samples share one s, as in the authors' code; 1: each has its own
 };
 
 /// float32 [count, D], on the device of the model; the same values on any. ArgumentError unless 0 <= low <= high.

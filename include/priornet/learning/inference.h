@@ -12,7 +12,7 @@ namespace priornet {
 class Classifier;
 struct Activations;
 
-/// While it lives a network is in evaluation mode, with its dropout at work or not; afterwards it is as it was.
+/// While it lives a network is in evaluation mode, with its dropout on or not; afterwards it is as it was.
 class Evaluating {
  public:
   explicit Evaluating(Classifier& network, bool dropout = false);
@@ -50,7 +50,7 @@ torch::Tensor network_inputs(const torch::Tensor& inputs, int64_t first, const t
 void for_each_batch(const torch::Tensor& inputs, const torch::Device& device, const InferenceOptions& options,
                     const std::function<void(const torch::Tensor& batch, int64_t first)>& ask);
 
-/// How networks are asked with their dropout at work: S times each.
+/// How networks are asked with their dropout on: S times each.
 struct DropoutBatch {
   torch::Tensor fixed;  ///< what comes to the first dropout (Classifier::before_dropout), [n, ...]
   size_t member;        ///< which of the networks is asked, from 0
@@ -60,7 +60,7 @@ struct AskOptions {
   /// Gives [S, n, K] of a batch; empty: one pass without dropout.
   std::function<torch::Tensor(Classifier& network, const DropoutBatch& batch)> dropout;
   std::function<void(int64_t rows)> on_batch;  ///< hears before each batch how many rows are done
-  /// Sees each batch as networks take it, with what the first network gives of it, dropout not at work: its logits are
+  /// Sees each batch as networks take it, with what the first network gives of it, dropout off: its logits are
   /// those of all networks together, [n, K] of one asked once, else [M S, n, K]. One pass serves both, unless there is
   /// dropout.
   std::function<void(const torch::Tensor& batch, const Activations& activations)> on_activations;

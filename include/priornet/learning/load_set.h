@@ -26,7 +26,7 @@
 //   first=N, last=N   the first or last N rows
 //   repeat=N          all rows N times, one copy after the other
 //   classes=A|B       only the rows of these classes
-//   without=SET       only the rows of classes that the other set has not
+//   without=SET       only the rows of classes that the other set does not have
 // and these say how, wherever they stand:
 //   resample=nearest|bilinear|bicubic, antialias=on|off   for size; bilinear and on unless given
 //   grid=centres|corners  for size without antialias; corners as TensorFlow 1 resized (resize.h)
@@ -117,9 +117,9 @@ struct SetFiles {
 struct LoadOptions {
   std::filesystem::path root = data_root();
   bool prepared_copies = true;   ///< use those that are there, write those that are not
-  Progress* progress = nullptr;  ///< hears of sets that are read from their originals
+  Progress* progress = nullptr;  ///< hears about sets that are read from their originals
   bool strict = false;           ///< a fault among the user's own images, or an empty class, is a DataError
-  SetFiles* files = nullptr;     ///< is told of the user's own images, of which up to one in a hundred is left out
+  SetFiles* files = nullptr;     ///< is told about the user's own images, of which up to one in a hundred is left out
   std::shared_ptr<const TableEncoding> encoding = {};  ///< of a model: tables are read as it takes them
   std::vector<std::string>* notes = nullptr;           ///< is told what in a table was not as expected, in words
 };

@@ -14,8 +14,8 @@ struct LogitsOptions {
 
 /// Logits from .npy, .npz, .safetensors or .csv (a header, which names every class, is skipped), float32 or float64 on
 /// the CPU; half precision, bfloat16 too, comes as float32, and Fortran order as ours.
-/// One file: [N, K], or [M, N, K] for an ensemble, as the file has it. Several files: the members of an ensemble, each
-/// [N, K] and of one shape, stacked to [M, N, K].
+/// One file: [N, K], or [M, N, K] for an ensemble, as in the file. Several files: the members of an ensemble, each
+/// [N, K] and of the same shape, stacked to [M, N, K].
 /// DataError, which names the file: another rank or dtype, a single class, no rows, a value that is not finite, with
 /// its row and column (from 0), or a first line of a .csv that may be a header or a row: one with numbers and other
 /// things, a name left out as over an index, the numbers 0, 1, 2, ... of three classes or more.
@@ -26,7 +26,7 @@ torch::Tensor read_logits(const std::vector<std::filesystem::path>& paths, const
 std::vector<std::string> doubts_about_logits(const torch::Tensor& logits);
 
 /// Features of inputs, float32 [N, F], from the same formats: what the last layer of a network makes logits of. The
-/// only array of an .npz or .safetensors, or the one called "features". DataError as read_logits() has it, or for other
+/// only array of an .npz or .safetensors, or the one called "features". DataError as in read_logits(), or for other
 /// than `rows` of them.
 torch::Tensor read_features(const std::filesystem::path& path, int64_t rows);
 

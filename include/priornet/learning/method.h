@@ -12,7 +12,7 @@
 
 namespace priornet {
 
-/// What the rows of a batch are held to.
+/// The targets of the rows of a batch.
 struct BatchTargets {
   torch::Tensor labels;   ///< int64 [N], of the first N rows
   torch::Tensor teacher;  ///< probabilities [N + M, K] that a teacher gives all rows; undefined without one
@@ -25,7 +25,7 @@ class Method {
 
   /// The loss of one batch of logits [N + M, K] with its gradient in them, whose elements are held to
   /// [-steepest, steepest]. The first N rows are in distribution, the other M outside; there are none of the others
-  /// unless the method needs them. Where there is a teacher, cross-entropies are to its probabilities, in place of the
+  /// unless the method needs them. Where there is a teacher, cross-entropies are to its probabilities, instead of the
   /// labels and of equal probabilities. Logits come without a graph; parts of the loss that a method does not have are
   /// 0.
   virtual LossWithGradient loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) const = 0;

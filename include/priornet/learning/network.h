@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-// A network is a list of layers. A layer is an object that anybody can write: it says what it gives and how large it
-// is before it has weights, makes them, computes, and writes itself down for another runtime. Our own layers
+// A network is a list of layers. Anybody can write a layer: it says what it gives and how large it is before it has
+// weights, makes the weights, computes, and writes itself for other runtimes. Our own layers
 // (learning/networks/layers.h) have no privileges.
 //
 //   NetworkPlan plan({3, 32, 32}, 10);
@@ -22,8 +22,8 @@
 
 namespace priornet {
 
-/// What a layer writes itself into, operator by operator; values are handles that the writer gives. Tensors are
-/// parameters or buffers of the layer's modules.
+/// A layer writes itself here, operator by operator. Values are handles from the writer; tensors are parameters or
+/// buffers of the layer's modules.
 class LayerWriter {
  public:
   using Value = size_t;
@@ -66,7 +66,7 @@ class Layer {
   /// Modules with the names that the network registers them under: "" is the layer's own name, "_norm" is that name
   /// with _norm behind it.
   using Modules = std::vector<std::pair<std::string, std::shared_ptr<torch::nn::Module>>>;
-  /// In floating point, which a product of absurd sizes does not overflow.
+  /// In floating point, so that huge sizes do not overflow.
   struct Size {
     double parameters = 0.0;     ///< trainable numbers
     double multiply_adds = 0.0;  ///< of convolutions and dense layers, for one input
@@ -89,12 +89,12 @@ class Layer {
   virtual torch::Tensor forward(const torch::Tensor& x) = 0;
   /// Whether it holds dropout (a torch::nn::Dropout among its modules), so that two passes differ.
   virtual bool drops() const { return false; }
-  /// What forward() computes in evaluation. Unless overridden: ArgumentError, which names the layer.
+  /// Writes what forward() computes in evaluation. The default throws ArgumentError, which names the layer.
   virtual LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const;
 };
 
-/// The layers of a network before they have weights: costs nothing, however large the network is. A plan makes one
-/// network, so it is moved, not copied.
+/// The layers of a network before they have weights. A plan takes almost no memory, however large the network is. It
+/// makes one network, so it is moved, not copied.
 class NetworkPlan {
  public:
   /// ArgumentError for fewer than 2 classes, or a size below 1.
@@ -137,9 +137,9 @@ class NetworkPlan {
 
 class PackedNetwork;
 
-/// A classifier made of layers. Its features are what its last layer takes, where that is a row per input. Of its maps
-/// detectors see the last of each size. In evaluation on a CPU, without gradients, convolutions run from a copy of the
-/// weights that is made for it (packed_network.h), once, and again after they changed.
+/// A classifier made of layers. Its features are the input of its last layer, if that is one row per input. Detectors
+/// see the last map of each size. In evaluation on a CPU, without gradients, convolutions use a copy of the weights
+/// (packed_network.h), which is made once, and again if the weights change.
 class Network : public Classifier {
  public:
   /// Weights are drawn from the generator, layer by layer. ArgumentError if the plan does not end in [classes].

@@ -17,10 +17,10 @@ namespace priornet {
 class Classifier;
 class NetworkPlan;
 
-/// A network by name, or of a TorchScript file. What is not given is the default of that network; what it does not have
-/// is refused.
+/// A network by name, or from a TorchScript file. An option that is not given has the default of that network; an
+/// option that the network does not have is refused.
 struct ModelOptions {
-  std::string name = "vgg6";        ///< one of model_names(); without meaning where there is a file
+  std::string name = "vgg6";        ///< one of model_names(); without meaning if there is a file
   std::optional<std::string> file;  ///< of a network that PyTorch scripted or traced
   torch::Tensor program;            ///< the bytes of that file, where they are at hand: uint8 [B]
   std::vector<int64_t> input;       ///< shape of one input: [features] or [channels, height, width]
@@ -64,7 +64,7 @@ std::vector<std::string> model_names();
 /// another name.
 std::string model_option_meaning(std::string_view option);
 
-/// Adds a network of one's own to the table: configurations, training, runs and model files know it by its name from
+/// Adds your own network to the table: configurations, training, runs and model files know it by its name from
 /// then on. To be called before anything else asks for networks, in each program that opens such a run or model file.
 /// ArgumentError for a name that is taken, or neither a plan nor a function that makes it.
 void register_model(ModelInfo info);

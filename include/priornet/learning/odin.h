@@ -37,16 +37,16 @@ struct OdinChoice {
 OdinChoice choose_odin(const std::vector<std::shared_ptr<Classifier>>& members, const torch::Tensor& inside,
                        const torch::Tensor& outside, int64_t batch, Progress& progress);
 
-/// What ODIN's settings may be chosen on: never a set that is tested. The names say what each is.
+/// The inputs on which ODIN's settings may be chosen: never a test set. The names say what each is.
 struct OdinValidation {
   Dataset inside;
   Dataset outside;
 };
 
-/// Up to `count` rows of each. Inside: the run's validation set, or of its training set where it has none or it is
+/// Up to `count` rows of each. Inside: the run's validation set, or of its training set if it has none or it is
 /// tested. Outside: what the run names as its outside source (factor analysis of the training set, unless it says
-/// otherwise), or uniform noise where that is tested or the inputs are no images. `tested` are the names of all sets
-/// that are evaluated; sets are loaded by name. DataError where they are not there.
+/// otherwise), or uniform noise where that is tested or the inputs are not images. `tested` are the names of all sets
+/// that are evaluated; sets are loaded by name. DataError if they are not there.
 OdinValidation odin_validation(const TrainedRun& run, const std::vector<std::string>& tested, int64_t count,
                                Progress& progress);
 

@@ -12,9 +12,9 @@
 namespace priornet {
 
 /// The parameters of a network in one piece of memory and their gradients in another, so that clipping, an update or an
-/// exchange between processes is one pass. Every parameter becomes a view of `values` and its grad() a view of
-/// `gradients`, to which backward() adds: clear it before each step.
-/// The parameters share dtype and device, and the network stays on that device.
+/// exchange between processes is one pass. Every parameter becomes a view of `values`, and its grad() a view of
+/// `gradients`. backward() adds to the gradients: clear them before each step. All parameters have the same dtype and
+/// device, and the network stays on that device.
 struct FlatParameters {
   explicit FlatParameters(std::vector<torch::Tensor> parameters);
 
@@ -34,11 +34,11 @@ struct FlatParameters {
 struct OptimiserOptions {
   std::string name = "nadam";  ///< of optimisers()
   SettingValues settings;      ///< of that rule; those of other rules are left alone
-  double weight_decay = 0.0;   ///< as the rule has it
+  double weight_decay = 0.0;   ///< as in the rule
   double clip = 0.0;           ///< the largest norm of the whole gradient; 0: any
 };
 
-/// What there is to know of an update rule. The rules lie in files of their own, listed in optimiser_rules.h.
+/// What there is to know about an update rule. The rules lie in files of their own, listed in optimiser_rules.h.
 struct OptimiserInfo {
   const char* name;
   const char* summary;
@@ -78,7 +78,7 @@ class Optimiser {
   torch::Tensor norm_;
 };
 
-/// How the learning rate goes over a run.
+/// How the learning rate changes over a run.
 struct ScheduleOptions {
   std::string name = "constant";  ///< of schedules()
   double rate = 1e-3;             ///< > 0

@@ -48,7 +48,7 @@ struct OutsideContext {
   torch::Device device;
   uint64_t seed = 0;
   Progress& progress;
-  std::function<void(torch::Tensor)> share;  ///< gives what was fitted to all processes, where there are several
+  std::function<void(torch::Tensor)> share;  ///< gives what was fitted to all processes, if there are several
   bool tails_drawn_in = false;               ///< of the rows in `train` (FeatureScale); so are those made far out
 };
 
@@ -80,7 +80,7 @@ std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t see
 /// Whether a source is a set, and not one of outlier_sources().
 bool is_set(const std::string& source);
 
-/// DataError where a set is not there, ConfigError for a source that has no images, or no rows, as the training set
+/// DataError if a set is not there, ConfigError for a source that has no images, or no rows, as the training set
 /// holds; ArgumentError for an unknown setting or a value out of its range.
 std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const OutsideContext& context);
 

@@ -45,7 +45,7 @@ struct ProcessPatience {
 /// ended, within seconds.
 class ProcessGroup {
  public:
-  /// Waits for all processes. `device` is where the tensors lie. Error where this build lacks what it needs, where the
+  /// Waits for all processes. `device` is where the tensors lie. Error if this build lacks what it needs, where the
   /// others do not come, or where process 0 cannot listen.
   ProcessGroup(const ProcessPlace& place, const torch::Device& device, const ProcessPatience& patience = {});
 

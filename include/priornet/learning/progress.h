@@ -6,7 +6,7 @@
 
 namespace priornet {
 
-/// Where long work says how far it is. The library never prints: the tool shows a bar or lines, a test or a caller
+/// How long work reports its progress. The library never prints: the tool shows a bar or lines, a test or a caller
 /// that does not care passes NoProgress. Calls come from one thread.
 class Progress {
  public:
@@ -15,7 +15,7 @@ class Progress {
   /// `done` of `total` units of `task` are finished; done == total ends the task.
   virtual void report(std::string_view task, int64_t done, int64_t total) = 0;
 
-  /// What is worth knowing beside that, such as a loss: goes with the reports that follow, until another comes.
+  /// A remark, such as a loss. It is shown with the reports that follow, until the next remark.
   virtual void detail(std::string_view) {}
 };
 

@@ -30,8 +30,8 @@ struct ResizeOptions {
   int64_t height = 0;
   int64_t width = 0;
   Resampling resampling = Resampling::kBilinear;
-  /// With it the filter widens as an image shrinks, as Pillow's Image.resize has it; without it each pixel is
-  /// interpolated at one point, as Pillow's Image.transform has it, and fine detail aliases. Nearest has none either
+  /// With it the filter widens as an image shrinks, as in Pillow's Image.resize; without it each pixel is
+  /// interpolated at one point, as in Pillow's Image.transform, and fine detail aliases. Nearest has none either
   /// way.
   bool antialias = true;
   PixelGrid grid = PixelGrid::kCentres;  ///< kCorners: of nearest, or without antialias

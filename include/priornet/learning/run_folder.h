@@ -15,12 +15,12 @@ namespace priornet {
 class RunFolder {
  public:
   enum class Start {
-    kNew,     ///< refused where there is a run already
+    kNew,     ///< refused if there is a run already
     kResume,  ///< goes on with the run that is there, or begins it
     kForce    ///< replaces the run that is there, with its members, scores and evaluation: begin() removes it
   };
 
-  /// DataError where a run is already there, or where the folder cannot be made. Removes nothing.
+  /// DataError if a run is already there, or where the folder cannot be made. Removes nothing.
   RunFolder(std::filesystem::path path, Start start);
 
   const std::filesystem::path& path() const { return path_; }
@@ -31,8 +31,8 @@ class RunFolder {
   /// Of a network that is a program (Classifier::program).
   std::filesystem::path program() const { return path_ / "network.pt"; }
 
-  /// Called once all is ready, before anything is written: removes the run that this one replaces, and nothing else
-  /// that lies in the folder. A run that cannot begin so leaves an older one as it is. DataError where it cannot be
+  /// Call it once everything is ready, before anything is written. It removes the run that this one replaces, and
+  /// nothing else in the folder. A run that cannot begin so leaves an older one as it is. DataError if it cannot be
   /// removed.
   void begin() const;
 
@@ -42,14 +42,14 @@ class RunFolder {
   /// Classifier::program(), whole or not at all; nothing where it is undefined.
   void write_program(const torch::Tensor& bytes) const;
 
-  /// DataError that shows the difference where the folder holds a run of another configuration,
+  /// DataError that shows the difference if the folder holds a run of another configuration,
   /// unless this one replaces it.
   void check_config(const std::string& toml) const;
 
   /// Of the checkpoints that are kept, oldest first.
   std::vector<int64_t> steps() const;
 
-  /// Gives a checkpoint that is damaged another name, STEP.safetensors.damaged: it is none any more, and not lost.
+  /// Renames a damaged checkpoint to STEP.safetensors.damaged, so that it is kept but no longer used.
   void set_aside(int64_t step) const;
 
   /// Removes all but the last `count`.
@@ -58,7 +58,7 @@ class RunFolder {
   /// Removes all, and the best.
   void remove_checkpoints() const;
 
-  /// Drops what the metrics say of epochs from `epoch` (1, 2, ...) on: a run went further than its checkpoint.
+  /// Drops what the metrics say about epochs from `epoch` (1, 2, ...) on: a run went further than its checkpoint.
   void cut_metrics(int64_t epoch) const;
 
   /// One line of metrics.jsonl, and the same in the other formats, at once on disk.
@@ -72,7 +72,7 @@ class RunFolder {
 };
 
 /// Held while a run's folder is written: two that train in one folder would mix what they leave. DataError where
-/// another process holds it; where the disk knows no locks there is none.
+/// another process holds it; if the disk knows no locks there is none.
 class RunLock {
  public:
   explicit RunLock(const RunFolder& folder);
@@ -89,7 +89,7 @@ enum class WhichCheckpoint {
   kBest   ///< of the lowest validation error: where that set is part of the test set, a leak
 };
 
-/// What write_program() left in a run's folder, uint8 [B]; undefined where there is none.
+/// What write_program() left in a run's folder, uint8 [B]; undefined if there is none.
 torch::Tensor read_program(const std::filesystem::path& run);
 
 /// The file to take the weights of a run from. DataError if there is none.

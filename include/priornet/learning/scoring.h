@@ -12,12 +12,12 @@
 #include <optional>
 #include <vector>
 
-// What the networks of a run say of a set: logits, and the scores that detectors rank by.
+// What the networks of a run say about a set: logits, and the scores that detectors rank by.
 
 namespace priornet {
 
 struct ScoringOptions {
-  int64_t dropout_samples = 0;  ///< passes with dropout at work, of each member; 0: one pass without it
+  int64_t dropout_samples = 0;  ///< passes with dropout on, of each member; 0: one pass without it
   int64_t batch = 0;            ///< inputs at a time; 0: what suits the device
   double noise = 0.0;           ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
   uint64_t seed = 0;            ///< of noise and dropout, each set's its own by its name
@@ -33,15 +33,15 @@ int64_t batch_on(const torch::Device& device, const ScoringOptions& options);
 
 /// Logits, float32 on the run's device: [N, K] of one network; [M, N, K] of several members, of dropout samples, or of
 /// both (member by member). With dropout samples only dropout is at work: batch norm stays as in evaluation. The same
-/// seed, batch size and device give the same logits. Sets `torch::manual_seed` where there is dropout. The scores of
-/// options.detectors go to `columns`, where there are any.
+/// seed, batch size and device give the same logits. Sets `torch::manual_seed` if there is dropout. The scores of
+/// options.detectors go to `columns`, if there are any.
 torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress,
                          std::vector<NamedTensor>* columns = nullptr);
 
 /// The scores of N inputs, on the CPU.
 struct SetScores {
   torch::Tensor probabilities;       ///< float64 [N, K]: of the classes, mean over the members
-  std::vector<NamedTensor> columns;  ///< float64 [N] each; directions as measure_table.h has them
+  std::vector<NamedTensor> columns;  ///< float64 [N] each; directions as in measure_table.h
 
   /// float64 [N], by name; nullptr if there is none.
   const torch::Tensor* find(std::string_view column) const;
@@ -56,8 +56,8 @@ SetScores scores_of_logits(const torch::Tensor& logits, bool dirichlet, int64_t 
 /// Fits the set, asks the networks, scores what they say.
 SetScores score(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress);
 
-/// The same through a file in the folder `cache` (RUN/scores, say): read if it is of these weights, options and inputs,
-/// written otherwise. A file that is damaged or of something else is replaced.
+/// The same with a file in the folder `cache` (such as RUN/scores). The file is read if it belongs to these weights,
+/// options and inputs; otherwise it is written, or replaced if it is damaged.
 SetScores cached_score(TrainedRun& run, const Dataset& set, const ScoringOptions& options,
                        const std::filesystem::path& cache, Progress& progress);
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-// Tables that a configuration chooses a row of by its name: optimisers, methods, schedules, outlier sources. A row has
-// settings of its own, which are keys of the configuration.
+// Tables from which a configuration chooses one row by name: optimisers, methods, schedules, outlier sources. A row has
+// its own settings, which are keys of the configuration.
 
 namespace priornet {
 
@@ -68,7 +68,7 @@ std::vector<Choice> choices_of(const std::vector<Row>& table) {
 /// In the order of the table.
 std::vector<std::string> names_of(const std::vector<Choice>& table);
 
-/// Where the row of that name stands. ArgumentError, opened by `table_name`, where there is none.
+/// Where the row of that name stands. ArgumentError, which begins with `table_name`, if there is none.
 size_t place_of(const std::vector<Choice>& table, std::string_view table_name, std::string_view name);
 
 /// The value of each setting of the row at `place`: as given, or its own. ArgumentError for a key that no row of the
@@ -134,7 +134,7 @@ struct TomlText {
   std::string text;
 };
 
-/// An empty path stands for an empty file. DataError where it cannot be read.
+/// An empty path stands for an empty file. DataError if it cannot be read.
 TomlText load_toml(const std::filesystem::path& path);
 
 /// Sets what the TOML gives, then what `overrides` give ("training.epochs=3", the value in TOML or plain text); the

@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
-// How rows of a table, with text, dates and gaps in them, become rows of numbers. It is found once, from the rows that
-// a model learns from, and goes with the model: whoever asks it gives rows as they come, by the names of the columns.
+// How rows of a table, with text, dates and gaps, become rows of numbers. The encoding is found once, from the rows
+// that a model learns from, and is stored with the model. New rows are then given unprepared, by the names of the
+// columns.
 
 namespace priornet {
 
@@ -55,7 +56,7 @@ struct TableEncoding {
   std::vector<std::string> column_names() const;
 };
 
-/// As JSON, and back. DataError, opened by `owner`, for what is no such thing.
+/// As JSON, and back. DataError, which begins with `owner`, for anything else.
 std::string to_json(const TableEncoding& encoding);
 TableEncoding table_encoding_from_json(std::string_view json, const std::string& owner);
 

@@ -25,8 +25,8 @@ struct TensorFile {
 
 /// Maps the file: the tensors, on the CPU, share its memory page by page as they are touched. They may be written to;
 /// the file never changes.
-/// DataError that names the file and what is wrong with it: not such a file, truncated, a header that promises what is
-/// not there, an unknown dtype, bytes that do not have their hash.
+/// DataError that names the file and what is wrong with it: not such a file, truncated, a header that promises more
+/// than the file holds, an unknown dtype, bytes that do not match their hash.
 TensorFile read_tensor_file(const std::filesystem::path& path);
 
 /// Writes tensors of any device (uint8, int32, int64, float16, bfloat16, float32, float64; distinct names), whole or

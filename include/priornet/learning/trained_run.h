@@ -11,7 +11,7 @@
 
 namespace priornet {
 
-/// A run whose networks are ready to be asked: one, or the members of an ensemble.
+/// A run whose networks are ready to use: one network, or the members of an ensemble.
 struct TrainedRun {
   TrainConfig config;
   std::vector<std::shared_ptr<Classifier>> members;  ///< at least one; of one architecture, on one device
@@ -33,12 +33,12 @@ struct OpenOptions {
 
   torch::Device device;
   WhichCheckpoint which;  ///< of a run
-  /// A network that PyTorch scripted is a program: asking it runs what its author wrote. Without this a run or file
-  /// that holds one is refused.
+  /// A network that PyTorch scripted is a program: using it runs what its author wrote. Without this option a run or
+  /// file that holds such a network is refused.
   bool allow_torchscript = false;
 };
 
-/// DataError, opened by `path`, that says why what lies there is not opened, and how it would be.
+/// DataError, which begins with `path`, that says why what lies there is not opened, and how it would be.
 [[noreturn]] void refuse_torchscript(const std::filesystem::path& path);
 
 /// The run of a folder (run_folder.h), or the ensemble of one: with `members` = M in its configuration, the runs
@@ -52,18 +52,18 @@ TrainedRun load_run(const std::filesystem::path& folder, const OpenOptions& opti
 int64_t epochs_trained(const std::filesystem::path& folder);
 
 /// The set as the run's network takes it: images are fitted to its shape (fit_to), columns that have names are those
-/// that the run learnt from, in their order. DataError, opened by the set's name, where that cannot be.
+/// that the run learnt from, in their order. DataError, which begins with the set's name, where that cannot be.
 Dataset fit_to_run(const Dataset& set, const TrainedRun& run);
 
-/// DataError, opened by the set's name, that says which row of logits [M, N, K] is the first with one that is no
-/// number.
+/// DataError, which begins with the set's name, that says which row of logits [M, N, K] is the first with one that is
+/// no number.
 void check_finite(const torch::Tensor& logits, const std::string& set);
 
 /// Gives the sets of a configuration that names a teacher theirs, unless they have one: what the networks of that run,
-/// on average, say of the very inputs that a step learns from, augmented and noisy as they are, at least 1.2e-7 per
+/// on average, say about the very inputs that a step learns from, augmented and noisy as they are, at least 1.2e-7 per
 /// class; with teacher_in_turn what one of them says, row r being asked of member r modulo their number. A
-/// cross-entropy is linear in it, so that its gradient is the same in the mean, for one pass in place of M. train()
-/// calls it. DataError where the run is not there, knows other classes, or takes inputs of
+/// cross-entropy is linear in it, so that its gradient is the same in the mean, for one pass instead of M. train()
+/// calls it. DataError if the run is not there, knows other classes, or takes inputs of
 /// another shape or other columns.
 void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device);
 

@@ -72,7 +72,7 @@ struct TrainerOptions {
   bool resume = false;                               ///< from the folder's last checkpoint, if it has one
   ProcessGroup* processes = nullptr;                 ///< that share the run, each with its part of every batch
   std::function<bool()> stop;                        ///< asked after each step; then a checkpoint is written
-  std::function<void(const EpochReport&)> on_epoch;  ///< hears of each epoch
+  std::function<void(const EpochReport&)> on_epoch;  ///< hears about each epoch
   std::function<void(const Restart&)> on_restart;    ///< hears that the run begins again (training.restarts)
   std::function<void(int64_t epoch)> on_patience;    ///< hears that the run ends early, and which epoch it keeps
   /// Hears what is wrong with a checkpoint that was set aside, and which one the run goes on from.
@@ -92,11 +92,11 @@ class TrainingStopped : public Error {
 /// same network, also when the run was stopped, or killed, and resumed in between (on a CPU; on a GPU to rounding).
 /// A network that answers no better than chance after an epoch is thrown away, and another trained from another seed,
 /// as often as config.restarts allows; then it is kept.
-/// Error that names step, rows and last checkpoint where a loss is not finite, or the batch for which memory does not
+/// Error that names step, rows and last checkpoint if a loss is not finite, or the batch for which memory does not
 /// suffice; DataError for a checkpoint that does not fit, or where another process trains in the folder;
 /// TrainingStopped.
 /// With several processes, all call it with the same arguments: they stop together, the first alone writes
-/// (docs/processes.md). ProcessGone that names the one that has ended; ConfigError where they do not train the same
+/// (docs/processes.md). ProcessGone that names the one that has ended; ConfigError if they do not train the same
 /// run.
 std::shared_ptr<Classifier> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
                                   const TrainerOptions& options, Progress& progress);

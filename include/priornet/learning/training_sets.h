@@ -14,11 +14,11 @@
 
 namespace priornet {
 
-/// How many deviations from its mean a feature counts for: farther out a network was taught nothing, and one with ReLUs
-/// grows ever surer of itself there.
+/// The largest distance of a feature from its mean, in deviations. Farther out a network was taught nothing, and a
+/// network with ReLUs becomes more and more certain there.
 constexpr double kFarthestDeviations = 100.0;
 
-/// Where the tails of a feature begin to be drawn in, in deviations.
+/// Where the tails of a feature begin to be compressed, in deviations.
 constexpr double kTailsBegin = 3.0;
 
 /// Distances in deviations, any shape: no farther out than kFarthestDeviations, and |z| beyond kTailsBegin becomes
@@ -45,8 +45,8 @@ struct FeatureScale {
 /// hundred thousand are looked at.
 FeatureScale measure_scale(const torch::Tensor& rows);
 
-// What was done to a training set before a run saw it: rows kept back, features brought to one scale. It lies in the
-// run's folder, in preparation.safetensors.
+// How a training set was prepared for a run: rows kept back, features brought to one scale. It is stored in the run's
+// folder, in preparation.safetensors.
 
 struct Dataset;
 
@@ -55,30 +55,30 @@ struct TrainingSplit {
   std::shared_ptr<const TableEncoding> encoding;  ///< of a table: how its columns became numbers
   torch::Tensor validation_rows;           ///< int64, ascending, of the set that data.train names; undefined if none
   torch::Tensor calibration_rows;          ///< likewise
-  std::vector<std::string> feature_names;  ///< of rows of numbers, where they have any
-  std::string content;                     ///< training_content of the set; empty where nobody noted it
+  std::vector<std::string> feature_names;  ///< of rows of numbers, if they have any
+  std::string content;                     ///< training_content of the set; empty if nobody noted it
 
   /// Rows float32 [N, D] as the network takes them; anything else as it is.
   torch::Tensor standardised(const torch::Tensor& inputs) const { return scale.applied(inputs); }
 
   bool empty() const;
 
-  /// Whether a set of this training_content is the one that was prepared; also where nobody noted it.
+  /// Whether a set of this training_content is the one that was prepared; also if nobody noted it.
   bool may_be_of(const std::string& found) const { return content.empty() || content == found; }
 };
 
-/// A few letters that differ where a set has other rows of numbers, or its rows other labels, or another order of
+/// A few letters that differ if a set has other rows of numbers, or its rows other labels, or another order of
 /// these: kept rows are known by where they lie. Not the pixels of images, which depend on who decoded them.
 std::string training_content(const Dataset& set);
 
-/// Whole or not at all; nothing where there is nothing to say.
+/// Whole or not at all; nothing if there is nothing to say.
 void write_training_split(const std::filesystem::path& run, const TrainingSplit& split);
 
-/// An empty one where the run has none. DataError that names the file if it is damaged.
+/// An empty one if the run has none. DataError that names the file if it is damaged.
 TrainingSplit read_training_split(const std::filesystem::path& run);
 
-/// What networks that were trained before say of a batch as training makes it: inputs [N, ...] to probabilities [N, K],
-/// on the device of the inputs, each positive.
+/// What networks that were trained before say about a batch as training makes it: inputs [N, ...] to probabilities [N,
+/// K], on the device of the inputs, each positive.
 using Teacher = std::function<torch::Tensor(const torch::Tensor& inputs)>;
 
 /// What a run learns from.
@@ -91,7 +91,7 @@ struct TrainingSets {
 
 /// The sets that a configuration names, the second brought to the size of the first, with the rows kept back and the
 /// features standardised as it says; no teacher (train() finds it).
-/// DataError where one is not there, has no labels, or has classes that the training set does not have.
+/// DataError if one is not there, has no labels, or has classes that the training set does not have.
 TrainingSets load_training_sets(const TrainConfig& config, Progress& progress);
 
 /// The same of sets that are in memory: `validation` has the classes and columns of `train`, which has labels.
@@ -102,7 +102,8 @@ ModelOptions model_for(const TrainConfig& config, const Dataset& train);
 
 /// A configuration for a set that nobody wrote one for: a Prior Network that suits its kind of data and its size, with
 /// out-of-distribution inputs made from nothing, a tenth of the rows kept back to be watched (of a small table none), a
-/// tenth for calibration. `name` is what the set is loaded by. DataError, opened by it: no labels, one class, few rows.
+/// tenth for calibration. `name` is what the set is loaded by. DataError, which begins with it: no labels, one class,
+/// few rows.
 TrainConfig config_for(const std::string& name, const Dataset& set);
 
 }  // namespace priornet

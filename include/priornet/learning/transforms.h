@@ -13,7 +13,7 @@ namespace priornet {
 /// Images are uint8 [N, C, H, W] or [C, H, W] with at least one pixel each; else ArgumentError, as of core/checks.h.
 void check_images(std::string_view function, const torch::Tensor& images);
 
-// Images uint8 [N, C, H, W] or [C, H, W] in other clothes; on their device. What is no image throws ArgumentError.
+// Images uint8 [N, C, H, W] or [C, H, W] in other forms, on their device. Anything else throws ArgumentError.
 
 /// x / 127.5 - 1: float32 in [-1, 1], what networks take.
 torch::Tensor to_unit_range(const torch::Tensor& images);
@@ -71,8 +71,8 @@ struct FitOptions {
 };
 
 /// The set with images of the given shape, as a network trained on others takes them: grey or RGB (to_grey, to_rgb),
-/// then resized. A set that has the shape comes back as it is. DataError, opened by its name, if it holds no images or
-/// the channels cannot be matched.
+/// then resized. A set that has the shape comes back as it is. DataError, which begins with its name, if it holds no
+/// images or the channels cannot be matched.
 Dataset fit_to(const Dataset& set, const ImageShape& shape, const FitOptions& options = {});
 
 /// An image file as fit_to() would have it, uint8 [C, H, W], called `name` in errors. It is resized while it is

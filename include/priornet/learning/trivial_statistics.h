@@ -8,7 +8,7 @@
 
 namespace priornet {
 
-/// What can be said of an image without looking at what it shows: images uint8 [N, C, H, W], a float64 [N] each, in
+/// What can be said about an image without looking at what it shows: images uint8 [N, C, H, W], a float64 [N] each, in
 /// this order; formulas in docs/math.md, section 8.
 ///   "mean brightness"        of the grey image y, the mean of the channels in [0, 1]
 ///   "variance"               of y
@@ -30,7 +30,7 @@ std::vector<NamedTensor> feature_columns(const Dataset& set, const std::vector<s
 /// What the statistics are taken of: trivial_statistics of images, the features of rows of numbers; float64 [N] each.
 std::vector<NamedTensor> input_statistics(const Dataset& set);
 
-/// How well one number per input tells two sets apart, whichever way round.
+/// How well one number per input tells two sets apart, in either direction.
 struct StatisticAuroc {
   std::string name;
   double auroc = 0.5;         ///< max(a, 1 - a), in [0.5, 1], with a the AUROC of the number for OUT

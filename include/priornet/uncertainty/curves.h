@@ -19,7 +19,7 @@ struct Curve {
 /// FPR and TPR of every threshold, from (0, 0) to (1, 1).
 Curve roc_curve(const Ranking& ranking);
 
-/// Recall and precision of every threshold; before the first one recall 0 at its precision, as AUPR has it.
+/// Recall and precision of every threshold; before the first one recall 0 at its precision, as in AUPR.
 Curve precision_recall_curve(const Ranking& ranking);
 
 struct ThinningOptions {
@@ -38,7 +38,7 @@ struct HistogramBins {
   int64_t count = 60;
 };
 
-/// Bins for several sets of values: from the least to the greatest, but for a thousandth of each set on either side,
+/// Bins for several sets of values: from the least to the greatest, except for a thousandth of each set on either side,
 /// which does not widen them. Values that are not finite count for nothing; without any the bins are those of [0, 1].
 HistogramBins shared_bins(const std::vector<std::span<const double>>& sets, int64_t count = 60);
 
@@ -59,7 +59,7 @@ struct RiskCoverage {
 RiskCoverage risk_coverage(std::span<const double> uncertainty, std::span<const double> error);
 
 /// Prediction-rejection ratio (Malinin et al., 2020): of the area between rejecting at random and rejecting every error
-/// first, the share that this uncertainty gains. 1 is perfect, 0 is chance; NaN where there is no error, or nothing
+/// first, the share that this uncertainty gains. 1 is perfect, 0 is chance; NaN if there is no error, or nothing
 /// else.
 double prediction_rejection_ratio(std::span<const double> uncertainty, std::span<const double> error);
 

@@ -9,13 +9,13 @@
 #include <vector>
 
 // When to trust a prediction, and which uncertainty speaks against it. Each cause is watched by one measure or several;
-// a measure's score is how rare its value is among held-out in-distribution inputs, and the largest of an input's
-// scores has a conformal p-value: of inputs like them, at most the chosen share is rejected (docs/math.md, section 10).
+// a measure's score says how rare its value is among held-out in-distribution inputs, and the largest score of an input
+// has a conformal p-value: at most the chosen share of inputs like these is rejected (docs/math.md, section 10).
 
 namespace priornet {
 
 enum class Verdict : int64_t {
-  kAccept,      ///< nothing speaks against the prediction
+  kAccept,      ///< no uncertainty rejects the prediction
   kAmbiguous,   ///< data uncertainty: the input is like several classes
   kUnfamiliar,  ///< distributional uncertainty: the input is not like what the model learned from
   kUndecided    ///< model uncertainty: members or dropout samples disagree
@@ -33,14 +33,14 @@ struct Watch {
   double precedence = 0.0;  ///< added to its rarities, less than 1 / R: which watch is rarer at the same rank
 };
 
-/// Thresholds of their own for inputs that are predicted as one of some classes.
+/// Thresholds for the inputs that are predicted as one of these classes.
 struct ClassGroup {
   std::vector<int64_t> classes;  ///< ascending
   std::vector<Watch> watches;    ///< the same measures in the same order as those of the OperatingPoints
   torch::Tensor combined;        ///< float64 [C], ascending
 };
 
-/// What calibration leaves in a model file.
+/// What calibration writes to a model file.
 struct OperatingPoints {
   std::vector<Watch> watches;
   torch::Tensor combined;          ///< float64 [C], ascending: how rare each calibration input is (operating_points())
@@ -51,27 +51,27 @@ struct OperatingPoints {
   int64_t calibration_size = 0;
 };
 
-/// Measures that differ by no more than this, relative to them, and rarities that do, count as equal, which rejects
-/// nothing: many inputs may share a value, that of no evidence for any class, say, which other batches and machines
-/// round another way.
+/// Measures that differ by no more than this, relative to their value, count as equal, and so do rarities. Equal values
+/// reject nothing: many inputs may share a value, such as that of no evidence for any class, and other batches and
+/// machines round it differently.
 constexpr double kTie = 1e-12;
 
 /// One input's decision.
 struct Decision {
   Verdict verdict = Verdict::kAccept;
-  double p_value = 1.0;  ///< of the input among in-distribution ones; below or at false_alarm it is rejected
-  std::string watch;     ///< the measure that spoke: the rarest of those that watch for the verdict; empty if accepted
+  double p_value = 1.0;  ///< of the input among in-distribution inputs; at most false_alarm: it is rejected
+  std::string watch;  ///< the measure that rejected: the rarest of those that watch for the verdict; empty if accepted
 };
 
-/// How rare `values`, float64 [N], are to a watch: the share of the reference below them, and for what lies above all
-/// of it 1 and how far above, in units of the reference's spread; the watch's precedence is added. float64 [N], never
-/// falling as a value grows.
+/// How rare `values`, float64 [N], are for a watch: the share of the reference below them; for a value above the whole
+/// reference, 1 plus how far above, in units of the reference's spread. The watch's precedence is added. float64 [N];
+/// it never falls as a value grows.
 torch::Tensor rarity(const Watch& watch, const torch::Tensor& values);
 
-/// Between the middle of the reference and its largest value; above 0 whatever the reference.
+/// The distance from the median of the reference to its largest value; always above 0.
 double spread_of(const Watch& watch);
 
-/// The rarity above which an input is rejected; infinite where so few inputs were left for calibration that none is.
+/// The rarity above which an input is rejected; infinite if there are too few calibration inputs to reject any.
 double rejection_level(const OperatingPoints& points);
 
 /// Sets every watch's threshold, in the groups too: the largest value of its measure that does not reject.
@@ -112,7 +112,7 @@ int64_t least_calibration_size(double false_alarm);
 
 /// `scores`: float64 [N], one tensor a watch, in their order: the measures' values. An input is rejected where its
 /// p-value, (1 + how many of `combined` are at least its largest rarity, less kTie) / (C + 1), is at most false_alarm.
-/// Its cause is the first of unfamiliar, undecided, ambiguous whose own rarity rejects: what a network says of the
+/// Its cause is the first of unfamiliar, undecided, ambiguous whose own rarity rejects: what a network says about the
 /// classes, and whether its members agree, means little where it was never taught. Several watches may have one cause;
 /// the rarest of them is the one that spoke, and the first of those that are as rare. `predictions`: int64 [N], the
 /// predicted classes; needed where the points have groups. ArgumentError for other shapes, for NaN, or for a class that

@@ -75,8 +75,8 @@ struct RocMetrics {
   /// Area under the precision-recall curve by trapezoids: sum over thresholds t_1 > t_2 > ... of
   /// (recall_i - recall_{i-1}) (precision_i + precision_{i-1}) / 2, with recall_0 = 0 and precision_0 = precision_1.
   double aupr = 0;
-  /// The same area as if both sets were of one size: precision is then TPR / (TPR + FPR). Comparable between studies
-  /// whose sets differ in size.
+  /// The same area as if both sets were of the same size: precision is then TPR / (TPR + FPR). Comparable between
+  /// studies whose sets differ in size.
   double aupr_balanced = 0;
   /// The area of `aupr` by steps: sum of (recall_i - recall_{i-1}) precision_i.
   double average_precision = 0;

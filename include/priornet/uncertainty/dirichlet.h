@@ -6,13 +6,13 @@
 
 namespace priornet {
 
-/// KL[Dir(exp p) || Dir(exp q)] of each row, in nats: p_logits and q_logits [N, K] of one dtype and device,
+/// KL[Dir(exp p) || Dir(exp q)] of each row, in nats: p_logits and q_logits [N, K] of the same dtype and device,
 /// K >= 2; differentiable in both (once). Accurate also where one class dominates both (docs/math.md, section 3).
 torch::Tensor kl_divergence(const torch::Tensor& p_logits, const torch::Tensor& q_logits);
 
 // The density of a Dirichlet, logits [N, K] as in measures.h.
 
-/// ln Dir(mu; exp logits) of each row, [N] for log_mu = ln mu [N, K], or [S, N] for S points a row [S, N, K]: taking
+/// ln Dir(mu; exp logits) of each row, [N] for log_mu = ln mu [N, K], or [S, N] for S points per row [S, N, K]: taking
 /// logarithms, a mu near a corner is no problem. Differentiable in both (once).
 torch::Tensor log_density(const torch::Tensor& logits, const torch::Tensor& log_mu);
 
@@ -25,7 +25,7 @@ torch::Tensor log_density_of_draws(const torch::Tensor& logits, const torch::Ten
 torch::Tensor dirichlet_mode(const torch::Tensor& logits);
 
 struct SampleOptions {
-  int64_t samples = 1;  ///< categoricals a row
+  int64_t samples = 1;  ///< categoricals per row
   uint64_t seed = 0;    ///< the same seed gives the same draws, whatever the number of threads
 };
 

@@ -11,7 +11,7 @@
 
 namespace priornet {
 
-/// What a DriftWatch has come to.
+/// The state of a DriftWatch.
 struct DriftState {
   double value = 1.0;       ///< of the martingale; stops at 1e300
   double largest = 1.0;     ///< value so far: 1 / largest is a p-value of "no drift", whenever one looks
@@ -21,19 +21,19 @@ struct DriftState {
   bool alarmed() const { return alarm_input > 0; }
 };
 
-/// Watches one stream. Its value bets on p-values that are smaller than those of inputs like the calibration set, and
-/// starts at 1; without drift it ever reaches 1 / rate with a probability of at most `rate`, however long the stream.
-/// Every input joins those that later ones are ranked among, so that what one calibration set does not know raises no
-/// alarm; a stream that changes slowly enough is followed rather than noticed. Inputs should come in an order that
-/// says nothing of them: frames of one film are no such stream. Takes memory for as many numbers as there were
-/// calibration inputs, and logarithmic time per input.
+/// Watches one stream. Its value starts at 1 and grows if p-values are smaller than those of inputs like the
+/// calibration set. Without drift, the probability that it ever reaches 1 / rate is at most `rate`, however long the
+/// stream is. Later inputs are also ranked among the earlier ones, so that the limits of one calibration set raise no
+/// alarm; a stream that changes slowly enough is followed, not noticed. The order of the inputs should say nothing
+/// about them: frames of one film are not such a stream. Memory: one number per calibration input. Time: logarithmic
+/// per input.
 class DriftWatch {
  public:
-  /// ArgumentError unless `rate` is between 0 and 1 and the points are as check_points() wants them.
+  /// Throws ArgumentError unless `rate` is between 0 and 1 and the points pass check_points().
   explicit DriftWatch(const OperatingPoints& points, double rate = 0.01);
 
-  /// The next input: its p-value as decide() gave it, and the class it was predicted as, which counts where thresholds
-  /// are per class. ArgumentError for a p-value that decide() does not give, or a class in no group.
+  /// The next input: its p-value from decide(), and its predicted class, which counts if thresholds are per class.
+  /// Throws ArgumentError for a p-value that decide() cannot give, or a class that is in no group.
   void add(double p_value, int64_t predicted_class);
 
   const DriftState& state() const { return state_; }

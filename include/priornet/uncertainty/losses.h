@@ -86,8 +86,8 @@ struct PriorNetworkLoss {
 PriorNetworkLoss prior_network_loss(const torch::Tensor& logits, const torch::Tensor& labels,
                                     const PriorNetworkLossOptions& options = {});
 
-/// Without a graph: what the total of a batch's loss comes to, and its gradient in the logits. On a GPU that is two
-/// launches and no wait, which is what a training step wants.
+/// Without a graph: the total loss of a batch, and its gradient in the logits. On a GPU this takes two launches and no
+/// wait, as a training step needs.
 struct LossWithGradient {
   PriorNetworkLoss loss;
   torch::Tensor gradient;  ///< shaped like the logits

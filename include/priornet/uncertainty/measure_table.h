@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-// The table of measures: everything that the library, the tool and its pages know of a measure by its name.
+// The table of measures: everything that the library, the tool and its pages know about a measure by its name.
 
 namespace priornet {
 
@@ -48,7 +48,7 @@ std::string_view name_of(Cause cause);
 /// The names of all measures of a direction, in the order of the table.
 std::vector<std::string_view> measure_names(Direction direction);
 
-/// Whether a column is a confidence: high where the model is sure, so that a detector of uncertain inputs negates it.
+/// Whether a column is a confidence: high if the model is sure, so that a detector of uncertain inputs negates it.
 /// An unknown name is none.
 bool is_confidence(std::string_view column);
 
@@ -63,10 +63,11 @@ std::vector<NamedTensor> measure_columns(const SoftmaxMeasures& measures);
 std::vector<NamedTensor> measure_columns(const EnsembleMeasures& measures);
 std::vector<NamedTensor> measure_columns(const DirichletEnsembleMeasures& measures);
 
-/// What logits are those of.
+/// What kind of model logits come from.
 enum class LogitKind { kSoftmax, kDirichlet };
 
-/// Of logits [N, K] of one model, or [M, N, K] of an ensemble. ArgumentError as those functions throw it.
+/// The measures of logits [N, K] of one model, or [M, N, K] of an ensemble. Throws ArgumentError as the functions of
+/// measures.h do.
 std::vector<NamedTensor> measure_columns(const torch::Tensor& logits, LogitKind kind,
                                          const MuThetaOptions& estimate = {});
 

@@ -6,7 +6,7 @@
 
 namespace priornet {
 
-/// An array of a file, or a column of a table. The name is empty where the file gives none.
+/// An array of a file, or a column of a table. The name is empty if the file gives none.
 struct NamedTensor {
   std::string name;
   torch::Tensor values;

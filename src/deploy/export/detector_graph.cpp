@@ -163,8 +163,8 @@ const std::map<std::string, Write>& written_detectors() {
 void check_exportable(const NamedDetector& detector, int64_t classes) {
   constexpr int64_t kMostGenClasses = 100;  // it takes the likeliest of more
   if (written_detectors().contains(detector.name) && (detector.name != "gen" || classes <= kMostGenClasses)) return;
-  throw ArgumentError(fmt::format("export: the detector {} cannot be written for another runtime: calibrate without it",
-                                  detector.name));
+  throw ArgumentError(
+      fmt::format("export: the detector {} cannot be written for other runtimes: calibrate without it", detector.name));
 }
 
 Value detector_value(const NamedDetector& detector, const SeenValues& seen) {

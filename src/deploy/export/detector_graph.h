@@ -12,7 +12,7 @@
 
 namespace priornet::graph {
 
-/// What detectors look at, as DetectorInputs has it.
+/// What detectors look at, as in DetectorInputs.
 struct SeenValues {
   Value inputs;                                               ///< as networks take them
   Value logits;                                               ///< float64 [N, K], or [M, N, K]

@@ -97,7 +97,7 @@ Value operator>(const Value& a, double b);
 Value equal(const Value& a, const Value& b);
 Value either(const Value& a, const Value& b);
 
-/// `truth` ? a : b. One of a and b is no number of its own: numbers take its shape.
+/// `truth` ? a : b. One of a and b is not a number of its own: numbers take its shape.
 Value where(const Value& truth, const Value& a, const Value& b);
 Value where(const Value& truth, const Value& a, double b);
 Value where(const Value& truth, double a, const Value& b);

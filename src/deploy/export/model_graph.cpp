@@ -105,10 +105,10 @@ class GraphWriter : public LayerWriter {
 const Network& network_of(const Classifier& classifier) {
   const auto* made_of_layers = dynamic_cast<const Network*>(&classifier);
   if (made_of_layers == nullptr)
-    throw ArgumentError(fmt::format(
-        "export: only a network made of layers can be written for another runtime, and {} is none: export it with the "
-        "framework that it comes from",
-        classifier.name()));
+    throw ArgumentError(
+        fmt::format("export: only a network made of layers can be written for other runtimes, and {} is not: export it "
+                    "with the framework that it comes from",
+                    classifier.name()));
   return *made_of_layers;
 }
 

@@ -17,7 +17,7 @@ struct NetworkOptions {
 };
 
 struct NetworkValues {
-  std::vector<Value> logits;  ///< float32 [N, K] each: one, or `dropout_samples` with dropout at work from the first on
+  std::vector<Value> logits;  ///< float32 [N, K] each: one, or `dropout_samples` with dropout on from the first on
   /// Of a pass without dropout, as Classifier::activations has them.
   std::optional<Value> features;
   std::vector<Value> layers;
@@ -29,7 +29,7 @@ NetworkValues network_values(const Classifier& classifier, const Value& inputs, 
 struct DecisionValues {
   Value p_value;  ///< float64 [N]
   Value verdict;  ///< int64 [N]: a Verdict
-  Value by;       ///< int64 [N]: which watch spoke, from 0; -1 where none did
+  Value by;       ///< int64 [N]: which watch spoke, from 0; -1 if none did
 };
 
 /// The rule of decide() (decision.h); `scores`: float64 [N], one per watch, in their order; `prediction`: int64 [N].
@@ -41,7 +41,7 @@ DecisionValues decision_values(const OperatingPoints& points, const std::vector<
 /// `probabilities` [N, K], calibrated; each measure and detector [N] by its name; `logits` float32 [N, K], or [M, N, K]
 /// of M members and dropout samples; with operating points `p_value` [N], `verdict` and `verdict_by` int64 [N]. Float64
 /// unless said otherwise. ArgumentError for a detector that no graph can hold, and for a model that watches what the
-/// graph has not.
+/// graph does not have.
 void add_model(Graph& graph, const ModelFile& model, ImageInput input);
 
 /// What a file says beside the graph: class and verdict names, provenance, as texts or JSON.

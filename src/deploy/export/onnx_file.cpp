@@ -169,7 +169,7 @@ void write_onnx(const std::filesystem::path& path, const Graph& graph,
     model.add(14, entry);
   }
   if (model.bytes().size() > static_cast<size_t>(std::numeric_limits<int32_t>::max()))
-    throw ArgumentError(fmt::format("{}: would be of {} bytes; an ONNX file may have {}", path.string(),
+    throw ArgumentError(fmt::format("{}: would have {} bytes; an ONNX file may have {}", path.string(),
                                     model.bytes().size(), std::numeric_limits<int32_t>::max()));
   AtomicFile file(path);
   file.write(model.bytes());

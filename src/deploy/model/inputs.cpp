@@ -153,7 +153,7 @@ std::unique_ptr<InputSource> stream_inputs(std::istream& bytes, const std::strin
   start.resize(static_cast<size_t>(bytes.gcount()));
   bytes.clear();
   for (auto c = start.rbegin(); c != start.rend(); ++c) bytes.putback(*c);
-  if (!bytes) throw DataError(name + ": cannot be read from its beginning");
+  if (!bytes) throw DataError(name + ": cannot be read again from its start");
   try {
     if (start.starts_with("\x93NUMPY")) return npy_inputs(bytes, name, predictor);
     // To a model of images, bytes of any other kind are an image that does not decode, and say why.
@@ -181,7 +181,7 @@ class StreamBytes final : public ByteStream {
   std::istream& bytes_;
 };
 
-// The rows of a table, by the model's encoding or, where it has none, as numbers.
+// The rows of a table, by the model's encoding or, if it has none, as numbers.
 class TableInputs final : public InputSource {
  public:
   TableInputs(std::unique_ptr<ByteStream> bytes, const Preprocessing& preprocessing, int64_t expected_bytes)
@@ -238,7 +238,7 @@ class TableInputs final : public InputSource {
       fail(error.what());
     }
     for (const auto& column : encoder_->absent_columns())
-      absent_.push_back(fmt::format("{}: there is no such column, and its values count as missing", column));
+      absent_.push_back(fmt::format("{}: this column is not there; its values count as missing", column));
   }
 
   void find_columns(const std::vector<std::string>& found, const std::vector<std::string>& names) {
@@ -247,7 +247,8 @@ class TableInputs final : public InputSource {
       for (const auto& name : names) {
         const auto at = std::find(found.begin(), found.end(), name);
         if (at == found.end()) fail(fmt::format("has no column {}; its columns: {}", name, fmt::join(found, ", ")));
-        if (std::find(at + 1, found.end(), name) != found.end()) fail(fmt::format("two columns are called {}", name));
+        if (std::find(at + 1, found.end(), name) != found.end())
+          fail(fmt::format("two columns have the name {}", name));
         place_.push_back(static_cast<size_t>(at - found.begin()));
       }
       return;
@@ -276,7 +277,7 @@ class TableInputs final : public InputSource {
       double number = 0;
       if (parse_csv_number(values[place_[i]], number) != ParsedNumber::kNumber || !std::isfinite(number) ||
           std::abs(number) > std::numeric_limits<float>::max())
-        return fmt::format("column {}: {} is no finite number", place_[i] + 1, shown_field(values[place_[i]]));
+        return fmt::format("column {}: {} is not a finite number", place_[i] + 1, shown_field(values[place_[i]]));
       numbers[i] = static_cast<float>(number);
     }
     return "";
@@ -295,8 +296,8 @@ class TableInputs final : public InputSource {
   int64_t expected_bytes_;
   size_t columns_ = 0;
   std::optional<RowEncoder> encoder_;
-  std::vector<std::string> absent_;  ///< notes, said of the first row
-  std::vector<size_t> place_;        ///< the column of each feature, where there is no encoding
+  std::vector<std::string> absent_;  ///< notes, said about the first row
+  std::vector<size_t> place_;        ///< the column of each feature, if there is no encoding
   bool held_ = false;                ///< the first line is a row
   bool broken_ = false;
   int64_t row_ = 0;
@@ -357,7 +358,7 @@ class NpyInputs final : public InputSource {
     double values = 1;
     for (const auto size : item_) values *= static_cast<double>(size);
     if (values < 1 || values > kMost)
-      throw DataError(fmt::format("{}: its inputs are of an absurd size, [{}]", name, fmt::join(item_, ", ")));
+      throw DataError(fmt::format("{}: its inputs are impossibly large, [{}]", name, fmt::join(item_, ", ")));
   }
 
   torch::Tensor prepared(const torch::Tensor& values) {
@@ -368,7 +369,7 @@ class NpyInputs final : public InputSource {
       return fitted;
     }
     auto numbers = values.to(torch::kFloat32);
-    if (!numbers.isfinite().all().item<bool>()) throw DataError("holds what is no finite number");
+    if (!numbers.isfinite().all().item<bool>()) throw DataError("holds a value that is not a finite number");
     resizing_failed_ = false;
     return numbers;
   }

@@ -59,12 +59,12 @@ ModelJson json_of(const OperatingPoints& points) {
 
 void check_networks(const char* function, const ModelFile& model) {
   if (model.own_logits)
-    throw DataError(fmt::format("{}: holds no network, only thresholds for the logits of one", model.name));
+    throw DataError(fmt::format("{}: holds no network, only thresholds for a network's logits", model.name));
   if (model.run.members.empty())
     throw ArgumentError(fmt::format("{}: the model should have a network, has none", function));
   if (model.dropout_samples > 0 && !model.run.members[0]->has_dropout())
     throw ArgumentError(
-        fmt::format("{}: the network has no dropout, so that its dropout samples would all be the same", function));
+        fmt::format("{}: the network has no dropout, so its dropout samples would all be the same", function));
 }
 
 void write_model_file(const std::filesystem::path& path, const ModelFile& model) {
@@ -128,7 +128,7 @@ class ModelReader {
     try {
       return parsed(nlohmann::json::parse(text(model_layout::kModelKey)));
     } catch (const nlohmann::json::exception&) {
-      fail("is no model file: its description is not as it should be");
+      fail("is not a model file: its description is damaged");
     }
   }
 
@@ -143,7 +143,7 @@ class ModelReader {
 
   const std::string& text(const std::string& key) const {
     const auto found = file_.metadata.find(key);
-    if (found == file_.metadata.end()) fail("is no model file of priornet: it does not say that it is one");
+    if (found == file_.metadata.end()) fail("is not a model file of priornet: it does not say that it is one");
     return found->second;
   }
 
@@ -154,8 +154,8 @@ class ModelReader {
     require(error == std::errc() && end == version.data() + version.size() && number >= 1,
             fmt::format("its version should be a number, found {}", version));
     require(number <= model_layout::kVersion,
-            fmt::format("is a model file of version {}; this program reads up to {}: it takes a newer priornet", number,
-                        model_layout::kVersion));
+            fmt::format("is a model file of version {}; this program reads versions up to {}: use a newer priornet",
+                        number, model_layout::kVersion));
   }
 
   const torch::Tensor& tensor(const std::string& name) {
@@ -193,18 +193,17 @@ class ModelReader {
     if (shape.size() == 3) {
       require(std::all_of(shape.begin(), shape.end(), holds(kLargestImageSide)) &&
                   shape[0] * shape[1] * shape[2] <= kLargestImage,
-              "describes inputs of an absurd size");
+              "describes inputs that are impossibly large");
     } else {
-      require(shape.size() == 1 && holds(kLargestImage)(shape[0]), "describes inputs of an absurd size");
+      require(shape.size() == 1 && holds(kLargestImage)(shape[0]), "describes inputs that are impossibly large");
       require(result.feature_names.empty() || result.feature_names.size() == static_cast<size_t>(shape[0]),
               fmt::format("names {} features of {}", result.feature_names.size(), shape[0]));
     }
     if (json.contains("encoding")) {
       result.encoding =
           std::make_shared<TableEncoding>(table_encoding_from_json(json.at("encoding").dump(), file_.path));
-      require(
-          shape.size() == 1 && result.encoding->width() == shape[0],
-          fmt::format("makes {} numbers of a row, of which its network takes {}", result.encoding->width(), shape[0]));
+      require(shape.size() == 1 && result.encoding->width() == shape[0],
+              fmt::format("makes {} numbers from a row, but its network takes {}", result.encoding->width(), shape[0]));
     }
     if (!json.at("standardise").get<bool>()) return result;
     auto& scale = result.scale;
@@ -213,7 +212,7 @@ class ModelReader {
     for (const auto& values : {scale.mean, scale.deviation})
       require(values.sizes() == torch::IntArrayRef(shape) && shape.size() == 1 &&
                   values.scalar_type() == torch::kFloat32 && values.isfinite().all().item<bool>(),
-              "its mean and deviation should be one number per feature");
+              "its mean and deviation should have one number per feature");
     require(scale.deviation.gt(0).all().item<bool>(), "its deviations should be above 0");
     return result;
   }
@@ -225,7 +224,7 @@ class ModelReader {
       require(!name.empty(), "has a class without a name");
       require(printable(name) == name,
               fmt::format("has a class with control characters in its name: {}", printable(name)));
-      require(seen.insert(name).second, fmt::format("has two classes called {}", name));
+      require(seen.insert(name).second, fmt::format("has two classes with the name {}", name));
     }
   }
 
@@ -234,7 +233,7 @@ class ModelReader {
     json.at("identity").get_to(run.identity);
     check_class_names(run.class_names);
     require(run.class_names.size() >= 2,
-            fmt::format("should name at least 2 classes, names {}", run.class_names.size()));
+            fmt::format("should name at least 2 classes, found {}", run.class_names.size()));
   }
 
   int64_t members_in(const Json& json) const {
@@ -285,7 +284,7 @@ class ModelReader {
       fail(fmt::format("describes no network: {}", error.what()));
     }
     require(model.dropout_samples == 0 || run.members[0]->has_dropout(),
-            "asks for dropout samples of a network without dropout");
+            "asks for dropout samples, but its network has no dropout");
   }
 
   std::shared_ptr<Classifier> member(const ModelOptions& options, size_t index) {
@@ -303,19 +302,19 @@ class ModelReader {
     // or two is told which.
     const auto plan = plan_model(options);
     require(!plan || plan->size().parameters <= 2.0 * static_cast<double>(count),
-            fmt::format("describes a network that has more weights than the {} of {}", count,
+            fmt::format("describes a network with more weights than the {} of {}", count,
                         prefix.substr(0, prefix.size() - 1)));
     auto network = make_model(options, make_generator(0));
     load_weights(weights, *network);
     const auto expected = weights_of(*network).size();
     require(weights.tensors.size() == expected,
-            fmt::format("is of another network: it has {} tensors of weights, here they are {}", weights.tensors.size(),
-                        expected));
+            fmt::format("belongs to another network: it has {} tensors of weights, this network has {}",
+                        weights.tensors.size(), expected));
     return network;
   }
 
   void read_detectors(ModelFile& model, const std::vector<std::string>& names) {
-    require(names.size() <= kMostDetectors, "has an absurd number of detectors");
+    require(names.size() <= kMostDetectors, "has too many detectors");
     for (const auto& name : names) {
       const auto prefix = model_layout::detector_prefix(model.detectors.size());
       const auto* info = find_detector(name);
@@ -372,11 +371,11 @@ class ModelReader {
     json.at("temperature").get_to(result.temperature);
     json.at("calibration_set").get_to(result.calibration_set);
     json.at("calibration_size").get_to(result.calibration_size);
-    require(json.at("watches").size() <= kMostWatches, "watches an absurd number of measures");
+    require(json.at("watches").size() <= kMostWatches, "watches too many measures");
     for (const auto& item : json.at("watches")) {
       const auto cause = item.at("cause").get<std::string>();
       const auto named = std::find(kVerdictNames.begin(), kVerdictNames.end(), cause);
-      require(named != kVerdictNames.end(), fmt::format("watches for {}, which is no known cause", cause));
+      require(named != kVerdictNames.end(), fmt::format("watches for {}, which is not a known cause", cause));
       Watch watch;
       watch.cause = static_cast<Verdict>(named - kVerdictNames.begin());
       item.at("measure").get_to(watch.measure);
@@ -408,7 +407,7 @@ void refuse_other_file(const std::filesystem::path& path) {
   if (start.size() < 9 || start[8] == '{') return;
   const auto line = start.substr(0, start.find_first_of("\r\n"));
   const bool text = std::all_of(line.begin(), line.end(), [](unsigned char c) { return c >= 0x20 && c < 0x7f; });
-  throw DataError(fmt::format("{}: is no model file{}; priornet calibrate RUN makes one", path.string(),
+  throw DataError(fmt::format("{}: is not a model file{}; priornet calibrate RUN makes one", path.string(),
                               text ? fmt::format(": it begins with \"{}\"", line) : ""));
 }
 

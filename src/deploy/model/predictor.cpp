@@ -109,7 +109,7 @@ std::mutex& dropout_generator() {
 
 // [S, N, K] of inputs of which `as_given` is what was given, on the CPU, contiguous. An input meets masks of its own,
 // drawn from its bytes: the same whichever others are asked with it. Were they those of all inputs, calibration would
-// not see how much masks matter, and an export, which draws them anew, would reject too many.
+// not see how much masks matter, and an export, which draws them again, would reject too many.
 torch::Tensor dropout_logits(Classifier& network, const DropoutBatch& batch, int64_t samples,
                              const torch::Tensor& as_given) {
   const auto size = as_given.nbytes() / static_cast<size_t>(as_given.size(0));
@@ -156,7 +156,7 @@ void check_inputs(const torch::Tensor& inputs, const Preprocessing& preprocessin
                                     fmt::join(inputs.sizes(), ", ")));
   if (images || inputs.numel() == 0 || inputs.isfinite().all().item<bool>()) return;
   const auto row = inputs.isfinite().all(1).logical_not().nonzero()[0].item<int64_t>();
-  throw ArgumentError(fmt::format("predict: inputs should be finite numbers, row {} (from 0) is not", row));
+  throw ArgumentError(fmt::format("predict: inputs should be finite numbers, row {} (counted from 0) is not", row));
 }
 
 }  // namespace
@@ -197,7 +197,7 @@ Predictions judged(const ModelFile& model, const torch::Tensor& logits_as_given,
   Predictions result;
   const auto logits = logits_as_given.to(torch::kCPU).to(torch::kFloat64);
   if (!logits.isfinite().all().item<bool>())
-    throw DataError(fmt::format("{}: the network's logits of an input are not finite", model.name));
+    throw DataError(fmt::format("{}: the network's logits for an input are not finite", model.name));
   const bool dirichlet = model.run.gives_dirichlet();
   auto scores = scores_of_logits(logits, dirichlet, 0);
   result.scores = std::move(scores.columns);
@@ -277,7 +277,7 @@ void check_image(const ModelFile& model, int64_t height, int64_t width) {
   if (!model.preprocessing.takes_images())
     throw DataError(fmt::format("{}: takes rows of {} numbers, not images", model.name, shape.at(0)));
   if (!model.preprocessing.resize && (height != shape[1] || width != shape[2]))
-    throw DataError(fmt::format("is of {} x {} pixels; the model takes {} x {} and resizes nothing", height, width,
+    throw DataError(fmt::format("has {} x {} pixels; the model takes {} x {} and resizes nothing", height, width,
                                 shape[1], shape[2]));
 }
 

@@ -110,7 +110,7 @@ double fit_temperature(const torch::Tensor& logits, const torch::Tensor& labels)
 
 namespace {
 
-/// The largest value a measure can have of a model with that many classes; infinite where there is none.
+/// The largest value a measure can have of a model with that many classes; infinite if there is none.
 double largest_value(const std::string& measure, int64_t classes) {
   const auto count = static_cast<double>(classes);
   if (measure == "differential_entropy") return -std::lgamma(count);
@@ -128,7 +128,7 @@ std::vector<std::string> unreachable_thresholds(const OperatingPoints& points, i
     for (const auto& watch : watches) {
       const auto largest = largest_value(watch.measure, classes);
       if (std::isinf(watch.threshold))
-        said.push_back(fmt::format("{}{}: {} inputs are too few for a rate of {}, it takes {}", watch.measure, where,
+        said.push_back(fmt::format("{}{}: {} inputs are too few for a rate of {}; {} are needed", watch.measure, where,
                                    watch.reference.size(0), points.false_alarm,
                                    least_calibration_size(points.false_alarm)));
       else if (watch.threshold >= largest)

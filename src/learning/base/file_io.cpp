@@ -37,7 +37,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), tar
   const bool exists = ::stat(target_.c_str(), &older) == 0;
   if (exists && S_ISDIR(older.st_mode)) fail(EISDIR);
   if (exists && !S_ISREG(older.st_mode))
-    throw DataError(fmt::format("{}: cannot be written: not a regular file", path_.string()));
+    throw DataError(fmt::format("{}: cannot be written: it is not a regular file", path_.string()));
   if (exists && ::access(target_.c_str(), W_OK) != 0) fail(errno);
 
   temporary_ = temporary_beside(target_);
@@ -97,7 +97,8 @@ InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)) {
   struct stat status {};
   if (::stat(path_.c_str(), &status) != 0) fail(errno);
   if (S_ISDIR(status.st_mode)) fail(EISDIR);
-  if (!S_ISREG(status.st_mode)) throw DataError(fmt::format("{}: cannot be read: not a regular file", path_.string()));
+  if (!S_ISREG(status.st_mode))
+    throw DataError(fmt::format("{}: cannot be read: it is not a regular file", path_.string()));
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) fail(errno);
   size_ = status.st_size;

@@ -19,7 +19,7 @@ struct RunRecord {
   std::string compiler;
   std::string processor;
   std::string device;
-  std::string accelerator;  ///< the first GPU's name where there is one
+  std::string accelerator;  ///< the first GPU's name if there is one
   int threads = 0;
   double seconds = 0.0;
 };

@@ -89,8 +89,7 @@ void visit_entries(archive* handle, const Visit& visit) {
     const auto path = path_of(entry);
     if (leads_out(path)) throw DataError(fmt::format("{}: entry {} leads out of the archive", visit.name, path));
     if (++files > visit.limits.files)
-      throw DataError(
-          fmt::format("{}: holds more than {} files, the most that is taken", visit.name, visit.limits.files));
+      throw DataError(fmt::format("{}: holds more than the {} files allowed", visit.name, visit.limits.files));
     if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != nullptr || !visit.wanted(path))
       continue;
     const auto size = archive_entry_size_is_set(entry) != 0 ? archive_entry_size(entry) : most - bytes;

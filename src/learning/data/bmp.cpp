@@ -152,7 +152,7 @@ class BmpReader {
     int64_t x = 0;
     int64_t y = 0;
     const auto put = [&](uint32_t index) {
-      if (y >= pixels_.height || x >= pixels_.width) fail("a run leaves the image");
+      if (y >= pixels_.height || x >= pixels_.width) fail("a run of pixels goes beyond the image");
       put_index(row_at(y) + x++ * pixels_.channels, index);
     };
     const auto half = [&](uint32_t byte, uint32_t i) { return i % 2 == 0 ? byte >> 4 : byte & 15; };

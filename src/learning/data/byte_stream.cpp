@@ -53,7 +53,7 @@ std::string ByteStream::read_rest(int64_t limit) {
     const auto got = read(bytes.data() + done, piece);
     bytes.resize(done + got);
     if (static_cast<int64_t>(bytes.size()) > limit)
-      throw DataError(fmt::format("{}: goes on after {} bytes, the most that is taken of it", name_, limit));
+      throw DataError(fmt::format("{}: has more than the {} bytes allowed", name_, limit));
     if (got < piece) return bytes;
   }
 }
@@ -195,7 +195,7 @@ void ask_for_large_pages(const torch::Tensor& tensor) {
 torch::Tensor memory_for(const ByteStream& bytes, const std::vector<int64_t>& shape, torch::ScalarType dtype) {
   const auto wanted = checked_bytes(shape, dtype);
   if (wanted && *wanted > bytes.at_most())
-    throw DataError(fmt::format("{}: [{}] takes {} bytes from byte {}, of which {} can follow", bytes.name(),
+    throw DataError(fmt::format("{}: [{}] needs {} bytes from byte {} on, but at most {} can follow", bytes.name(),
                                 fmt::join(shape, ", "), *wanted, bytes.offset(), bytes.at_most()));
   return memory_for(bytes.name(), shape, dtype);
 }
@@ -235,7 +235,7 @@ std::string scratch_folder() {
   return named != nullptr && *named != '\0' ? named : "/var/tmp";
 }
 
-// Undefined where the folder has no room for it.
+// Undefined if the folder has no room for it.
 torch::Tensor values_in_file(const std::vector<int64_t>& shape, torch::ScalarType dtype, int64_t bytes) {
   auto path = scratch_folder() + "/priornet-XXXXXX";
   const int descriptor = ::mkstemp(path.data());
@@ -263,7 +263,7 @@ std::optional<int64_t> memory_size(const char* variable) {
   constexpr std::array<std::pair<const char*, int>, 4> kUnits = {{{"", 0}, {"KB", 10}, {"MB", 20}, {"GB", 30}}};
   for (const auto& [name, bits] : kUnits)
     if (error == std::errc() && unit == name && number >= 0 && number < (int64_t{1} << 32)) return number << bits;
-  throw ArgumentError(fmt::format("{} should be a size as 500MB or 4GB, found \"{}\"", variable, text));
+  throw ArgumentError(fmt::format("{} should be a size such as 500MB or 4GB, found \"{}\"", variable, text));
 }
 
 int64_t room_for_values() {
@@ -282,7 +282,7 @@ torch::Tensor memory_for(const std::string& name, const std::vector<int64_t>& sh
   } catch (const c10::Error&) {  // a file, then
   }
   if (auto values = values_in_file(shape, dtype, *bytes); values.defined()) return values;
-  throw DataError(fmt::format("{}, and {} has no room for {} bytes: name another folder by TMPDIR", what,
+  throw DataError(fmt::format("{}, and {} has no room for {} bytes: name another folder with TMPDIR", what,
                               scratch_folder(), *bytes));
 }
 

@@ -101,7 +101,7 @@ constexpr int64_t kLargestDeflateRatio = 1032;
 /// follow or than fit in memory: "NAME: [60000, 28, 28] takes 47040000 bytes from byte 16, of which 100 can follow".
 torch::Tensor memory_for(const ByteStream& bytes, const std::vector<int64_t>& shape, torch::ScalarType dtype);
 
-/// The same where the shape was held against something else: "NAME: [60000, 28, 28] does not fit in memory".
+/// The same where the shape was compared with something else: "NAME: [60000, 28, 28] does not fit in memory".
 /// Where all that this function gave and that is still held would take more than room_for_values(), the memory is that
 /// of a file without a name, in TMPDIR or /var/tmp: pages that were not used for a while go there.
 torch::Tensor memory_for(const std::string& name, const std::vector<int64_t>& shape, torch::ScalarType dtype);

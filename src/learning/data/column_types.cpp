@@ -105,9 +105,10 @@ std::string ColumnFacts::reason_to_drop(const std::string& name) const {
   const bool only_numbers = numbers_ == present();
   if (missing_ == 0 && only_numbers && least_ == most_) return "the same number in every row";
   if (missing_ == 0 && numbers_ == 0 && texts_.distinct() == 1) return "the same text in every row";
-  if (only_numbers && all_differ_ && numbers_ >= kFewRows && is_name_of_key(name)) return "another number in every row";
+  if (only_numbers && all_differ_ && numbers_ >= kFewRows && is_name_of_key(name))
+    return "a different number in every row";
   const bool is_date = nearly(std::max(dates_day_first_, dates_month_first_), present());
-  if (!nearly(numbers_, present()) && !is_date && texts_.differ_by_row()) return "another text in almost every row";
+  if (!nearly(numbers_, present()) && !is_date && texts_.differ_by_row()) return "a different text in almost every row";
   return "";
 }
 

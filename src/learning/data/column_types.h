@@ -49,7 +49,7 @@ class ColumnFacts {
   /// The column, all but its levels and what stands for missing values.
   TableColumn column(const std::string& name, std::optional<ColumnType> wanted) const;
 
-  /// Texts that are no numbers; of a category whose values include numbers, these have to be counted anew.
+  /// Texts that are not numbers; of a category whose values include numbers, these have to be counted again.
   const LevelCounts& texts() const { return texts_; }
   bool has_numbers() const { return numbers_ > 0; }
 

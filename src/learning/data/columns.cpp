@@ -97,7 +97,7 @@ std::vector<NamedTensor> read_columns(const std::filesystem::path& path, const s
   for (const auto& column : columns) {
     names.push_back(column.name);
     if (!seen.insert(column.name).second)
-      throw DataError(fmt::format("{}: two columns are called \"{}\"", path.string(), column.name));
+      throw DataError(fmt::format("{}: two columns have the name \"{}\"", path.string(), column.name));
   }
   if (only.empty()) return columns;
 

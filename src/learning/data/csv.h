@@ -63,7 +63,7 @@ class CsvLines {
 
 /// Numbers in rows and named columns.
 struct NumberTable {
-  std::vector<std::string> names;  ///< one a column; empty if the file has no header
+  std::vector<std::string> names;  ///< one per column; empty if the file has no header
   torch::Tensor values;            ///< float64 [rows, columns]
 };
 

@@ -82,7 +82,7 @@ void check_dataset(const Dataset& set) {
   const auto wrong = set.labels.lt(0).logical_or(set.labels.ge(set.num_classes())).nonzero();
   if (wrong.size(0) == 0) return;
   const auto row = wrong[0].item<int64_t>();
-  throw DataError(fmt::format("{}: label {} of row {} (from 0) should be in [0, {})", set.name,
+  throw DataError(fmt::format("{}: label {} of row {} (counted from 0) should be in [0, {})", set.name,
                               set.labels[row].item<int64_t>(), row, set.num_classes()));
 }
 
@@ -157,7 +157,7 @@ torch::Tensor labels_among(const Dataset& set, const std::vector<std::string>& n
     const auto& name = set.class_names[static_cast<size_t>(c)];
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end() && (labels == c).any().item<bool>())
-      throw DataError(fmt::format("{}: holds the class {}, which is none of {}'s", set.name, name, owner));
+      throw DataError(fmt::format("{}: holds the class {}, which {} does not have", set.name, name, owner));
     renumbered[c] = found - names.begin();
   }
   return renumbered.index_select(0, labels);
@@ -218,7 +218,7 @@ std::vector<ChannelStatistics> channel_statistics(const Dataset& set) {
 Dataset random_subset(const Dataset& set, int64_t count, uint64_t seed) {
   check_range("random_subset", "count", count >= 0, "at least 0", static_cast<double>(count));
   if (count > set.size())
-    throw DataError(fmt::format("{}: has {} rows, a subset of {} was wanted", set.name, set.size(), count));
+    throw DataError(fmt::format("{}: has {} rows, but a subset of {} was asked for", set.name, set.size(), count));
   auto generator = make_generator(derive_seed(seed, "random subset"));
   const auto chosen = torch::randperm(set.size(), generator, torch::kInt64).slice(0, 0, count);
   return select(set, std::get<0>(chosen.sort()).to(set.inputs.device()));

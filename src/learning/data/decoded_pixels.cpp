@@ -16,8 +16,8 @@ void check_image_size(const std::string& name, int64_t height, int64_t width, in
   };
   if (height < 1 || width < 1) fail("which is none");
   if (height > kLargestImageSide || width > kLargestImageSide)
-    fail(fmt::format("more than the {} a side that are taken", kLargestImageSide));
-  if (height * width > kLargestImage) fail(fmt::format("more than the {} in all that are taken", kLargestImage));
+    fail(fmt::format("more than the {} allowed per side", kLargestImageSide));
+  if (height * width > kLargestImage) fail(fmt::format("more than the {} allowed in all", kLargestImage));
   if (height * width > kHarmlessImage && height * width / (8 * kLargestDeflateRatio) > bytes)
     fail(fmt::format("more than its {} bytes can hold", bytes));
 }

@@ -71,8 +71,8 @@ constexpr int64_t kLargestImage = int64_t{1} << 28;  ///< in pixels
 /// An image of so many pixels is taken however few bytes it comes in.
 constexpr int64_t kHarmlessImage = int64_t{1} << 22;
 
-/// To be asked before memory is taken for what a header claims: DataError, opened by `name`, for a side of 0, a size
-/// above those limits, or more pixels than `bytes` bytes can describe (1-bit pixels, deflated as well as can be).
+/// To be asked before memory is taken for what a header claims: DataError, which begins with `name`, for a side of 0, a
+/// size above those limits, or more pixels than `bytes` bytes can describe (1-bit pixels, deflated as well as can be).
 void check_image_size(const std::string& name, int64_t height, int64_t width, int64_t bytes);
 
 /// How a camera was held, as the EXIF tag 0x0112 of a JPEG, PNG, WebP or TIFF file has it: 1 (or no tag that can be

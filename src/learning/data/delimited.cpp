@@ -35,7 +35,7 @@ DelimitedRows::DelimitedRows(ByteStream& bytes) : bytes_(bytes) {
   fill();
   const std::string_view start = buffer_;
   if (start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF"))
-    throw DataError(fmt::format("{}: is in UTF-16: the table should be saved as UTF-8", name()));
+    throw DataError(fmt::format("{}: is in UTF-16: save the table as UTF-8", name()));
   if (start.starts_with(kByteOrderMark)) begin_ = kByteOrderMark.size();
   if (at_end_ && start.find_first_not_of(" \t\r\n", begin_) == std::string_view::npos)
     throw DataError(fmt::format("{}: is empty", name()));
@@ -71,8 +71,8 @@ void DelimitedRows::fill() {
   begin_ = 0;
   const auto kept = buffer_.size();
   if (kept > kLongestRow)
-    throw DataError(
-        fmt::format("{}: line {} begins a row above {} bytes: a quote may not end", name(), next_line_, kLongestRow));
+    throw DataError(fmt::format("{}: line {} begins a row of more than {} bytes: a quote may not be closed", name(),
+                                next_line_, kLongestRow));
   const auto piece = std::max(kPiece, kept);
   buffer_.resize(kept + piece);
   const auto read = bytes_.read(buffer_.data() + kept, piece);
@@ -84,7 +84,7 @@ bool DelimitedRows::next() {
   while (true) {
     while (!parse_row()) {
       if (at_end_ && begin_ >= buffer_.size()) return false;
-      if (at_end_) throw DataError(fmt::format("{}: line {} holds a quote that does not end", name(), next_line_));
+      if (at_end_) throw DataError(fmt::format("{}: line {} holds a quote that is not closed", name(), next_line_));
       fill();
     }
     line_ = next_line_;

@@ -14,9 +14,9 @@ namespace priornet {
 
 /// Reads rows of values with commas, semicolons, tabs or bars between them, whichever the first lines have in equal
 /// numbers. A value in double quotes may hold separators and line breaks, and a doubled quote for one; spaces around a
-/// value are no part of it. Taken as well: CRLF, a byte-order mark; blank lines are passed over.
-/// DataError, opened by the stream's name, and its line (from 1): a text without rows, in UTF-16, a quote that does not
-/// end, a row above 64 MiB.
+/// value are not part of it. Taken as well: CRLF, a byte-order mark; blank lines are passed over.
+/// DataError, which begins with the stream's name, and its line (from 1): a text without rows, in UTF-16, a quote that
+/// does not end, a row above 64 MiB.
 class DelimitedRows {
  public:
   /// The stream outlives it.

@@ -114,7 +114,7 @@ void visit_named_files(const std::filesystem::path& root, const std::vector<std:
                        const NamedFileVisitor& visitor) {
   std::error_code ignored;
   if (!std::filesystem::exists(root, ignored))
-    throw DataError(fmt::format("{}: is not there; looked in it for {}", root.string(), fmt::join(names, ", ")));
+    throw DataError(fmt::format("{}: does not exist; it should hold {}", root.string(), fmt::join(names, ", ")));
   const auto index_of = [&](const std::string& path) {
     return static_cast<size_t>(std::find(names.begin(), names.end(), last_part(path)) - names.begin());
   };
@@ -124,7 +124,7 @@ void visit_named_files(const std::filesystem::path& root, const std::vector<std:
       [&](const std::string& path, ByteStream& bytes) {
         auto& earlier = found[index_of(path)];
         if (!earlier.empty())
-          throw DataError(fmt::format("{}: holds both {} and {}; which is meant?", root.string(), earlier, path));
+          throw DataError(fmt::format("{}: holds both {} and {}; remove one of them", root.string(), earlier, path));
         earlier = path;
         visitor(index_of(path), bytes);
       });

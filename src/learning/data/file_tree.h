@@ -25,7 +25,7 @@ using PathOrder = std::function<bool(const std::string& a, const std::string& b)
 /// Visits the wanted files of `root`: of a folder and those in it, in the order of their paths, or the one given; of an
 /// archive, in the archive's order; or `root` itself, a single file, whose path is its name.
 /// A file NAME.gz is visited as NAME, expanded; beside a NAME in a folder it is passed over, and so are hidden files.
-/// DataError where one cannot be read; in a folder `on_fault` is told instead, if there is one, also of folders that
+/// DataError if one cannot be read; in a folder `on_fault` is told instead, if there is one, also of folders that
 /// cannot be entered.
 void visit_files(const std::filesystem::path& root, const PathFilter& wanted, const FileVisitor& visitor,
                  const FaultVisitor& on_fault = {}, const PathOrder& order = std::less<>());
@@ -35,7 +35,7 @@ using NamedFileVisitor = std::function<void(size_t which, ByteStream& bytes)>;
 
 /// Visits the files of a folder or an archive that are called one of `names`, wherever in it they lie, in the order of
 /// visit_files; or `root` itself, where it is that file.
-/// DataError that names root and file where one of them is missing, or there twice in different places.
+/// DataError that names root and file if one of them is missing, or there twice in different places.
 void visit_named_files(const std::filesystem::path& root, const std::vector<std::string>& names,
                        const NamedFileVisitor& visitor);
 

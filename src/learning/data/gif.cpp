@@ -45,7 +45,7 @@ class GifReader {
     if (colours == nullptr) fail("has no palette");
     if (frame.Left < 0 || frame.Top < 0 || frame.Width < 1 || frame.Height < 1 ||
         frame.Left + frame.Width > gif_->SWidth || frame.Top + frame.Height > gif_->SHeight)
-      fail("its first picture leaves its frame");
+      fail("its first picture goes beyond its frame");
     const auto indices = read_indices();
     GifRecordType next{};
     require(DGifGetRecordType(gif_.get(), &next));  // there is an end, or another picture
@@ -64,7 +64,7 @@ class GifReader {
     if (status != GIF_OK) fail(gif_->Error);
   }
 
-  // Passes over comments and the like, but for the index that is transparent.
+  // Passes over comments and the like, except for the index that is transparent.
   void find_first_frame() {
     for (GifRecordType type{};;) {
       require(DGifGetRecordType(gif_.get(), &type));
@@ -81,7 +81,7 @@ class GifReader {
     }
   }
 
-  // Of the whole frame; what the picture leaves open is transparent, or the first colour, as Pillow has it.
+  // Of the whole frame; what the picture leaves open is transparent, or the first colour, as in Pillow.
   std::vector<GifByteType> read_indices() {
     const auto& frame = gif_->Image;
     const auto width = static_cast<size_t>(gif_->SWidth);

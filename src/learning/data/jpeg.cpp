@@ -15,7 +15,7 @@
 //
 
 // libjpeg leaves a failed call by longjmp. The setjmp stands in a function of its own (attempt) that owns nothing, and
-// so does all that is jumped over: what has a destructor lives in the caller.
+// so does everything that is jumped over: what has a destructor lives in the caller.
 
 namespace priornet {
 namespace {

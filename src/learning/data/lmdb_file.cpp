@@ -56,7 +56,7 @@ class Pages {
     if (state.depth < 1 || state.depth > kDeepest) fail(0, fmt::format("claims a tree {} deep", state.depth));
     walk(state.root, state.depth);
     if (entries_ != state.entries)
-      throw DataError(fmt::format("{}: holds {} records, wanted {} as it says itself", name_, entries_, state.entries));
+      throw DataError(fmt::format("{}: holds {} records, but its header says {}", name_, entries_, state.entries));
   }
 
  private:
@@ -68,7 +68,7 @@ class Pages {
   }
 
   [[noreturn]] void fail(uint64_t page, const std::string& what) const {
-    throw DataError(fmt::format("{}: page {} (from 0) of the LMDB {}", name_, page, what));
+    throw DataError(fmt::format("{}: page {} (counted from 0) of the LMDB {}", name_, page, what));
   }
 
   State read_state(uint64_t page, uint64_t at) const {
@@ -80,7 +80,7 @@ class Pages {
     if ((number<uint16_t>(at + 10) & kMeta) == 0 || number<uint32_t>(meta) != kMagic)
       throw DataError(fmt::format("{}: should be an LMDB data file, found no such header at byte {}", name_, at));
     if (number<uint32_t>(meta + 4) != kVersion)
-      fail(page, fmt::format("is of version {}, {} is read", number<uint32_t>(meta + 4), kVersion));
+      fail(page, fmt::format("has version {}; only version {} can be read", number<uint32_t>(meta + 4), kVersion));
     const auto main = meta + 72;  // after the tree of free pages, whose first number is the page size
     return {number<uint32_t>(meta + 24), number<uint16_t>(main + 4),  number<uint16_t>(main + 6),
             number<uint64_t>(main + 32), number<uint64_t>(main + 40), number<uint64_t>(meta + 120),
@@ -90,7 +90,7 @@ class Pages {
   // Takes `count` pages for the record at hand.
   void take(uint64_t page, uint64_t count) {
     if (page >= seen_.size() || count > seen_.size() - page)
-      fail(page, fmt::format("is not in the file, which ends with page {}", seen_.size() - 1));
+      fail(page, fmt::format("is not in the file; the last page is {}", seen_.size() - 1));
     for (auto each = page; each < page + count; ++each) {
       if (seen_[each]) fail(each, "serves twice");
       seen_[each] = true;
@@ -137,7 +137,7 @@ class Pages {
     const auto flags = number<uint16_t>(node + 4);
     const auto value = offset + kNodeHeader + number<uint16_t>(node + 6);
     const auto require_inside = [&](uint64_t end) {
-      if (end > page_size_) fail(page, fmt::format("has a node at byte {} that goes on to {}", offset, end));
+      if (end > page_size_) fail(page, fmt::format("has a node at byte {} that ends at byte {}", offset, end));
     };
     require_inside(value);
     if (depth > 1) return walk(low | flags << 32, depth - 1);
@@ -148,7 +148,7 @@ class Pages {
     } else if (flags == 0) {
       require_inside(value + low);
     } else {
-      fail(page, fmt::format("has a node of kind {:#x}, which is no plain value", flags));
+      fail(page, fmt::format("has a node of kind {:#x}, which is not a plain value", flags));
     }
   }
 
@@ -277,8 +277,7 @@ void visit_lmdb(ByteStream& bytes, const RecordVisitor& visitor) {
   std::vector<char> block(size_t{1} << 20);
   while (const auto got = bytes.read(block.data(), block.size())) {
     if (bytes.offset() > kMost)
-      throw DataError(
-          fmt::format("{}: goes on after {} bytes, the most that is held in memory; unpack it", bytes.name(), kMost));
+      throw DataError(fmt::format("{}: has more than the {} bytes allowed in memory; unpack it", bytes.name(), kMost));
     for (size_t done = 0; done < got;) {
       const auto written = ::write(memory.get(), block.data() + done, got - done);
       if (written < 0 && errno != EINTR) fail(bytes.name(), std::strerror(errno));

@@ -22,7 +22,7 @@ void check_lmdb_pages(const std::string& name, std::string_view file);
 using RecordVisitor = std::function<void(std::string_view key, std::string_view value)>;
 
 /// Visits every record of a data.mdb in the order of the keys. Nothing is locked or written: the file must not change
-/// meanwhile. DataError, opened by the file's name, where it is damaged, truncated or not an LMDB.
+/// meanwhile. DataError, which begins with the file's name, where it is damaged, truncated or not an LMDB.
 void visit_lmdb(const std::filesystem::path& file, const RecordVisitor& visitor);
 
 /// The same from a stream, as of a file in an archive: it is held in memory, up to 8 GiB of it.

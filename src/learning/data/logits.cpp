@@ -42,11 +42,11 @@ std::string choose_array(const std::filesystem::path& path, const std::vector<st
   const auto has = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
   if (!wanted.name.empty()) {
     if (has(wanted.name)) return wanted.name;
-    fail(path, "has no array {}: say which of {}", wanted.name, fmt::join(names, ", "));
+    fail(path, "has no array {}: name one of {}", wanted.name, fmt::join(names, ", "));
   }
   if (names.size() == 1) return names.front();
   if (has(wanted.usual)) return wanted.usual;
-  fail(path, "has several arrays and none is called {}: say which of {}", wanted.usual, fmt::join(names, ", "));
+  fail(path, "has several arrays and none has the name {}: name one of {}", wanted.usual, fmt::join(names, ", "));
 }
 
 // A header taken for a row, or a row for a header, would go unnoticed, and so would an index taken for a class.
@@ -60,12 +60,12 @@ void check_first_line(const std::filesystem::path& path, const NumberTable& tabl
   if (odd == names.end() && std::any_of(names.begin(), names.end(), is_number))
     odd = std::find_if_not(names.begin(), names.end(), is_number);
   if (odd != names.end())
-    fail(path, "line 1, column {}: found {}: wanted numbers alone, or a name for every class", odd - names.begin() + 1,
+    fail(path, "line 1, column {}: found {}: wanted only numbers, or a name for every class", odd - names.begin() + 1,
          shown_field(*odd));
 
   const auto classes = table.values.size(1);
   if (names.empty() && classes >= 3 && table.values[0].equal(torch::arange(classes, torch::kFloat64)))
-    fail(path, "line 1 counts from 0 to {} as a header does: wanted logits, or names that are no numbers", classes - 1);
+    fail(path, "line 1 counts from 0 to {} like a header: wanted logits, or names that are not numbers", classes - 1);
 }
 
 torch::Tensor read_csv_logits(const std::filesystem::path& path) {
@@ -110,11 +110,12 @@ void check_finite(const std::filesystem::path& path, const torch::Tensor& logits
   const auto column = index % logits.size(-1);
   const auto row = index / logits.size(-1) % logits.size(-2);
   if (logits.dim() == 2) {
-    fail(path, "{}[{}, {}] is {}: row {}, column {} (from 0) should be finite", what, row, column, value, row, column);
+    fail(path, "{}[{}, {}] is {}: row {}, column {} (counted from 0) should be finite", what, row, column, value, row,
+         column);
   }
   const auto member = index / (logits.size(-1) * logits.size(-2));
-  fail(path, "{}[{}, {}, {}] is {}: member {}, row {}, column {} (from 0) should be finite", what, member, row, column,
-       value, member, row, column);
+  fail(path, "{}[{}, {}, {}] is {}: member {}, row {}, column {} (counted from 0) should be finite", what, member, row,
+       column, value, member, row, column);
 }
 
 void check_numbers(const std::filesystem::path& path, const torch::Tensor& values, const char* what) {
@@ -162,11 +163,11 @@ std::vector<std::string> doubts_about_logits(const torch::Tensor& logits) {
     return (rows.sum(-1) - 1).abs().max().item<double>() < 1e-3;
   };
   if (exact.ge(0).all().item<bool>() && sums_to_one(exact))
-    doubts.emplace_back("every row sums to 1, as probabilities do: logits are what stands before the softmax");
+    doubts.emplace_back("every row sums to 1, as probabilities do: give logits, the values before the softmax");
   else if (exact.le(0).all().item<bool>() && sums_to_one(exact.exp()))
     doubts.emplace_back(
-        "the exponentials of every row sum to 1, as those of log-probabilities do: how large logits are is lost in "
-        "them");
+        "the exponentials of every row sum to 1, as for log-probabilities: give logits, since log-probabilities have "
+        "lost their scale");
   if (exact.size(-1) > exact.size(-2) && exact.size(-1) > 2 && exact.size(-2) > 1)
     doubts.push_back(fmt::format("has more columns ({}) than rows ({}): columns should be classes, is it transposed?",
                                  exact.size(-1), exact.size(-2)));
@@ -178,7 +179,7 @@ torch::Tensor read_features(const std::filesystem::path& path, int64_t rows) {
   check_numbers(path, features, "features");
   if (features.dim() != 2 || features.size(1) < 1)
     fail(path, "features should be [N, F], found shape {}", shape_of(features));
-  if (features.size(0) != rows) fail(path, "has features of {} inputs, the logits are of {}", features.size(0), rows);
+  if (features.size(0) != rows) fail(path, "has features of {} inputs, but the logits have {}", features.size(0), rows);
   check_finite(path, features, "features");
   const auto single = features.to(torch::kFloat32);
   if (!single.isfinite().all().item<bool>()) fail(path, "features should be no larger than float32 holds");
@@ -190,12 +191,12 @@ torch::Tensor read_labels(const std::filesystem::path& path, int64_t rows, int64
                                                                                           : read_csv(path).values;
   if (values.dim() == 2 && values.size(1) == 1) values = values.squeeze(1);
   if (values.dim() != 1) fail(path, "labels should be [N], found shape {}", shape_of(values));
-  if (values.size(0) != rows) fail(path, "has {} labels, the logits have {} rows", values.size(0), rows);
+  if (values.size(0) != rows) fail(path, "has {} labels, but the logits have {} rows", values.size(0), rows);
   const auto labels = values.to(torch::kInt64);
   const auto wrong = labels.lt(0).logical_or(labels.ge(classes)).logical_or(labels.to(values.scalar_type()).ne(values));
   if (wrong.any().item<bool>()) {
     const auto row = wrong.nonzero()[0].item<int64_t>();
-    fail(path, "row {} (from 0) should be the number of a class, 0 to {}, found {}", row, classes - 1,
+    fail(path, "row {} (counted from 0) should be the number of a class, 0 to {}, found {}", row, classes - 1,
          values[row].item<double>());
   }
   return labels;

@@ -84,7 +84,7 @@ using MatVisitor = std::function<void(MatMatrix& matrix)>;
 
 /// Visits the matrices of numbers in the order of the file; what the visitor does not read is passed over, and so are
 /// variables of other kinds: text, cells, structures, sparse or complex.
-/// DataError that names the stream, the variable and the byte where the file is not as its headers say.
+/// DataError that names the stream, the variable and the byte if the file is not as its headers say.
 void visit_mat5(ByteStream& bytes, const MatVisitor& visitor);
 
 }  // namespace priornet

@@ -139,7 +139,7 @@ std::string read_dict(ByteStream& bytes) {
   if (bytes.read(&length, length_bytes) != length_bytes)
     throw DataError(fmt::format("{}: ends inside the .npy header", name));
   if (length > kLongestDict)
-    throw DataError(fmt::format("{}: the .npy header claims {} bytes, more than any header takes", name, length));
+    throw DataError(fmt::format("{}: the .npy header claims {} bytes, more than any header needs", name, length));
   std::string dict(length, '\0');
   if (const auto found = bytes.read(dict.data(), length); found != length)
     throw DataError(fmt::format("{}: ends inside the .npy header: wanted {} bytes, found {}", name, length, found));

@@ -11,7 +11,7 @@
 #include "learning/data/decoded_pixels.h"
 
 // libpng leaves a failed call by longjmp. Every setjmp below stands in a function of its own (attempt) that owns
-// nothing, and so does all that is jumped over: what has a destructor lives in the caller.
+// nothing, and so does everything that is jumped over: what has a destructor lives in the caller.
 
 namespace priornet {
 namespace {
@@ -99,7 +99,7 @@ void read_header(png_structp png, png_infop info) {
   png_read_info(png, info);
 }
 
-// Eight bits a channel, grey or RGB.
+// Eight bits per channel, grey or RGB.
 void expand(png_structp png, png_infop info) {
   const auto colour = png_get_color_type(png, info);
   png_set_strip_16(png);

@@ -113,7 +113,7 @@ TableEncoding table_encoding_from_json(std::string_view text, const std::string&
       const auto type = one.at("type").get<std::string>();
       const auto named = std::find(kColumnTypeNames.begin(), kColumnTypeNames.end(), type);
       if (named == kColumnTypeNames.end())
-        throw DataError(fmt::format("{}: column {} is of type {}, which is unknown", owner, column.name, type));
+        throw DataError(fmt::format("{}: column {} has the unknown type {}", owner, column.name, type));
       column.type = static_cast<ColumnType>(named - kColumnTypeNames.begin());
       column.summary = one.value("summary", "");
       column.missing = one.value("missing", int64_t{0});
@@ -125,12 +125,12 @@ TableEncoding table_encoding_from_json(std::string_view text, const std::string&
       column.has_time = one.value("has_time", false);
       column.day_first = one.value("day_first", false);
       if (column.buckets < 0 || column.buckets > kMostBuckets || !std::isfinite(column.fill))
-        throw DataError(fmt::format("{}: column {} is encoded in no sensible way", owner, column.name));
+        throw DataError(fmt::format("{}: the encoding of column {} is damaged", owner, column.name));
       encoding.columns.push_back(std::move(column));
     }
     return encoding;
   } catch (const nlohmann::json::exception&) {
-    throw DataError(fmt::format("{}: its description of the table's columns is not as it should be", owner));
+    throw DataError(fmt::format("{}: its description of the table's columns is damaged", owner));
   }
 }
 
@@ -144,12 +144,12 @@ std::string to_text(const EncodingRemark& remark, const TableEncoding& encoding)
       return fmt::format("{}: \"{}\" {} in training", column.name, shown,
                          column.buckets == 0 ? "was not seen" : "was rare, or not seen,");
     case Kind::kOtherType:
-      return fmt::format("{}: \"{}\" is no {} and counts as missing", column.name, shown,
+      return fmt::format("{}: \"{}\" is not a {} and counts as missing", column.name, shown,
                          kColumnTypeNames[static_cast<size_t>(column.type)]);
     case Kind::kMissing:
       break;
   }
-  return fmt::format("{}: is missing, which it never was in training", column.name);
+  return fmt::format("{}: is missing here, but never was in training", column.name);
 }
 
 RowEncoder::RowEncoder(const TableEncoding& encoding, const std::vector<std::string>& names)
@@ -160,7 +160,7 @@ RowEncoder::RowEncoder(const TableEncoding& encoding, const std::vector<std::str
     if (column.type == ColumnType::kDropped) continue;
     const auto found = std::find(names.begin(), names.end(), column.name);
     if (found != names.end() && std::find(found + 1, names.end(), column.name) != names.end())
-      throw DataError(fmt::format("two columns are called {}", column.name));
+      throw DataError(fmt::format("two columns have the name {}", column.name));
     if (found == names.end()) absent_.push_back(column.name);
     Place place{c, found == names.end() ? -1 : found - names.begin(), feature, {}};
     for (size_t l = 0; l < column.levels.size(); ++l) place.levels.emplace(column.levels[l], static_cast<int64_t>(l));

@@ -59,10 +59,10 @@ Layout parse_layout(std::string_view file) {
   std::memcpy(&size, file.data(), sizeof(size));
   const auto rest = file.substr(sizeof(size));
   if (size > rest.size())
-    fail(fmt::format("is no tensor file, or truncated: its header should take {} bytes, of which {} are there", size,
+    fail(fmt::format("is not a tensor file, or truncated: its header should have {} bytes, found {}", size,
                      rest.size()));
   Layout layout{Json::parse(rest.substr(0, size), nullptr, false), sizeof(size) + size, rest.size() - size};
-  if (!layout.header.is_object()) fail("is no tensor file: its header is not a JSON object");
+  if (!layout.header.is_object()) fail("is not a tensor file: its header is not a JSON object");
   return layout;
 }
 
@@ -75,7 +75,7 @@ void check_header_hash(Json header) {
   if (!ours) return;
   const auto hash = metadata->value(kHeaderHash, "");
   metadata->erase(kHeaderHash);
-  if (hash != hash_text(json_text(header))) fail("is damaged: its header does not have its hash");
+  if (hash != hash_text(json_text(header))) fail("is damaged: its header does not match its hash");
 }
 
 // The bytes a shape takes, unless they are more than `most`.
@@ -93,15 +93,15 @@ torch::Tensor tensor_at(const std::string& name, const Layout& layout, const std
   const auto code = entry.at("dtype").get<std::string>();
   const auto dtype =
       std::find_if(kStoredTypes.begin(), kStoredTypes.end(), [&](const auto& d) { return d.code == code; });
-  if (dtype == kStoredTypes.end()) fail(fmt::format("tensor {} is of dtype {}, which is not known here", name, code));
+  if (dtype == kStoredTypes.end()) fail(fmt::format("tensor {} has the unknown dtype {}", name, code));
   const auto shape = entry.at("shape").get<std::vector<int64_t>>();
   const auto place = entry.at("data_offsets").get<std::array<uint64_t, 2>>();
   const auto item = torch::elementSize(dtype->type);
   if (place[0] > place[1] || place[1] > layout.data_size)
-    fail(fmt::format("is truncated: tensor {} should end at byte {} of the data, which has {}", name, place[1],
+    fail(fmt::format("is truncated: tensor {} should end at byte {} of the data, but the data have {}", name, place[1],
                      layout.data_size));
   if (bytes_for(shape, item, layout.data_size) != place[1] - place[0])
-    fail(fmt::format("tensor {} has another shape than its {} bytes", name, place[1] - place[0]));
+    fail(fmt::format("tensor {} has a shape that does not fit its {} bytes", name, place[1] - place[0]));
   auto* begin = mapping->data() + layout.data_at + place[0];
   // A file of others may not be aligned.
   if (reinterpret_cast<uintptr_t>(begin) % item == 0)
@@ -118,8 +118,9 @@ void check_places(std::vector<std::pair<std::array<uint64_t, 2>, std::string>> p
   uint64_t end = 0;
   for (const auto& [place, name] : places) {
     if (place[0] == place[1]) continue;  // it has no bytes
-    if (place[0] < end) fail(fmt::format("tensor {} begins within another, at byte {} of the data", name, place[0]));
-    if (place[0] > end) fail(fmt::format("has bytes of no tensor, from byte {} of the data on", end));
+    if (place[0] < end)
+      fail(fmt::format("tensor {} begins within another tensor, at byte {} of the data", name, place[0]));
+    if (place[0] > end) fail(fmt::format("has bytes that belong to no tensor, from byte {} of the data on", end));
     end = place[1];
   }
   if (end != data_size) fail(fmt::format("goes on after byte {} of the data, where the last tensor ends", end));
@@ -143,7 +144,7 @@ TensorFile parsed(const std::shared_ptr<FileMapping>& mapping) {
     const auto hash = result.metadata.find(std::string(kHash) + name);
     if (hash == result.metadata.end()) continue;
     if (hash->second != hash_text(bytes_of(tensor)))
-      fail(fmt::format("is damaged: tensor {} does not have its hash", name));
+      fail(fmt::format("is damaged: tensor {} does not match its hash", name));
     result.metadata.erase(hash);
   }
   result.metadata.erase(kHeaderHash);
@@ -171,7 +172,7 @@ TensorFile read_tensor_file(const std::filesystem::path& path) {
   } catch (const DataError& error) {
     throw DataError(fmt::format("{}: {}", path.string(), error.what()));
   } catch (const Json::exception&) {
-    throw DataError(fmt::format("{}: is no tensor file: its header is not as it should be", path.string()));
+    throw DataError(fmt::format("{}: is not a tensor file: its header is damaged", path.string()));
   }
 }
 

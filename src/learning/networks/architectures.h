@@ -84,7 +84,7 @@ ResNetOptions resnet50();
 NetworkPlan resnet_plan(ResNetOptions defaults, const ModelOptions& given);
 
 /// A wide residual network (Zagoruyko and Komodakis, 2016) for small images: blocks of two 3x3 convolutions, each after
-/// batch norm and ReLU, with dropout between them where it is asked for.
+/// batch norm and ReLU, with dropout between them if it is asked for.
 struct WideResNetOptions {
   std::vector<int64_t> channels = {160, 320, 640};  ///< of each group; every group but the first halves the image
   int64_t blocks = 4;                               ///< of each group: 6 blocks + 4 is the depth

@@ -49,7 +49,7 @@ class ModuleClassifier final : public Classifier {
     check_range("as_classifier", "classes", options_.classes >= 2, "at least 2", static_cast<double>(options_.classes));
     if (!options_.forward) throw ArgumentError("as_classifier: should be given a forward function, found none");
     if (static_cast<bool>(options_.features) != static_cast<bool>(options_.from_features))
-      throw ArgumentError("as_classifier: should be given both features and from_features, or none of them");
+      throw ArgumentError("as_classifier: should be given both features and from_features, or neither");
     register_module("module", std::move(module));
   }
 

@@ -169,7 +169,7 @@ std::string DenseLayer::label() const { return fmt::format("{}, {}", options_.na
 Layer::Shape DenseLayer::output_shape(const Shape& input) const {
   check_size("dense layer", "units", options_.units);
   if (input != Shape{options_.inputs})
-    throw ArgumentError(fmt::format("dense layer: wants {} numbers per input", options_.inputs));
+    throw ArgumentError(fmt::format("dense layer: needs {} numbers per input", options_.inputs));
   return {options_.units};
 }
 
@@ -240,7 +240,7 @@ Layer::Shape ConvolutionLayer::convolved_shape(const Shape& input) const {
   check_image("convolution", input);
   check_size("convolution", "channels", options_.to);
   if (input[0] != options_.from)
-    throw ArgumentError(fmt::format("convolution: wants {} channels, found {}", options_.from, input[0]));
+    throw ArgumentError(fmt::format("convolution: needs {} channels, found {}", options_.from, input[0]));
   const LayerWriter::Window window{options_.stride, options_.side / 2};
   return {options_.to, windowed("convolution", input[1], options_.side, window),
           windowed("convolution", input[2], options_.side, window)};

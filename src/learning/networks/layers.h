@@ -9,9 +9,9 @@
 
 #include <optional>
 
-// A convolution with all that follows it up to the next one. On a GPU what follows is one pass over memory (batch norm:
-// two), forward and backward, where values lie channels-last and their channels are a multiple of 8; elsewhere it is
-// LibTorch's operations one by one. Convolutions are padded by half their side.
+// A convolution with everything that follows it up to the next one. On a GPU what follows is one pass over memory
+// (batch norm: two), forward and backward, where values lie channels-last and their channels are a multiple of 8;
+// elsewhere it is LibTorch's operations one by one. Convolutions are padded by half their side.
 
 namespace priornet {
 
@@ -167,7 +167,7 @@ class DenseLayer : public Layer {
   torch::nn::Linear linear_ = nullptr;
 };
 
-/// Around the last layer of a network that counts evidence: ln(prior + e^x) in place of x, so that alpha = prior + e^x.
+/// Around the last layer of a network that counts evidence: ln(prior + e^x) instead of x, so that alpha = prior + e^x.
 class EvidenceLayer : public Layer {
  public:
   EvidenceLayer(std::shared_ptr<Layer> inner, double prior);

@@ -12,7 +12,7 @@ namespace priornet {
 void Layer::make_weights(const at::Generator&) {}
 
 LayerWriter::Value Layer::write(LayerWriter&, LayerWriter::Value) const {
-  throw ArgumentError(fmt::format("export: the layer \"{}\" cannot be written for another runtime", label()));
+  throw ArgumentError(fmt::format("export: the layer \"{}\" cannot be written for other runtimes", label()));
 }
 
 NetworkPlan::NetworkPlan(std::vector<int64_t> input_shape, int64_t classes) : classes_(classes) {
@@ -183,7 +183,7 @@ void Network::train(bool on) {
 std::shared_ptr<const PackedNetwork> Network::packed_for(const torch::Tensor& inputs, size_t end) {
   if (is_training() || at::GradMode::is_enabled() || end < 1) return nullptr;
   if (!inputs.is_cpu() || inputs.scalar_type() != torch::kFloat32 || inputs.size(0) == 0) return nullptr;
-  // With dropout at work: of layers that come before it.
+  // With dropout on: of layers that come before it.
   for (size_t i = first_dropout_; i < end; ++i)
     if (plan_.layer(i).drops())
       for (const auto& [suffix, module] : plan_.layer(i).modules())

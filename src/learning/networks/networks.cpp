@@ -29,14 +29,14 @@ constexpr OptionInfo kOptions[] = {
     {"blocks", [](Given g) { return g.blocks.has_value(); }, "channels of each convolution, one list per block"},
     {"channels", [](Given g) { return g.channels.has_value(); }, "channels of each group of blocks"},
     {"dense", [](Given g) { return g.dense.has_value(); }, "units of each dense layer before the logits"},
-    {"slope", [](Given g) { return g.slope.has_value(); }, "of the activation below 0"},
+    {"slope", [](Given g) { return g.slope.has_value(); }, "slope of the activation below 0"},
     {"keep_convolution", [](Given g) { return g.keep_convolution.has_value(); },
      "probability of keeping a value after a convolution"},
     {"keep_dense", [](Given g) { return g.keep_dense.has_value(); },
      "probability of keeping a value before the logits, and after each dense layer"},
     {"batch_norm", [](Given g) { return g.batch_norm.has_value(); }, "whether batch norm follows each convolution"},
     {"gain", [](Given g) { return g.gain.has_value(); },
-     "variance of a weight at the start, times its fan-in; else He's"},
+     "variance of a weight at the start, times its fan-in; by default He's"},
 };
 
 const std::vector<std::string> kMlp = {"dense", "slope", "keep_dense"};
@@ -51,8 +51,9 @@ std::vector<ModelInfo>& open_table() {
       {"vgg6", "the paper's network for MNIST", kVgg, [](Given given) { return vgg_plan(vgg6(), given); }},
       {"vgg16", "the paper's network for CIFAR-10 and SVHN", kVgg,
        [](Given given) { return vgg_plan(vgg16(), given); }},
-      {"resnet18", "18 layers with shortcuts; above 64 pixels it begins as ImageNet's does", kResNet,
-       [](Given given) { return resnet_plan(resnet18(), given); }},
+      {"resnet18",
+       "18 layers with shortcuts; for images above 64 pixels its first layers are those of the ImageNet version",
+       kResNet, [](Given given) { return resnet_plan(resnet18(), given); }},
       {"resnet34", "resnet18 with 34 layers", kResNet, [](Given given) { return resnet_plan(resnet34(), given); }},
       {"resnet50", "resnet18 with 50 layers, in bottlenecks", kResNet,
        [](Given given) { return resnet_plan(resnet50(), given); }},
@@ -104,7 +105,7 @@ void register_model(ModelInfo info) {
   if (!info.plan && !info.make)
     throw ArgumentError(fmt::format("register_model: {} should have a plan or a function that makes it", info.name));
   for (const auto& row : model_table())
-    if (row.name == info.name) throw ArgumentError(fmt::format("register_model: {} is taken", info.name));
+    if (row.name == info.name) throw ArgumentError(fmt::format("register_model: the name {} is taken", info.name));
   open_table().push_back(std::move(info));
 }
 
@@ -129,7 +130,7 @@ std::optional<NetworkPlan> plan_model(const ModelOptions& options) {
   check_normalisation(options);
   const auto* row = is_program(options) ? nullptr : &checked_row(options);
   if (row == nullptr || !row->plan) {
-    if (options.prior) throw ConfigError("model.prior is for networks made of layers, which this one is not");
+    if (options.prior) throw ConfigError("model.prior is for networks made of layers; this network is not");
     return std::nullopt;
   }
   auto plan = row->plan(options);

@@ -94,7 +94,7 @@ class PackedNetwork::Writer : public LayerWriter {
   }
 
   Value flatten(Value x) override {
-    // A copy where it would be another look at the same numbers: who writes to it changes nobody else's.
+    // A copy where it would be another look at the same numbers: whoever writes to it changes nobody else's.
     return add_step({x, x, Kind::kOther}, [](const Operands& given) {
       const auto flat = priornet::dense(given.first).flatten(1);
       return given.first.is_mkldnn() || given.may_overwrite ? flat : flat.clone();

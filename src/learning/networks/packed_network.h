@@ -16,7 +16,7 @@ namespace priornet {
 
 class PackedNetwork {
  public:
-  /// Of layers whose weights lie on the CPU as float32. Null where there is nothing to gain (no convolution, a LibTorch
+  /// Of layers whose weights lie on the CPU as float32. Null if there is nothing to gain (no convolution, a LibTorch
   /// without oneDNN) or a layer cannot write itself.
   static std::shared_ptr<const PackedNetwork> of(const NetworkPlan& plan);
 

@@ -163,7 +163,7 @@ Features given_features(jit::Graph& graph) {
   return {node->input(1), logits_of(graph)};
 }
 
-// What comes to the last dense layer of the program itself; null where there is none: one inside a branch is not found.
+// What comes to the last dense layer of the program itself; null if there is none: one inside a branch is not found.
 Features last_dense_input(jit::Graph& graph) {
   for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node)
     if (const auto place = dense_input(**node)) return {node->input(*place), logits_of(graph)};
@@ -257,7 +257,7 @@ class ProgramClassifier : public Classifier {
     }
   }
 
-  /// How many classes the program gives; they become those of the network where nobody said how many.
+  /// How many classes the program gives; they become those of the network if nobody said how many.
   int64_t classes_of_example(const std::function<torch::Tensor(const torch::Tensor&)>& ask) {
     const auto logits = of_example(ask);
     if (logits.dim() != 2 || logits.size(0) != 2)
@@ -285,8 +285,8 @@ class TorchScriptClassifier final : public ProgramClassifier {
     if (given == classes() && !options.dense) return;
     if (!cut_)
       throw ConfigError(
-          fmt::format("{}: gives {} classes where {} are wanted, and its last dense layer, which would be "
-                      "replaced, cannot be found: give it {} outputs in PyTorch",
+          fmt::format("{}: gives {} classes but {} are needed, and its last dense layer cannot be found to be "
+                      "replaced: give it {} outputs in PyTorch",
                       file(), given, classes(), classes()));
     auto head = options;
     head.classes = classes();
@@ -360,7 +360,7 @@ class TorchScriptClassifier final : public ProgramClassifier {
       for (const auto& buffer : script.buffers()) fill(buffer);
       return script;
     } catch (const std::exception& error) {
-      throw DataError(fmt::format("{}: is no TorchScript network: {}", name_of(options), reason_of(error)));
+      throw DataError(fmt::format("{}: is not a TorchScript network: {}", name_of(options), reason_of(error)));
     }
   }
 
@@ -393,7 +393,7 @@ class TorchScriptClassifier final : public ProgramClassifier {
     });
   }
 
-  // 0 where they are no rows.
+  // 0 if they are not rows.
   int64_t features_of_example() {
     const auto features = of_example([this](const torch::Tensor& inputs) { return this->features(inputs); });
     return features.dim() == 2 && features.size(0) == 2 ? features.size(1) : 0;
@@ -419,14 +419,14 @@ class PackageClassifier final : public ProgramClassifier {
       const auto device = facts.find("AOTI_DEVICE_KEY");
       if (device != facts.end()) device_ = torch::Device(device->second);
     } catch (const std::exception& error) {
-      throw DataError(fmt::format("{}: is no AOTInductor package: {}", file(), reason_of(error)));
+      throw DataError(fmt::format("{}: is not an AOTInductor package: {}", file(), reason_of(error)));
     }
     const auto given = classes_of_example([this](const torch::Tensor& inputs) { return forward(inputs); });
     if (given != classes() || options.dense)
-      throw ConfigError(fmt::format(
-          "{}: gives {} classes where {} are wanted, and the last layer of an AOTInductor package cannot be "
-          "replaced: give it {} outputs in PyTorch",
-          file(), given, classes(), classes()));
+      throw ConfigError(
+          fmt::format("{}: gives {} classes but {} are needed, and the last layer of an AOTInductor package cannot be "
+                      "replaced: give it {} outputs in PyTorch",
+                      file(), given, classes(), classes()));
   }
 
   // On the device that it was compiled for, whatever the inputs lie on.
@@ -438,10 +438,9 @@ class PackageClassifier final : public ProgramClassifier {
       if (outputs.empty()) throw DataError("it gives no tensor");
       return outputs[0].to(inputs.device());
     } catch (const std::runtime_error& error) {
-      throw Error(
-          fmt::format("the AOTInductor package failed (a batch of any size takes dynamic_shapes where it is "
-                      "exported): {}",
-                      reason_of(error)));
+      throw Error(fmt::format(
+          "the AOTInductor package failed (export it with dynamic_shapes, so that it takes batches of any size): {}",
+          reason_of(error)));
     }
   }
 
@@ -453,7 +452,7 @@ class PackageClassifier final : public ProgramClassifier {
   // LibTorch reads packages from files alone. In a folder that nobody else can write to: what lies there is run.
   std::unique_ptr<Loader> loaded() const {
     auto folder = (std::filesystem::temp_directory_path() / "priornet-XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) throw Error("no folder can be made in " + folder);
+    if (mkdtemp(folder.data()) == nullptr) throw Error("cannot make a folder in " + folder);
     const auto path = std::filesystem::path(folder) / "network.pt2";
     std::unique_ptr<Loader> loader;
     std::exception_ptr failure;
@@ -483,8 +482,8 @@ std::shared_ptr<Classifier> make_package(const ModelOptions& options, const at::
 
 std::shared_ptr<Classifier> make_package(const ModelOptions& options, const at::Generator&) {
   throw DataError(
-      fmt::format("{}: is an AOTInductor package, which takes LibTorch 2.6 or later, and this program has {}: "
-                  "torch.jit.script or torch.jit.trace makes a file of the network that it takes",
+      fmt::format("{}: is an AOTInductor package, which needs LibTorch 2.6 or later, and this program has {}: make a "
+                  "file of the network with torch.jit.script or torch.jit.trace",
                   name_of(options), TORCH_VERSION));
 }
 

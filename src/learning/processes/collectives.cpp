@@ -39,7 +39,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place, const Stor
 #if defined(PRIORNET_HAVE_GLOO)
 c10::intrusive_ptr<Collectives> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place) {
   using Gloo = c10d::ProcessGroupGloo;
-  // Waiting long is no fault: process 0 may be at its validation. Whether the others live is asked otherwise.
+  // Waiting long is not a fault: process 0 may be at its validation. Whether the others live is asked otherwise.
   auto options = Gloo::Options::create(std::chrono::minutes(30));
   const bool local = place.master == "localhost" || place.master.starts_with("127.");
   if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface != nullptr && *interface != '\0')

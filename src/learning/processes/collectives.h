@@ -28,10 +28,10 @@ struct StoreOptions {
 };
 c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place, const StoreOptions& options);
 
-/// Of tensors on a CPU. Blocks until all processes are connected. Error where this build has no Gloo.
+/// Of tensors on a CPU. Blocks until all processes are connected. Error if this build has no Gloo.
 c10::intrusive_ptr<Collectives> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place);
 
-/// Of tensors on the current GPU. Error where this build has no NCCL.
+/// Of tensors on the current GPU. Error if this build has no NCCL.
 c10::intrusive_ptr<Collectives> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place);
 
 }  // namespace priornet

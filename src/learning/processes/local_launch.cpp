@@ -40,7 +40,7 @@ int threads_of_one(const LocalLaunch& launch) { return std::max(1, launch.thread
 // Another program may take it before process 0 does; then that says so.
 uint16_t free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) fail("no socket can be made");
+  if (socket < 0) fail("cannot make a socket");
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -63,7 +63,7 @@ std::vector<std::string> own_arguments() {
   std::ifstream line("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> arguments;
   for (std::string argument; std::getline(line, argument, '\0');) arguments.push_back(argument);
-  if (arguments.empty()) throw Error("/proc/self/cmdline: does not say how this program was called");
+  if (arguments.empty()) throw Error("/proc/self/cmdline: does not say how this program was started");
   return arguments;
 }
 

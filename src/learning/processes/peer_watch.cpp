@@ -182,7 +182,7 @@ PeerWatch::PeerWatch(const ProcessPlace& place, const Options& options) : shared
     shared.names.push_back(there ? text(shared.store->get(key)) : "never seen");
   }
   if (!missing.empty())
-    throw Error(fmt::format("process {} of {} waited {} s for the others: there is no process {}", place.rank,
+    throw Error(fmt::format("process {} of {} waited {} s for the others: process {} did not come", place.rank,
                             place.processes, seconds_in(options.join), fmt::join(missing, ", ")));
   shared.signs.resize(shared.names.size());
   std::thread([held = shared_] { held->beat(); }).detach();
@@ -241,7 +241,7 @@ void PeerWatch::check() {
     shared.end(verdict);
   }
   if (shared.lost) throw ProcessGone(shared.described(0) + " is gone: it closed its connections");
-  const auto reason = fmt::format("nothing was heard of it for {} s", seconds_in(shared.options.silence));
+  const auto reason = fmt::format("it gave no sign of life for {} s", seconds_in(shared.options.silence));
   if (shared.place.rank != 0 && Clock::now() - shared.last_heard > shared.options.silence)
     throw ProcessGone(fmt::format("{} is gone: {}", shared.described(0), reason));
   lock.unlock();
@@ -271,7 +271,7 @@ void PeerWatch::explain(const std::string& message) {
     }
     std::this_thread::sleep_for(kBeat / 2);
   }
-  throw Error(fmt::format("the exchange with the other processes failed, though all of them live: {}", message));
+  throw Error(fmt::format("the exchange with the other processes failed, although all of them are alive: {}", message));
 }
 
 void PeerWatch::agree(const std::string& name, const std::string& value, const std::string& message) {

@@ -38,7 +38,7 @@ class PeerWatch {
 
   ~PeerWatch();
 
-  /// ProcessGone where a process is known to be gone, or has been silent for too long.
+  /// ProcessGone if a process is known to be gone, or has been silent for too long.
   void check();
 
   /// An exchange has failed: waits some seconds for signs of life. ProcessGone that names the process that gave none;

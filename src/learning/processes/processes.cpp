@@ -97,7 +97,7 @@ uint16_t port_of_slurm() {
 
 ProcessPlace place_from_environment() {
   const bool plain = variable("RANK") || variable("WORLD_SIZE");
-  // The shell of a batch script has these as well, but is no job step of its own.
+  // The shell of a batch script has these as well, but is not a job step of its own.
   const bool slurm = !plain && variable("SLURM_STEP_ID") && variable("SLURM_PROCID") && variable("SLURM_NTASKS");
   if (!plain && !slurm) return {};
   auto place = plain ? numbered({"RANK", "WORLD_SIZE", "LOCAL_RANK"})

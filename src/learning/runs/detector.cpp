@@ -114,7 +114,7 @@ void register_detector(DetectorInfo info) {
   if (info.direction != Direction::kUncertainty)
     throw ArgumentError(fmt::format("register_detector: the score of {} should grow with strangeness", info.name));
   if (find_detector(info.name) != nullptr)
-    throw ArgumentError(fmt::format("register_detector: {} is taken", info.name));
+    throw ArgumentError(fmt::format("register_detector: the name {} is taken", info.name));
   open_detectors().push_back(std::move(info));
 }
 
@@ -137,8 +137,8 @@ std::vector<std::string> usable_detectors(const Classifier& network, bool gradie
 
 std::string why_not_without_network(const DetectorInfo& info, bool features) {
   const auto& needs = info.needs;
-  if (needs.layers || needs.gradients || needs.last_layer) return "it asks the network, and there is none";
-  if (needs.rows || needs.images) return "it looks at inputs, and there are logits alone";
+  if (needs.layers || needs.gradients || needs.last_layer) return "it needs the network, and there is none";
+  if (needs.rows || needs.images) return "it looks at inputs, and there are only logits";
   if (needs.features && !features) return "it looks at features, and there are none";
   return "";
 }
@@ -257,7 +257,7 @@ std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, 
   check_usable(names, *run.members.at(0));
   const auto sets = load_training_sets(run.config, progress);
   if (!run.split.may_be_of(sets.split.content))
-    throw DataError(fmt::format("{}: its rows are no longer those that the run was trained on", run.config.train));
+    throw DataError(fmt::format("{}: its rows have changed since the run was trained on it", run.config.train));
   const auto& train = sets.train;
   return fit_detectors(names, run.members,
                        {fit_to_run(train, run).inputs, train.labels, run.gives_dirichlet(),

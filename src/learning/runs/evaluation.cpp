@@ -20,12 +20,13 @@
 namespace priornet {
 
 torch::Tensor labels_for(const TrainedRun& run, const Dataset& set) {
-  if (!set.has_labels()) throw DataError(fmt::format("{}: has no labels to be held against", set.name));
+  if (!set.has_labels()) throw DataError(fmt::format("{}: has no labels to compare with", set.name));
   const auto classes = run.members.at(0)->classes();
   const auto labels = labels_among(set, run.class_names, "the run");
   const auto highest = labels.numel() == 0 ? 0 : labels.max().item<int64_t>();
   if (highest < classes) return labels;
-  throw DataError(fmt::format("{}: holds label {}, the run has classes 0 to {}", set.name, highest, classes - 1));
+  throw DataError(
+      fmt::format("{}: holds the label {}, but the run has classes 0 to {}", set.name, highest, classes - 1));
 }
 
 namespace {
@@ -33,7 +34,7 @@ namespace {
 void check_features(const Dataset& inside, const Dataset& outside) {
   if (inside.feature_names.empty() || outside.feature_names.empty() || inside.feature_names == outside.feature_names)
     return;
-  throw DataError(fmt::format("{}: its features should be those of {}: wanted {}; found {}", outside.name, inside.name,
+  throw DataError(fmt::format("{}: should have the features of {}: wanted {}; found {}", outside.name, inside.name,
                               fmt::join(inside.feature_names, ", "), fmt::join(outside.feature_names, ", ")));
 }
 
@@ -162,9 +163,8 @@ namespace {
 
 void check_same(const std::string& first, int64_t first_size, const std::string& second, int64_t second_size) {
   if (first != second || first_size != second_size)
-    throw ArgumentError(
-        fmt::format("compare_runs: both should be of the same sets, found {} ({} rows) and {} ({} rows)", first,
-                    first_size, second, second_size));
+    throw ArgumentError(fmt::format("compare_runs: both should have the same sets, found {} ({} rows) and {} ({} rows)",
+                                    first, first_size, second, second_size));
 }
 
 // Calls visit(measure, scores of first, scores of second), high where uncertain, for what both have.
@@ -194,7 +194,7 @@ void compare_misclassification(const Evaluation& first, const Evaluation& second
 std::vector<ComparedMeasure> compare_runs(const Evaluation& first, const Evaluation& second) {
   check_same(first.inside.name, first.inside.size, second.inside.name, second.inside.size);
   if (first.outside.size() != second.outside.size())
-    throw ArgumentError(fmt::format("compare_runs: both should be of the same sets, found {} and {} outside",
+    throw ArgumentError(fmt::format("compare_runs: both should have the same sets, found {} and {} out of distribution",
                                     first.outside.size(), second.outside.size()));
   std::vector<ComparedMeasure> rows;
   compare_misclassification(first, second, rows);

@@ -169,7 +169,7 @@ class ChangedFeatures : public Detector {
   torch::Tensor score(const DetectorInputs& batch) const override {
     check_features(name(), batch);
     if (batch.networks == nullptr)
-      throw ArgumentError(std::string(name()) + ": asks the network's last layer, there is none");
+      throw ArgumentError(std::string(name()) + ": needs the network's last layer, and there is none");
     auto& network = *batch.networks->at(0);
     const Evaluating evaluating(network);
     return energy_of(network.from_features(changed(batch.features)));

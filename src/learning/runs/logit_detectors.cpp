@@ -65,7 +65,7 @@ class Gen : public Detector {
 class Odin : public Detector {
  public:
   torch::Tensor score(const DetectorInputs& batch) const override {
-    if (batch.networks == nullptr) throw ArgumentError("odin: asks the networks, and there are none");
+    if (batch.networks == nullptr) throw ArgumentError("odin: needs the networks, and there are none");
     return odin_score(*batch.networks, batch.inputs, {});
   }
 };

@@ -53,7 +53,7 @@ void check(const TrainedRun& run, const Dataset& set, const ScoringOptions& opti
     throw ArgumentError(
         fmt::format("run_logits: dropout_samples should be at least 0, found {}", options.dropout_samples));
   if (options.dropout_samples > 0 && !run.members.at(0)->has_dropout())
-    throw ArgumentError("run_logits: the network has no dropout, so that its dropout samples would all be the same");
+    throw ArgumentError("run_logits: the network has no dropout, so its dropout samples would all be the same");
   if (set.size() == 0) throw DataError(fmt::format("{}: is empty: there is nothing to score", set.name));
 }
 

@@ -183,7 +183,7 @@ std::vector<StatisticAuroc> statistic_aurocs(const std::vector<NamedTensor>& in,
   for (size_t s = 0; s < in.size(); ++s) {
     if (in[s].name != out[s].name)
       throw ArgumentError(
-          fmt::format("statistic_aurocs: {} of IN cannot be held against {} of OUT", in[s].name, out[s].name));
+          fmt::format("statistic_aurocs: {} of IN cannot be compared with {} of OUT", in[s].name, out[s].name));
     aurocs.push_back(of(in[s], out[s]));
   }
   return aurocs;

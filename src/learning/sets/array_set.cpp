@@ -47,7 +47,7 @@ torch::Tensor to_labels(const std::string& name, const torch::Tensor& values, in
   const auto wrong = labels.lt(0).logical_or(labels.ge(kMostClasses)).nonzero();
   if (wrong.size(0) > 0) {
     const auto row = wrong[0].item<int64_t>();
-    fail(name, fmt::format("label {} of row {} (from 0) should be in [0, {})", labels[row].item<int64_t>(), row,
+    fail(name, fmt::format("label {} of row {} (counted from 0) should be in [0, {})", labels[row].item<int64_t>(), row,
                            kMostClasses));
   }
   return labels;

@@ -125,7 +125,7 @@ fs::path data_root(const Environment& environment) {
   if (const auto own = value("PRIORNET_DATA"); !own.empty()) return own;
   if (const auto shared = value("XDG_DATA_HOME"); !shared.empty()) return fs::path(shared) / "priornet";
   if (const auto home = value("HOME"); !home.empty()) return fs::path(home) / ".local" / "share" / "priornet";
-  throw DataError("no folder for data sets: set PRIORNET_DATA (there is no XDG_DATA_HOME and no HOME either)");
+  throw DataError("no folder for data sets: set PRIORNET_DATA (XDG_DATA_HOME and HOME are not set either)");
 }
 
 fs::path data_root() {

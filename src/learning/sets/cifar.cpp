@@ -53,7 +53,7 @@ class RecordReader {
   int64_t read_block(uint8_t* to, int64_t records) {
     const auto got = static_cast<int64_t>(bytes_.read(to, static_cast<size_t>(records * record_)));
     if (got % record_ != 0)
-      throw DataError(fmt::format("{}: ends at byte {}, within record {} (from 0): wanted {} bytes a record",
+      throw DataError(fmt::format("{}: ends at byte {}, within record {} (counted from 0): wanted {} bytes per record",
                                   bytes_.name(), bytes_.offset(), bytes_.offset() / record_, record_));
     return got / record_;
   }
@@ -61,8 +61,8 @@ class RecordReader {
   int64_t checked(int64_t label, int64_t records_from_here) const {
     if (label >= classes_) {
       const auto record = bytes_.offset() / record_ + records_from_here;
-      throw DataError(fmt::format("{}: byte {}: label {} of record {} (from 0) should be in [0, {})", bytes_.name(),
-                                  (record + 1) * record_ - kPixels - 1, label, record, classes_));
+      throw DataError(fmt::format("{}: byte {}: label {} of record {} (counted from 0) should be in [0, {})",
+                                  bytes_.name(), (record + 1) * record_ - kPixels - 1, label, record, classes_));
     }
     return label;
   }
@@ -140,8 +140,7 @@ Dataset read_cifar(const std::filesystem::path& root, const CifarSet& set) {
     }
     RecordReader reader(bytes, set);
     if (const auto count = all.part(file * each, each).fill(reader); count < each)
-      throw DataError(
-          fmt::format("{}: holds {} records: wanted {}, as the other files hold", bytes.name(), count, each));
+      throw DataError(fmt::format("{}: holds {} records: wanted {}, as in the other files", bytes.name(), count, each));
     bytes.expect_end(fmt::format("a file of {} records, as the others are,", each));
   });
   return {root.string(), all.pixels, all.labels, set.class_names, {}};
@@ -264,7 +263,7 @@ torch::Tensor checked(const std::string& name, const torch::Tensor& counts) {
     throw DataError(fmt::format("{}: should hold counts, found {}", name, counts.min().item<int64_t>()));
   const auto nobody = (counts.sum(1) == 0).nonzero();
   if (nobody.size(0) > 0)
-    throw DataError(fmt::format("{}: nobody labelled image {}, from 0", name, nobody[0][0].item<int64_t>()));
+    throw DataError(fmt::format("{}: nobody labelled image {} (counted from 0)", name, nobody[0][0].item<int64_t>()));
   return counts.to(torch::kFloat32);
 }
 

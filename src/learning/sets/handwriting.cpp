@@ -89,7 +89,8 @@ Dataset read_semeion(ByteStream& bytes) {
   const auto last = text.find_last_not_of(" \t\r\n");
   text.resize(last == std::string::npos ? 0 : last + 1);
   if (text.empty()) throw DataError(fmt::format("{}: is empty", bytes.name()));
-  // A line takes at least two characters a value. No memory for more lines than there is text for: reading them fails.
+  // A line takes at least two characters per value. No memory for more lines than there is text for: reading them
+  // fails.
   const auto lines = std::min<int64_t>(std::count(text.begin(), text.end(), '\n') + 1,
                                        static_cast<int64_t>(text.size()) / (2 * kPixels) + 1);
   auto images = memory_for(bytes.name(), {lines, 1, 16, 16}, torch::kUInt8);

@@ -75,7 +75,7 @@ std::string without_name(const std::string& message, const std::string& name) {
   return message.starts_with(name + ": ") ? message.substr(name.size() + 2) : message;
 }
 
-// What is no fault of the image is thrown on.
+// What is not a fault of the image is thrown on.
 void leave_out(SetFiles* files, const std::string& path, const std::string& name, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -91,7 +91,7 @@ const LeftOut* first_fault(const SetFiles& files) {
   return found == files.left_out.end() ? nullptr : &*found;
 }
 
-// A row of a batch to its place, a grey one to each of three planes where the set has colours.
+// A row of a batch to its place, a grey one to each of three planes if the set has colours.
 void copy_row(const torch::Tensor& batch, int64_t row, int64_t channels, uint8_t* to) {
   const auto bytes = batch.numel() / batch.size(0);
   const auto* from = batch.data_ptr<uint8_t>() + row * bytes;
@@ -120,7 +120,7 @@ void ImageCollector::check_size(const Encoded& encoded, const torch::Tensor& ima
     width_ = image.size(2);
   } else if (image.size(1) != height_ || image.size(2) != width_) {
     throw SeveralSizes(
-        fmt::format("{}: is {}x{} pixels while {} is {}x{}; images of several sizes need a resize, as by ,size=64",
+        fmt::format("{}: has {}x{} pixels but {} has {}x{}; add a size for images of several sizes, such as ,size=64",
                     encoded.name, image.size(2), image.size(1), first_name_, width_, height_));
   }
 }
@@ -237,7 +237,7 @@ ImageCollection collect_images(const std::filesystem::path& root, const PathFilt
   ImageCollector collector(options);
   const auto note = [&](const std::string& path) {
     if (options.files != nullptr && !path.ends_with('/'))
-      options.files->left_out.push_back({path, "is no image by its name", LeftOut::Kind::kNoImage});
+      options.files->left_out.push_back({path, "does not have the name of an image", LeftOut::Kind::kNoImage});
     return false;
   };
   FaultVisitor on_fault;
@@ -332,7 +332,7 @@ Dataset read_image_folder(const std::filesystem::path& root, const ImageFolderOp
   Dataset set{root.string(), std::move(collection.images), {}, {}, {}};
   label_in_order(set, class_of_row);
   if (has_folders_below && are_parts_of_a_set(set.class_names))
-    throw DataError(fmt::format("{}: holds {}, which are parts of a set and no classes: name one of them, as {}/{}",
+    throw DataError(fmt::format("{}: holds {}, which are parts of a set, not classes: name one of them, such as {}/{}",
                                 set.name, fmt::join(set.class_names, " and "), set.name, set.class_names.front()));
   if (on_disk) note_empty_classes(root, {set.class_names.begin(), set.class_names.end()}, options.files);
   return set;

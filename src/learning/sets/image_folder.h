@@ -25,7 +25,7 @@ struct ImageFolderOptions {
   Channels channels = Channels::kAsStored;
   /// Needed where the images have several sizes.
   std::optional<ResizeOptions> resize;
-  /// Is told of every image, and of what was left out. Without it, the first fault is a DataError.
+  /// Is told about every image, and of what was left out. Without it, the first fault is a DataError.
   SetFiles* files = nullptr;
   /// Takes the pixels as they are decoded, once memory has no room for them all; they then lie there.
   GrowingTensorFile* pixels = nullptr;
@@ -40,7 +40,7 @@ struct ImageCollection {
 };
 
 /// Takes encoded images as they are read, and decodes them a batch at a time.
-/// DataError that names the image (the first one added, where several are at fault): it does not decode and nobody
+/// DataError that names the image (the first one added, if several are at fault): it does not decode and nobody
 /// listens to what is left out. SeveralSizes where its size is not that of the first and there is no resize.
 class ImageCollector {
  public:
@@ -87,9 +87,10 @@ constexpr int64_t kMostImageBytes = int64_t{1} << 28;
 ImageCollection collect_images(const std::filesystem::path& root, const PathFilter& wanted,
                                const ImageFolderOptions& options, const PathOrder& order = std::less<>());
 
-// Images that a user has in a folder or an archive. What is no image by its ending is passed over; images of several
-// sizes without a resize, and a root without images are DataErrors. So are an image that does not decode, in a folder
-// also an empty class folder and an image that lies in none, unless options.files listens: then it is told of these.
+// Images that a user has in a folder or an archive. What is not an image by its ending is passed over; images of
+// several sizes without a resize, and a root without images are DataErrors. So are an image that does not decode, in a
+// folder also an empty class folder and an image that lies in none, unless options.files listens: then it is told about
+// these.
 
 /// One sub-folder a class, with images at any depth: inputs uint8 [N, C, H, W], class by class in the order of their
 /// names, and in a class in the order of the paths. A folder that all of an archive lies in is passed through.

@@ -141,7 +141,7 @@ void check_form(const Word& word) {
   for (const auto& key : kWithValue) keys.push_back(key + "=");
   const auto nearest = nearest_name(word.key, keys);
   reject(word.name, word.text,
-         fmt::format("is no modifier{} (there are {})",
+         fmt::format("is not a modifier{} (there are {})",
                      nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest), fmt::join(keys, ", ")));
 }
 
@@ -166,7 +166,7 @@ void add(SetName& name, const Word& word) {
   if (key == "seed") set_once(name.seed, seed_of(word), word);
   if (key == "label") {
     if (!name.label.empty()) reject(word.name, word.text, "is a second label=");
-    if (!name.is_path) reject(word.name, word.text, "is for a table; the labels of a set by name are known");
+    if (!name.is_path) reject(word.name, word.text, "is for a table; the labels of a named set are known");
     name.label = unquoted(word.value);
   }
   for (const auto& [columns, list] :
@@ -194,7 +194,7 @@ SetName parse_set_name(std::string_view text) {
   name.text = text;
   name.is_path = pieces[0].find_first_of("/.") != std::string::npos;
   name.set = name.is_path ? pieces[0] : pieces[0].substr(0, pieces[0].find(':'));
-  if (name.set.empty()) reject(text, pieces[0], "should be a name of the catalogue or a path");
+  if (name.set.empty()) reject(text, pieces[0], "should be a name from the catalogue or a path");
   if (name.set.size() < pieces[0].size()) {
     name.split = pieces[0].substr(name.set.size() + 1);
     if (name.split.empty()) reject(text, pieces[0], "should name a split after the colon");
@@ -212,7 +212,7 @@ namespace {
 
 [[noreturn]] void fail_as_absent(const CatalogueEntry& entry, const SetPart& part, const LoadOptions& options) {
   const auto remedy = fmt::format("priornet data get {} gets it", entry.name);
-  throw AbsentSet(fmt::format("{} ({}) is not below {}: {}; by hand, {}", entry.name, part.name, options.root.string(),
+  throw AbsentSet(fmt::format("{} ({}) is not in {}: {}; by hand, {}", entry.name, part.name, options.root.string(),
                               remedy, layout_by_hand(entry, options.root)),
                   remedy);
 }
@@ -260,7 +260,7 @@ Dataset read_chosen_rows(const SetPart& part, const std::filesystem::path& locat
   const auto whole = load_set(part.chosen_from, options);
   const auto rows = part.choose(location, whole);
   if (rows.size(0) != part.count)
-    throw DataError(fmt::format("{}: lists {} images, should list {}", (location / part.files.front()).string(),
+    throw DataError(fmt::format("{}: lists {} images, but should list {}", (location / part.files.front()).string(),
                                 rows.size(0), part.count));
   return select(whole, rows);
 }

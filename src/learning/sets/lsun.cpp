@@ -17,7 +17,7 @@ constexpr auto kDatabase = "data.mdb";
 
 bool is_database(const std::string& path) { return path == kDatabase || path.ends_with(std::string("/") + kDatabase); }
 
-// The one database in a folder: itself, below NAME_lmdb, or in NAME_lmdb.zip; the folder where there is none.
+// The one database in a folder: itself, below NAME_lmdb, or in NAME_lmdb.zip; the folder if there is none.
 std::filesystem::path locate(const std::filesystem::path& root) {
   std::error_code error;
   if (!std::filesystem::is_directory(root, error)) return root;
@@ -31,7 +31,7 @@ std::filesystem::path locate(const std::filesystem::path& root) {
   }
   const auto& found = folders.empty() ? archives : folders;
   if (found.size() > 1)
-    throw DataError(fmt::format("{}: holds both {} and {}; which is meant?", root.string(), found.begin()->string(),
+    throw DataError(fmt::format("{}: holds both {} and {}; remove one of them", root.string(), found.begin()->string(),
                                 std::next(found.begin())->string()));
   return found.empty() ? root : *found.begin();
 }

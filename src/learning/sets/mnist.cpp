@@ -79,8 +79,8 @@ torch::Tensor to_labels(const std::string& name, const torch::Tensor& values, co
     to[row] = from[row] - set.first_label;
     constexpr int64_t kHeader = 8;
     if (to[row] < 0 || to[row] >= classes)
-      throw DataError(fmt::format("{}: byte {}: label {} of row {} (from 0) should be in [{}, {})", name, kHeader + row,
-                                  from[row], row, set.first_label, set.first_label + classes));
+      throw DataError(fmt::format("{}: byte {}: label {} of row {} (counted from 0) should be in [{}, {})", name,
+                                  kHeader + row, from[row], row, set.first_label, set.first_label + classes));
   }
   return labels;
 }

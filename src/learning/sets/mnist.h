@@ -27,7 +27,7 @@ struct IdxSet {
 };
 
 /// Reads a set from the folder or archive that holds its two files. Images uint8 [N, 1, H, W].
-/// DataError also where a file is missing, where there are not as many labels as images, and where a label is none of
+/// DataError also where a file is missing, if there are not as many labels as images, and where a label is none of
 /// the classes': that names the file, the byte and the row.
 Dataset read_idx_set(const std::filesystem::path& root, const IdxSet& set);
 

@@ -67,10 +67,8 @@ void check_left_out(const fs::path& path, int64_t images, const std::vector<Left
   constexpr size_t kShown = 3;
   const auto more = faults.size() > kShown ? fmt::format("; and {} more", faults.size() - kShown) : "";
   faults.resize(std::min(faults.size(), kShown));
-  throw DataError(
-      fmt::format("{}: {} of {} images cannot be used, and more than 1 % is an error; repair or remove them: "
-                  "{}{}",
-                  path.string(), count, all, fmt::join(faults, "; "), more));
+  throw DataError(fmt::format("{}: {} of {} images cannot be used, which is more than 1 %; repair or remove them: {}{}",
+                              path.string(), count, all, fmt::join(faults, "; "), more));
 }
 
 Dataset load_images(const std::string& copy, const fs::path& path, const std::optional<ResizeOptions>& resize,
@@ -132,8 +130,8 @@ void refuse_other_table(const std::string& path, const std::string& file) {
                                        {".xls", "read_excel"}})
     if (file.ends_with(ending))
       throw DataError(
-          fmt::format("{0}: a {1} file is not read; this makes a table of it that is: python3 -c \"import "
-                      "pandas; pandas.{2}('{0}').to_csv('{3}.csv.gz', index=False)\"",
+          fmt::format("{0}: {1} files cannot be read; this command makes a table from it: python3 -c \"import pandas; "
+                      "pandas.{2}('{0}').to_csv('{3}.csv.gz', index=False)\"",
                       path, ending, reader, fs::path(path).replace_extension().string()));
 }
 
@@ -213,7 +211,7 @@ Dataset with_images(Dataset set, torch::Tensor images) {
 
 void check_count(const Dataset& set, const SetName& name, const char* modifier, int64_t count) {
   if (count > set.size())
-    fail(name, fmt::format("{}={} asks for more rows than the {} there are", modifier, count, set.size()));
+    fail(name, fmt::format("{}={} asks for more rows than there are ({})", modifier, count, set.size()));
 }
 
 Dataset only_classes(const Dataset& set, const SetName& name, const Names& wanted) {
@@ -297,7 +295,7 @@ Dataset modified(Dataset set, const SetName& name, bool is_resized, const LoadOp
       continue;
     }
     if (is_for_images(modifier.kind) && !set.has_images())
-      fail(name, "invert, grey, rgb, size= and pad= are for images, and the set holds numbers");
+      fail(name, "invert, grey, rgb, size= and pad= are for images, but the set holds numbers");
     set = modified(std::move(set), name, modifier, options);
   }
   if ((name.resampling || name.antialias || name.grid) && !has_size)

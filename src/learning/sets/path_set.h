@@ -17,7 +17,7 @@ namespace priornet {
 /// - an LMDB of images, as LSUN has them (a folder with data.mdb);
 /// - .csv, .tsv (also .gz): a table; .npy, .npz: numbers or images;
 /// - an IDX file of images (its labels beside it, with "labels" and "idx1" in their name);
-/// - .mat: images as SVHN has them.
+/// - .mat: images as in SVHN.
 Dataset load_path_set(const SetName& name, const LoadOptions& options);
 
 /// Whether a path leads to a text table, by its name: .csv or .tsv, .gz behind it or not.
@@ -30,8 +30,8 @@ bool is_own_set(const std::string& name, const LoadOptions& options);
 /// The images of that folder, with the name's modifiers applied. There is such a set.
 Dataset load_own_set(const SetName& name, const LoadOptions& options);
 
-/// The rows of another set that a part of the catalogue is (SetPart::chosen_from). AbsentSet where that set is not
-/// there; DataError where it has not the rows that the files at the location ask for.
+/// The rows of another set that a part of the catalogue is (SetPart::chosen_from). AbsentSet if that set is not
+/// there; DataError if it has not the rows that the files at the location ask for.
 Dataset read_chosen_rows(const SetPart& part, const std::filesystem::path& location, const LoadOptions& options);
 
 /// The set with the name's modifiers applied in their order; the first `size` is passed over where it was applied as

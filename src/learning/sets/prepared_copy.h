@@ -14,13 +14,13 @@
 
 namespace priornet {
 
-/// Counts up whenever a reader gives other images or labels for the same files: older copies are then made anew.
+/// Counts up whenever a reader gives other images or labels for the same files: older copies are then made again.
 constexpr int kReaderVersion = 2;
 
 /// Where the copy of that name ("mnist-train") lies.
 std::filesystem::path prepared_copy_file(const std::filesystem::path& data_root, const std::string& name);
 
-/// Maps the copy. Nothing where there is none, where it is damaged, truncated or no copy at all, where a reader of
+/// Maps the copy. Nothing if there is none, where it is damaged, truncated or no copy at all, where a reader of
 /// another version made it, or where it was made from another source than this one (any will do if none is given).
 /// The tensors may be written to where memory has room for them; the file never changes. `files`, if any, becomes what
 /// was known of the set's files.
@@ -46,7 +46,7 @@ struct CopiedSource {
 };
 
 /// The prepared copy, if it was made from the files as they are now; else what `read` gives, which is then copied for
-/// the next time. DataError where it holds another number of rows than it should.
+/// the next time. DataError if it holds another number of rows than it should.
 Dataset read_through_copy(const CopiedSource& source, const LoadOptions& options);
 
 /// The prepared copy of that name, whatever it was made from: for when the originals are gone.

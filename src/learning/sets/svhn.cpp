@@ -37,7 +37,8 @@ torch::Tensor to_labels(const std::string& name, MatMatrix& matrix) {
   for (int64_t row = 0; row < numbers.size(0); ++row) {
     const double number = numbers.data_ptr<double>()[row];
     if (!(number >= 1 && number <= 10) || number != static_cast<int>(number))
-      throw DataError(fmt::format("{}: variable y: label {} of row {} (from 0) should be 1 to 10", name, number, row));
+      throw DataError(
+          fmt::format("{}: variable y: label {} of row {} (counted from 0) should be 1 to 10", name, number, row));
     labels.data_ptr<int64_t>()[row] = static_cast<int64_t>(number) % 10;
   }
   return labels;

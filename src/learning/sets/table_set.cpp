@@ -60,7 +60,7 @@ using OpenTable = std::function<std::unique_ptr<ByteStream>()>;
 constexpr size_t kNone = static_cast<size_t>(-1);
 
 // Names, levels and classes go into JSON, in runs and model files, which holds nothing else.
-constexpr const char* kNotUtf8 = "is not UTF-8: the table should be saved as that";
+constexpr const char* kNotUtf8 = "is not UTF-8: save the table as UTF-8";
 
 bool is_utf8(std::string_view text) {
   if (std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x80; })) return true;
@@ -87,7 +87,7 @@ std::vector<std::string> read_names(DelimitedRows& rows) {
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice != sorted.end())
     throw DataError(twice->empty() ? fmt::format("{}: two columns have no name", rows.name())
-                                   : fmt::format("{}: two columns are called {}", rows.name(), *twice));
+                                   : fmt::format("{}: two columns have the name {}", rows.name(), *twice));
   for (auto& name : names) name = printable(name);
   return names;
 }
@@ -161,7 +161,7 @@ class TableReader {
     for (const auto* list : {&options_.drop, &options_.categorical, &options_.numeric})
       for (const auto& name : *list)
         if (find_column(name_, names_, name) == label_)
-          throw DataError(fmt::format("{}: {} is the label, and no input", name_, name));
+          throw DataError(fmt::format("{}: {} is the label, so it cannot be an input", name_, name));
   }
 
   TableEncoding found_encoding() {
@@ -196,7 +196,7 @@ class TableReader {
     return encoding;
   }
 
-  // Where a comma separates values, it is no part of them.
+  // Where a comma separates values, it is not a part of them.
   bool takes_decimal_comma() const { return separator_ != ','; }
 
   static std::string reasons(const TableEncoding& encoding) {
@@ -246,7 +246,7 @@ class TableReader {
     });
     if (!is_model) fill_gaps(encoding, inputs);
     if (is_model && !encoder->absent_columns().empty())
-      say(fmt::format("lacks columns that the model knows, which count as missing: {}",
+      say(fmt::format("lacks columns of the model, which count as missing: {}",
                       fmt::join(encoder->absent_columns(), ", ")));
     for (const auto& example : examples_)
       say(fmt::format("{} ({} {})", to_text(example, encoding), remarked[example.column],

@@ -34,7 +34,7 @@ struct TableOptions {
 /// may hold text or numbers: its distinct values become the classes, in the order of the numbers where all are finite
 /// numbers (1 and 1.0 are one class), else in that of the text; a row without a label is left out. The other columns
 /// become the inputs, float32 [N, D], as the encoding says. The file is read two times, or three, and never held as
-/// text. DataError that names file, line and column (from 1) where it is not that.
+/// text. DataError that names file, line and column (from 1) if it is not that.
 Dataset read_table(const std::filesystem::path& path, const TableOptions& options = {});
 
 /// The same of a text in memory.

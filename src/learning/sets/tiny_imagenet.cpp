@@ -45,7 +45,8 @@ std::vector<std::string> parse_wnids(const std::string& name, std::string_view t
   std::set<std::string_view> seen;
   for_each_line(text, [&](std::string_view line, int64_t number) {
     if (!is_wordnet_id(line))
-      throw DataError(fmt::format("{}: line {} should be a WordNet id, as n02123045, found {:?}", name, number, line));
+      throw DataError(
+          fmt::format("{}: line {} should be a WordNet id such as n02123045, found {:?}", name, number, line));
     if (!seen.insert(line).second) throw DataError(fmt::format("{}: line {} repeats {}", name, number, line));
     ids.emplace_back(line);
   });
@@ -87,7 +88,7 @@ std::string below_folder(const std::string& path) {
 }
 
 struct TextFile {
-  std::string name;  ///< for messages; empty where it is missing
+  std::string name;  ///< for messages; empty if it is missing
   std::string text;
 };
 
@@ -134,8 +135,9 @@ std::vector<std::string> id_of_each(const std::filesystem::path& root, const std
     for (const auto& path : paths) {
       ids.push_back(id_in(path));
       if (!is_wordnet_id(ids.back()))
-        throw DataError(fmt::format("{}: image {} lies in no folder that is called as its class, as n02123045",
-                                    root.string(), path));
+        throw DataError(
+            fmt::format("{}: image {} does not lie in a folder with the name of its class, such as n02123045",
+                        root.string(), path));
     }
     return ids;
   }
@@ -146,8 +148,8 @@ std::vector<std::string> id_of_each(const std::filesystem::path& root, const std
     ids.push_back(node.mapped());
   }
   if (!id_of.empty())
-    throw DataError(fmt::format("{}: image {} should be there, it has a line in {}", root.string(),
-                                id_of.begin()->first, annotations.name));
+    throw DataError(fmt::format("{}: image {} is missing, but it has a line in {}", root.string(), id_of.begin()->first,
+                                annotations.name));
   return ids;
 }
 
@@ -164,7 +166,7 @@ void add_labels(Dataset& set, const std::vector<std::string>& ids, const TextFil
   for (const auto& id : ids) {
     const auto found = label_of.find(id);
     if (found == label_of.end())
-      throw DataError(fmt::format("{}: class {} of an image should stand in it", texts.ids.name, id));
+      throw DataError(fmt::format("{}: should hold the class {} of an image", texts.ids.name, id));
     *label++ = found->second;
   }
   const auto words = parse_words(texts.words.text, classes);
@@ -237,7 +239,7 @@ CatalogueEntry tiny_imagenet_set() {
       part_of("train", 100'000, {"train", ids, words}, TinyImageNetPart::kTrain)};
   entry.splits = {whole_part(entry.parts[0], "test/images, which have no labels"),
                   whole_part(entry.parts[1], "val/images with their annotations"),
-                  whole_part(entry.parts[2], "500 images a class")};
+                  whole_part(entry.parts[2], "500 images per class")};
   return entry;
 }
 

@@ -35,7 +35,7 @@ enum class TinyImageNetPart {
 /// Classes stand in the order of wnids.txt and are named by words.txt: "n02123045 tabby, tabby cat". Without wnids.txt
 /// they are those of the images, sorted; without words.txt they go by their WordNet id alone. A validation set without
 /// val_annotations.txt may have one folder per class.
-/// DataError where the part is missing, an image is damaged or has no class, an annotated image is missing, or a
+/// DataError if the part is missing, an image is damaged or has no class, an annotated image is missing, or a
 /// line of a text file is not as it should be.
 Dataset read_tiny_imagenet(const std::filesystem::path& root, TinyImageNetPart part);
 

@@ -41,7 +41,7 @@ Moments moments_of(const RowPieces& data) {
   return {mean, covariance, covariance.diagonal().clone()};
 }
 
-/// What the E-step knows of the latent variables, and the likelihood of the parameters it was taken with.
+/// What the E-step knows about the latent variables, and the likelihood of the parameters it was taken with.
 struct Expectation {
   Tensor data_latent;    ///< E[(x - mean) z'], [D, L]
   Tensor latent_latent;  ///< E[z z'], [L, L]

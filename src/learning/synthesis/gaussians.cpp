@@ -94,8 +94,8 @@ torch::Tensor sample_outside(const GaussianClasses& classes, int64_t count, uint
   check_range("sample_outside", "count", count >= 0, "at least 0", static_cast<double>(count));
   // The corners of the square are the points furthest from every mean.
   const double corner = std::numbers::sqrt2 * kHalfSide - classes.radius;
-  check_range("sample_outside", "sigma", kRegionSigmas * classes.sigma < corner, "small enough to leave an outside",
-              classes.sigma);
+  check_range("sample_outside", "sigma", kRegionSigmas * classes.sigma < corner,
+              "small enough that something lies outside", classes.sigma);
   auto generator = make_generator(seed);
   std::vector<torch::Tensor> parts{torch::empty({0, 2})};
   for (int64_t found = 0; found < count;) {

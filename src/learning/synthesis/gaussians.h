@@ -44,7 +44,7 @@ torch::Tensor in_data_region(const GaussianClasses& classes, const torch::Tensor
 constexpr double kHalfSide = 20.0;
 
 /// Uniform points of the square outside the data region, float32 [count, 2]: what is out of distribution.
-/// Throws ArgumentError where the data region covers the square.
+/// Throws ArgumentError if the data region covers the square.
 torch::Tensor sample_outside(const GaussianClasses& classes, int64_t count, uint64_t seed);
 
 }  // namespace priornet

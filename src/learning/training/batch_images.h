@@ -9,7 +9,7 @@
 namespace priornet {
 
 // A training batch of images in one kernel: looked up in the set, augmented, brought to [-1, 1] and noised, as the step
-// says that a counter on the device holds. The values are those of TrainingBatches::at(), bit for bit where there is no
+// says that a counter on the device holds. The values are those of TrainingBatches::at(), bit for bit if there is no
 // noise.
 
 /// The orders of the passes that are in use, in memory that stays where it is: pass k in slot k % slots. So a kernel

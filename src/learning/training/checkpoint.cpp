@@ -34,7 +34,7 @@ std::vector<NamedTensor> tensors_of(const CheckpointedState& state) {
 void fill(const TensorFile& file, const std::vector<NamedTensor>& wanted) {
   for (const auto& [name, values] : wanted)
     if (const auto& found = file.at(name); found.sizes() != values.sizes() || found.dtype() != values.dtype())
-      throw DataError(fmt::format("{}: is of another network: {} has shape [{}], here it is [{}]", file.path, name,
+      throw DataError(fmt::format("{}: belongs to another network: {} has shape [{}], wanted [{}]", file.path, name,
                                   fmt::join(found.sizes(), ", "), fmt::join(values.sizes(), ", ")));
   const torch::NoGradGuard no_gradient;
   for (const auto& [name, values] : wanted) torch::Tensor(values).copy_(file.at(name));
@@ -43,7 +43,7 @@ void fill(const TensorFile& file, const std::vector<NamedTensor>& wanted) {
 const std::string& text_of(const TensorFile& file, const std::string& key) {
   const auto found = file.metadata.find(key);
   if (found == file.metadata.end())
-    throw DataError(fmt::format("{}: is no checkpoint: it says nothing of its {}", file.path, key));
+    throw DataError(fmt::format("{}: is not a checkpoint: it does not give its {}", file.path, key));
   return found->second;
 }
 
@@ -52,7 +52,7 @@ T number_of(const TensorFile& file, const std::string& key) {
   const auto& text = text_of(file, key);
   T value{};
   if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc())
-    throw DataError(fmt::format("{}: its {} is no number: {}", file.path, key, text));
+    throw DataError(fmt::format("{}: its {} is not a number: {}", file.path, key, text));
   return value;
 }
 
@@ -110,7 +110,7 @@ WholeCheckpoint newest_whole_checkpoint(const RunFolder& folder) {
   }
   if (!found.damaged.empty())
     throw DataError(
-        fmt::format("{}; no checkpoint of the run is whole: --force begins it anew", found.damaged.front().second));
+        fmt::format("{}; no checkpoint of the run is intact: --force starts it again", found.damaged.front().second));
   return found;
 }
 
@@ -119,7 +119,7 @@ CheckpointFacts resume_checkpoint(const std::filesystem::path& path, const Check
   const auto file = read_tensor_file(path);
   auto facts = checkpoint_facts(file);
   if (const auto difference = first_difference(facts.config, config); !difference.empty())
-    throw DataError(fmt::format("{}: is of another configuration: {}", file.path, difference));
+    throw DataError(fmt::format("{}: has another configuration: {}", file.path, difference));
   facts.config = config;  // with today's comments
   fill(file, tensors_of(state));
   if (state.average != nullptr) state.average->exchange();  // the file's network is the average

@@ -38,7 +38,7 @@ struct CheckpointedState {
 /// Writes it whole or not at all.
 void write_checkpoint(const std::filesystem::path& path, const CheckpointedState& state, const CheckpointFacts& facts);
 
-/// Puts the state back in place. DataError that names what differs, and nothing is changed, where the file is damaged,
+/// Puts the state back in place. DataError that names what differs, and nothing is changed, if the file is damaged,
 /// or of another network, optimiser or configuration.
 CheckpointFacts resume_checkpoint(const std::filesystem::path& path, const CheckpointedState& state,
                                   const std::string& config);
@@ -49,7 +49,7 @@ struct WholeCheckpoint {
   std::vector<std::pair<int64_t, std::string>> damaged;
 };
 
-/// Looks for it, newest first. DataError, of the newest, where there are checkpoints and none of them is whole.
+/// Looks for it, newest first. DataError, of the newest, if there are checkpoints and none of them is whole.
 WholeCheckpoint newest_whole_checkpoint(const RunFolder& folder);
 
 /// The facts alone.

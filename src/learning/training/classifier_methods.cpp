@@ -5,7 +5,7 @@
 namespace priornet {
 namespace {
 
-/// To the labels, or to what a teacher says of the same inputs.
+/// To the labels, or to what a teacher says about the same inputs.
 LossWithGradient classification_loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) {
   const auto inside = targets.labels.size(0);
   auto result = no_loss(logits);
@@ -62,11 +62,13 @@ MethodInfo dnn_method() {
 }
 
 MethodInfo outlier_exposure_method() {
-  return {.name = "outlier-exposure",
-          .summary = "cross-entropy, and to the uniform categorical outside (Hendrycks et al., 2019)",
-          .settings = {kOutsideWeight},
-          .gives_dirichlet = false,
-          .make = made<OutlierExposure>};
+  return {
+      .name = "outlier-exposure",
+      .summary =
+          "cross-entropy; for out-of-distribution inputs cross-entropy to equal probabilities (Hendrycks et al., 2019)",
+      .settings = {kOutsideWeight},
+      .gives_dirichlet = false,
+      .make = made<OutlierExposure>};
 }
 
 }  // namespace priornet

@@ -18,32 +18,33 @@ constexpr Range kProbability = {0.0, 1.0, false, true};
 
 void visit_data(TrainConfig& config, ConfigFields& fields) {
   auto& augmentation = config.augmentation;
-  fields.table("data", "what is learnt from");
-  fields.text("train", config.train, "a set, as priornet data list has it, or a path");
-  fields.text("validation", config.validation, "a set to watch; none if empty");
+  fields.table("data", "the set to learn from");
+  fields.text("train", config.train, "a name from priornet data list, or a path");
+  fields.text("validation", config.validation, "a set to validate on; none if empty");
   const Range share = {0, 1, true, false};
   fields.maybe("validation_share", config.validation_share, [&](auto& value) {
-    fields.number("validation_share", value, share, "of its rows, kept back to be watched");
+    fields.number("validation_share", value, share, "share of its rows that is kept back to validate on");
   });
   fields.maybe("calibration_share", config.calibration_share, [&](auto& value) {
-    fields.number("calibration_share", value, share, "of its rows, kept back for priornet calibrate");
+    fields.number("calibration_share", value, share, "share of its rows that is kept back for priornet calibrate");
   });
   fields.maybe("balance", config.balance, [&](auto& value) {
-    fields.number("balance", value, {0, 1}, "of rare classes: 1 for as much weight as any, 0 for that of their rows");
+    fields.number("balance", value, {0, 1},
+                  "weight of rare classes: 1: as much as any class; 0: as much as their share of rows");
   });
   fields.maybe("standardise", config.standardise, [&](auto& value) {
-    fields.flag("standardise", value, "rows of numbers: features to one scale, tails drawn in");
+    fields.flag("standardise", value, "rows of numbers: bring features to one scale, with long tails compressed");
   });
   for (auto [key, values] : {std::pair{"mean", &config.model.mean}, {"deviation", &config.model.deviation}})
     fields.maybe(key, *values, [&, key = key](auto& value) {
-      fields.numbers(key, value, "of images, per channel of values in [0, 1]: (value - mean) / deviation");
+      fields.numbers(key, value, "images: per channel, for values in [0, 1]: (value - mean) / deviation");
     });
   fields.number("noise", config.noise, at_least(0), "sigma of Gaussian noise on every input, in [-1, 1] units");
-  fields.flag("flip", augmentation.flip, "half of the images, left to right");
-  fields.whole("shift", augmentation.shift, at_least(0), "whole pixels, up to so many each way");
-  fields.number("rotation", augmentation.rotation_degrees, {0, 180}, "degrees, up to so many each way");
-  fields.named("rotation_resampling", augmentation.rotation_resampling, kRotations, "how rotated pixels are found");
-  fields.whole("cutout", augmentation.cutout, at_least(0), "side of a square hole; 0 for none");
+  fields.flag("flip", augmentation.flip, "mirror half of the images, left to right");
+  fields.whole("shift", augmentation.shift, at_least(0), "shift by up to this many whole pixels each way");
+  fields.number("rotation", augmentation.rotation_degrees, {0, 180}, "rotate by up to this many degrees each way");
+  fields.named("rotation_resampling", augmentation.rotation_resampling, kRotations, "interpolation of rotated pixels");
+  fields.whole("cutout", augmentation.cutout, at_least(0), "side of a square hole in pixels; 0: none");
 }
 
 void visit_model(TrainConfig& config, ConfigFields& fields) {
@@ -53,7 +54,7 @@ void visit_model(TrainConfig& config, ConfigFields& fields) {
     fields.text("file", value, "a network that PyTorch scripted or traced (torch.jit)");
   });
   if (!model.file || model.file->empty()) fields.choice("name", model.name, model_names(), "architecture");
-  fields.text("weights", config.weights, "a safetensors file to begin with; none if empty");
+  fields.text("weights", config.weights, "a safetensors file with weights to start from; none if empty");
   const auto meaning = [](const char* option) { return model_option_meaning(option); };
   fields.maybe("blocks", model.blocks, [&](auto& value) { fields.lists("blocks", value, meaning("blocks").c_str()); });
   fields.maybe("channels", model.channels,
@@ -76,15 +77,15 @@ void visit_model(TrainConfig& config, ConfigFields& fields) {
 
 void visit_method(TrainConfig& config, ConfigFields& fields) {
   const auto table = choices_of(methods());
-  fields.table("method", "what it is trained for");
+  fields.table("method", "what the network is trained for");
   fields.choice("name", config.method.name, names_of(table), "loss");
   visit_settings(table, config.method.settings, fields);
   fields.text("teacher", config.teacher,
-              "the folder of a run whose probabilities take the place of labels in cross-entropies; distil needs one");
+              "folder of a run; its probabilities take the place of labels in cross-entropies; distil needs one");
   if (!config.teacher.empty())
     fields.flag("teacher_in_turn", config.teacher_in_turn,
-                "each input is asked of one member of the teacher, row by row in turn, not of all of them");
-  fields.whole("members", config.members, at_least(1), "networks, an ensemble if several");
+                "only one member of the teacher answers for each input; the members take turns, row by row");
+  fields.whole("members", config.members, at_least(1), "number of networks; more than one make an ensemble");
 }
 
 void visit_outside(OutsideOptions& outside, ConfigFields& fields) {
@@ -93,41 +94,45 @@ void visit_outside(OutsideOptions& outside, ConfigFields& fields) {
   fields.text("source", outside.source, fmt::format("{}, or a set", fmt::join(names_of(table), ", ")).c_str());
   visit_settings(table, outside.settings, fields);
   fields.maybe("added", outside.added, [&](auto& value) {
-    fields.whole("added", value, at_least(0), "a set: images of the mixture that join it");
+    fields.whole("added", value, at_least(0), "with a set: number of images of the mixture to add to it");
   });
 }
 
 void visit_training(TrainConfig& config, ConfigFields& fields) {
   auto& optimiser = config.optimiser;
   auto& schedule = config.schedule;
-  fields.table("training", "how it is trained");
+  fields.table("training", "how the network is trained");
   fields.whole("epochs", config.epochs, at_least(1), "passes over the training set");
   fields.whole("batch", config.batch, at_least(1), "in-distribution inputs per step");
   fields.whole("outside_batch", config.outside_batch, at_least(0), "out-of-distribution inputs per step");
   fields.choice("optimiser", optimiser.name, names_of(choices_of(optimisers())), "update rule");
   fields.number("rate", schedule.rate, above(0), "learning rate");
-  fields.choice("schedule", schedule.name, names_of(choices_of(schedules())), "how the rate goes");
+  fields.choice("schedule", schedule.name, names_of(choices_of(schedules())), "how the learning rate changes");
   fields.flag("each_step", schedule.each_step, "the rate changes within an epoch too");
   visit_settings(choices_of(schedules()), schedule.settings, fields);
   visit_settings(choices_of(optimisers()), optimiser.settings, fields);
-  fields.number("weight_decay", optimiser.weight_decay, at_least(0), "times the weights, added to their gradient");
-  fields.number("clip", optimiser.clip, at_least(0), "largest norm of the gradient; 0 for any");
+  fields.number("weight_decay", optimiser.weight_decay, at_least(0),
+                "factor of the weights that is added to their gradient");
+  fields.number("clip", optimiser.clip, at_least(0), "largest norm of the gradient; 0: no limit");
   fields.whole("seed", config.seed, at_least(0), "of everything random");
-  fields.named("precision", config.precision, kPrecisions, "of matrix products on a GPU");
+  fields.named("precision", config.precision, kPrecisions, "precision of matrix products on a GPU");
   fields.flag("freeze", config.freeze,
-              "the last layers alone learn: those of model.file or model.weights stay as they are");
+              "only the last layers learn; those from model.file or model.weights do not change");
   fields.maybe("weight_average", config.weight_average, [&](auto& value) {
     fields.number("weight_average", value, {0, 1, false, false},
-                  "the network kept is the mean of its weights over the steps, of this decay per step");
+                  "keep a running mean of the weights, with this decay per step");
   });
   fields.maybe("restarts", config.restarts, [&](auto& value) {
-    fields.whole("restarts", value, at_least(0), "from another seed, while the validation error is that of chance");
+    fields.whole("restarts", value, at_least(0),
+                 "restarts from another seed while the validation error is no better than chance");
   });
   fields.maybe("patience", config.patience, [&](auto& value) {
-    fields.whole("patience", value, at_least(1), "epochs without a smaller validation NLL, then the best one is kept");
+    fields.whole("patience", value, at_least(1),
+                 "stop after this many epochs without a smaller validation NLL and keep the best epoch");
   });
-  fields.whole("checkpoint_every", config.checkpoint_every, at_least(1), "epochs from one checkpoint to the next");
-  fields.whole("keep_checkpoints", config.keep_checkpoints, at_least(1), "the last so many, and the best");
+  fields.whole("checkpoint_every", config.checkpoint_every, at_least(1), "epochs between checkpoints");
+  fields.whole("keep_checkpoints", config.keep_checkpoints, at_least(1),
+               "number of last checkpoints to keep, beside the best");
 }
 
 // As it would be written today, with a key that was not there yet at the value it has where nothing is given; a file
@@ -140,7 +145,7 @@ std::string as_written_today(std::string_view toml) {
   }
 }
 
-// What a run that goes on may be told anew.
+// What a run that goes on may be told again.
 bool may_change(std::string_view line) {
   for (const std::string_view key : {"train", "epochs", "patience", "checkpoint_every", "keep_checkpoints"})
     if (line.starts_with(key) && line.substr(key.size()).starts_with(" = ")) return true;
@@ -191,15 +196,16 @@ TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& ov
   require(!method.needs_teacher || !config.teacher.empty(),
           "method.teacher should name the run that teaches, found nothing");
   require(config.teacher.empty() || !config.standardise.value_or(false),
-          "who learns from a teacher takes rows as they are: data.standardise should be false");
+          "a network that learns from a teacher takes rows unchanged: data.standardise should be false");
   require(config.validation.empty() || config.validation_share.value_or(0.0) == 0.0,
-          "data.validation and data.validation_share should not both be given");
+          "give data.validation or data.validation_share, not both");
   require(config.restarts.value_or(0) == 0 || !config.validation.empty() || config.validation_share.value_or(0.0) > 0.0,
-          "training.restarts looks at the validation error: data.validation or data.validation_share should be given");
+          "training.restarts needs the validation error: give data.validation or data.validation_share");
   require(!config.patience || !config.validation.empty() || config.validation_share.value_or(0.0) > 0.0,
-          "training.patience looks at the validation NLL: data.validation or data.validation_share should be given");
-  require(!config.patience || !config.weight_average,
-          "training.patience keeps the weights of one epoch, training.weight_average those of many: not both");
+          "training.patience needs the validation NLL: give data.validation or data.validation_share");
+  require(
+      !config.patience || !config.weight_average,
+      "training.patience keeps the weights of one epoch, training.weight_average those of many: give only one of them");
   require(config.validation_share.value_or(0.0) + config.calibration_share.value_or(0.0) < 1.0,
           "data.validation_share and data.calibration_share should leave rows to learn from");
   return config;

@@ -8,7 +8,7 @@ namespace priornet {
 namespace {
 
 constexpr Setting kVarianceWeight = {"variance_weight", 1.0, at_least(0),
-                                     "of the variance of the categorical, beside its squared error"};
+                                     "weight of the variance of the categorical, beside its squared error"};
 
 class Evidential final : public Method {
  public:
@@ -60,7 +60,7 @@ class Evidential final : public Method {
 MethodInfo evidential_method() {
   return {
       .name = "evidential",
-      .summary = "expected squared error, and no evidence for wrong classes (Sensoy et al., 2018); wants model.prior",
+      .summary = "expected squared error, and no evidence for wrong classes (Sensoy et al., 2018); needs model.prior",
       .settings = {kDivergenceWeight, kVarianceWeight},
       .needs_outside = false,
       .make = made<Evidential>};

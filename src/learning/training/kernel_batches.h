@@ -8,7 +8,7 @@
 namespace priornet {
 
 /// Outside inputs for a kernel that gathers them itself (kernel_batches.h): images in memory that stays where it is. A
-/// source that is no stock as well is copied into one, batch by batch.
+/// source that is not a stock as well is copied into one, batch by batch.
 class OutsideStock {
  public:
   virtual ~OutsideStock() = default;
@@ -49,7 +49,7 @@ class KernelBatches {
   ImagePart outside_part();
 
   BatchSources& sources_;
-  std::unique_ptr<OutsideStock> copies_;  ///< of a source that is no stock
+  std::unique_ptr<OutsideStock> copies_;  ///< of a source that is not a stock
   OutsideStock* outside_ = nullptr;       ///< null without one
   int64_t next_ = -1;                     ///< the step that the counter holds, for all the host knows
   torch::Tensor step_;                    ///< int64 [1]

@@ -40,7 +40,9 @@ LossWithGradient no_loss(const torch::Tensor& logits);
 
 // Settings that several methods have.
 constexpr Setting kAlpha0 = {"alpha0", 1e3, above(0), "precision of the target in distribution"};
-constexpr Setting kDivergenceWeight = {"divergence_weight", 1.0, at_least(0), "of the divergence in distribution"};
-constexpr Setting kOutsideWeight = {"outside_weight", 1.0, at_least(0), "of the loss outside"};
+constexpr Setting kDivergenceWeight = {"divergence_weight", 1.0, at_least(0),
+                                       "weight of the divergence in distribution"};
+constexpr Setting kOutsideWeight = {"outside_weight", 1.0, at_least(0),
+                                    "weight of the loss on out-of-distribution inputs"};
 
 }  // namespace priornet

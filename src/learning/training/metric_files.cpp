@@ -66,7 +66,7 @@ void append_number(std::string& bytes, Number number) {
   bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));
 }
 
-// CRC-32C, turned and shifted as TFRecords have it, so that a checksum of checksums means something.
+// CRC-32C, turned and shifted as in TFRecords, so that a checksum of checksums means something.
 uint32_t masked_checksum(std::string_view bytes) {
   constexpr uint32_t kPolynomial = 0x82f63b78;
   uint32_t checksum = 0xffffffff;

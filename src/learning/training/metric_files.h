@@ -18,7 +18,7 @@ struct MetricFormat {
   /// What stands before the first epoch, made from it; null where nothing does.
   std::string (*start)(std::string_view epoch, WallTime now);
   std::string (*piece)(std::string_view epoch, WallTime now);
-  /// How many bytes the first `count` pieces take, the start counted as one; fewer pieces where not all are whole.
+  /// How many bytes the first `count` pieces take, the start counted as one; fewer pieces if not all are whole.
   size_t (*size)(std::string_view file, int64_t count);
 };
 

@@ -80,11 +80,11 @@ int64_t aligned(int64_t size) { return (size + kAlignment - 1) / kAlignment * kA
 }  // namespace
 
 FlatParameters::FlatParameters(std::vector<torch::Tensor> parameters) : views(std::move(parameters)) {
-  if (views.empty()) throw ArgumentError("FlatParameters: parameters should be at least one, found none");
+  if (views.empty()) throw ArgumentError("FlatParameters: should be given at least one parameter, found none");
   int64_t size = 0;
   for (const auto& parameter : views) {
     if (parameter.dtype() != views[0].dtype() || parameter.device() != views[0].device())
-      throw ArgumentError("FlatParameters: parameters should share dtype and device, found several");
+      throw ArgumentError("FlatParameters: parameters should have one dtype and device, found several");
     offsets.push_back(size);
     size += aligned(parameter.numel());
   }
@@ -253,7 +253,7 @@ double one_cycle_peak(Moment now, Values settings) { return up_and_down(now.rate
 const std::vector<ScheduleInfo>& schedules() {
   static const std::vector<ScheduleInfo> all = {
       {"constant", "the rate stays", {}, constant},
-      {"exponential", "times decay each epoch, never within one", {kDecay}, exponential},
+      {"exponential", "multiplied by decay each epoch, never within one", {kDecay}, exponential},
       {"cosine",
        "from rate to last_rate by half a cosine, after a linear rise over the first warm_up of the run",
        {kWarmUp, kLast},

@@ -81,7 +81,7 @@ struct NAdam {
 /// p -= rate (g + momentum b). The rate is what changes from step to step.
 struct Sgd {
   static constexpr const char* kName = "sgd";
-  static constexpr const char* kSummary = "with momentum, by Nesterov's rule where asked";
+  static constexpr const char* kSummary = "with momentum, by Nesterov's rule if asked";
   static constexpr std::array kSettings = {Setting{"momentum", 0.9, {0, 1, true, false}, ""},
                                            Setting{"nesterov", 1, {0, 1}, "", Setting::Kind::kFlag}};
   static constexpr std::array kMoments = {"velocity"};
@@ -117,12 +117,12 @@ struct Sgd {
   };
 };
 
-/// Loshchilov & Hutter (2019), as PyTorch has it: with m and v the running means of the gradient and of its square,
+/// Loshchilov & Hutter (2019), as in PyTorch: with m and v the running means of the gradient and of its square,
 /// p -= rate weight_decay p; then p -= rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + adam_epsilon). What changes
 /// from step to step is a row of three coefficients: of p, of m, and of v below the root.
 struct AdamW {
   static constexpr const char* kName = "adamw";
-  static constexpr const char* kSummary = "Adam, with weight decay apart from the gradient";
+  static constexpr const char* kSummary = "Adam, with weight decay separate from the gradient";
   static constexpr std::array kSettings = {Setting{"beta1", 0.9, {0, 1, true, false}, ""},
                                            Setting{"beta2", 0.999, {0, 1, true, false}, ""},
                                            Setting{"adam_epsilon", 1e-8, above(0), ""}};

@@ -33,7 +33,7 @@ uint64_t seed_of_step(uint64_t seed, int64_t step) { return derive_seed(seed, fm
 
 // Gaussian and uniform noise: of images pixel by pixel, of rows around the training set and beyond.
 
-constexpr Setting kSigma = {"sigma", 1.0, above(0), "of Gaussian noise, in [-1, 1] units"};
+constexpr Setting kSigma = {"sigma", 1.0, above(0), "sigma of Gaussian noise, in [-1, 1] units"};
 
 enum class Noise { kGaussian, kUniform };
 
@@ -97,7 +97,7 @@ class NoiseRows final : public OutsideSource {
 
 OutlierSourceInfo gaussian_noise_source() {
   return {.name = kGaussianNoise,
-          .summary = "Gaussian noise; of rows around their mean, sigma times as wide as they are",
+          .summary = "Gaussian noise; for rows around their mean, sigma times as wide as the data",
           .settings = {kSigma},
           .images = made_outside<NoiseImages<Noise::kGaussian>>,
           .rows = made_outside<NoiseRows<Noise::kGaussian>>};
@@ -105,7 +105,7 @@ OutlierSourceInfo gaussian_noise_source() {
 
 OutlierSourceInfo uniform_noise_source() {
   return {.name = kUniformNoise,
-          .summary = "uniform noise; of rows in a box three times as wide as their range",
+          .summary = "uniform noise; for rows in a box three times as wide as their range",
           .settings = {},
           .images = made_outside<NoiseImages<Noise::kUniform>>,
           .rows = made_outside<NoiseRows<Noise::kUniform>>};
@@ -114,16 +114,17 @@ OutlierSourceInfo uniform_noise_source() {
 // Draws from a factor analysis of the training set, their variance inflated.
 
 constexpr Setting kLatent = {"latent", 50, at_least(1), "dimensions of factor analysis", Setting::Kind::kWhole};
-constexpr Setting kScaleLow = {"scale_low", 0.01, at_least(0), "variance is inflated by a draw from here ..."};
+constexpr Setting kScaleLow = {"scale_low", 0.01, at_least(0),
+                               "lower end of the range from which the factor of the variance is drawn"};
 constexpr Setting kScaleHigh = {"scale_high", 5.0, at_least(0), "... to here"};
 constexpr Setting kFactorVariance = {"factor_variance", 1.0, above(0),
-                                     "times the variance of the factors, apart from the noise"};
+                                     "factor of the variance of the factors; the noise stays the same"};
 constexpr Setting kScaleEachSample = {
     "scale_each_sample", 0, {0, 1}, "one draw per image, not per batch", Setting::Kind::kFlag};
 constexpr Setting kSquash = {"squash",
                              0,
                              {0, 1},
-                             "into the range of inputs",
+                             "how values get into the range of inputs",
                              Setting::Kind::kWord,
                              {kSquashNames[0].first.data(), kSquashNames[1].first.data()}};
 
@@ -258,7 +259,7 @@ class FactorRows final : public OutsideSource {
 
 OutlierSourceInfo factor_analysis_source() {
   return {.name = kFactorAnalysis,
-          .summary = "a factor analysis of the training set, its variance inflated; of rows every other one far out",
+          .summary = "a factor analysis of the training set with inflated variance; for rows every other one far out",
           .settings = {kLatent, kScaleLow, kScaleHigh, kFactorVariance, kScaleEachSample, kSquash},
           .images = made_outside<FactorSource>,
           .rows = made_outside<FactorRows>,
@@ -272,7 +273,7 @@ OutlierSourceInfo factor_analysis_source() {
 constexpr int64_t kMostFactorDimensions = 3072;  // the covariance is a matrix of them
 constexpr int64_t kKeptImages = 10'000;          // to cut tiles and take backgrounds from
 
-/// A quarter of each batch from a factor analysis of the training images (or Gaussian noise where they have too many
+/// A quarter of each batch from a factor analysis of the training images (or Gaussian noise if they have too many
 /// pixels for one), a half random shapes in front of their backgrounds, a quarter their tiles in another order:
 /// what a network learns to be outside should be of many kinds.
 class MixtureSource final : public OutsideSource {
@@ -379,7 +380,7 @@ std::unique_ptr<OutsideSource> outside_by_name(const std::string& name, const Se
   const bool has_images = context.train.has_images();
   const auto make = has_images ? source.images : source.rows;
   if (make == nullptr)
-    throw ConfigError(fmt::format("outside.source {} is for {}, which {} has none of", name,
+    throw ConfigError(fmt::format("outside.source {} is for {}, and {} has none", name,
                                   has_images ? "rows of numbers" : "images", context.train.name));
   return make(settings, context);
 }
@@ -406,7 +407,7 @@ bool is_set(const std::string& source) {
 
 std::string refusal_of(const OutsideOptions& options) {
   const bool adds = options.added.value_or(0) > 0;
-  if (adds && !is_set(options.source)) return "outside.added joins images to a set: outside.source should name one";
+  if (adds && !is_set(options.source)) return "outside.added adds images to a set: outside.source should name a set";
   if (!adds && is_set(options.source)) return "";
   const auto table = choices_of(outlier_sources());
   const auto place = place_of(table, kTable, adds ? kMixture : options.source);
@@ -418,7 +419,7 @@ std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const
   if (!is_set(options.source)) return outside_by_name(options.source, options.settings, context);
   if (!context.train.has_images())
     throw ConfigError(
-        fmt::format("outside.source {} is for images, which {} has none of", options.source, context.train.name));
+        fmt::format("outside.source {} is for images, and {} has none", options.source, context.train.name));
   LoadOptions load;
   load.progress = &context.progress;
   auto images = fit_to(load_set(options.source, load), image_shape(context.train)).inputs;

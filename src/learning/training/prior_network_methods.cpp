@@ -9,10 +9,10 @@ namespace {
 constexpr Setting kEpsilon = {
     "epsilon", 1e-2, {0, 1, false, false}, "target probability of each class that is not the label"};
 constexpr Setting kCrossEntropyWeight = {"cross_entropy_weight", 0.0, at_least(0),
-                                         "of the cross-entropy, beside the divergence in distribution"};
-constexpr Setting kUniformWeight = {
-    "uniform_weight", 0.0, at_least(0),
-    "of the cross-entropy to equal probabilities, or to the teacher's, beside the divergence outside"};
+                                         "weight of the cross-entropy, beside the divergence in distribution"};
+constexpr Setting kUniformWeight = {"uniform_weight", 0.0, at_least(0),
+                                    "weight of the cross-entropy to equal probabilities, or to the teacher's, beside "
+                                    "the divergence out of distribution"};
 
 template <Divergence divergence>
 class PriorNetwork final : public Method {
@@ -71,10 +71,11 @@ std::vector<Setting> settings() {
 }  // namespace
 
 MethodInfo dpn_method() {
-  return {.name = "dpn",
-          .summary = "the paper's: forward KL to a sharp Dirichlet in distribution and to a flat one outside",
-          .settings = settings(),
-          .make = made<PriorNetwork<Divergence::kForward>>};
+  return {
+      .name = "dpn",
+      .summary = "the paper's: forward KL to a sharp Dirichlet in distribution and to a flat one out of distribution",
+      .settings = settings(),
+      .make = made<PriorNetwork<Divergence::kForward>>};
 }
 
 MethodInfo dpn_reverse_method() {
@@ -85,11 +86,12 @@ MethodInfo dpn_reverse_method() {
 }
 
 MethodInfo distil_method() {
-  return {.name = "distil",
-          .summary = "forward KL to the Dirichlet around a teacher's probabilities, and to a flat one outside",
-          .settings = {kAlpha0, kDivergenceWeight, kOutsideWeight},
-          .needs_teacher = true,
-          .make = made<Distillation>};
+  return {
+      .name = "distil",
+      .summary = "forward KL to the Dirichlet around a teacher's probabilities, and to a flat one out of distribution",
+      .settings = {kAlpha0, kDivergenceWeight, kOutsideWeight},
+      .needs_teacher = true,
+      .make = made<Distillation>};
 }
 
 }  // namespace priornet

@@ -107,7 +107,7 @@ torch::Tensor read_program(const std::filesystem::path& run) {
 void RunFolder::check_config(const std::string& toml) const {
   if (replaces_ || !std::filesystem::exists(config())) return;
   if (const auto difference = first_difference(InputFile(config()).read_rest(), toml); !difference.empty())
-    throw DataError(fmt::format("{}: is of another configuration: {}", config().string(), difference));
+    throw DataError(fmt::format("{}: has another configuration: {}", config().string(), difference));
 }
 
 std::vector<int64_t> RunFolder::steps() const { return steps_in(path_ / "checkpoints"); }
@@ -116,7 +116,7 @@ void RunFolder::set_aside(int64_t step) const {
   const auto path = checkpoint(step);
   std::error_code error;
   std::filesystem::rename(path, path.string() + ".damaged", error);
-  if (error) throw DataError(fmt::format("{}: is damaged, and cannot be renamed: {}", path.string(), error.message()));
+  if (error) throw DataError(fmt::format("{}: is damaged and cannot be renamed: {}", path.string(), error.message()));
 }
 
 void RunFolder::keep_last(int64_t count) const {

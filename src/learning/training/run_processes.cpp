@@ -127,12 +127,13 @@ bool RunProcesses::any(bool mine) const { return group_ == nullptr ? mine : grou
 
 void RunProcesses::begin(const Facts& facts, const FlatParameters& parameters) const {
   if (group_ == nullptr) return;
-  group_->agree("configuration", facts.config, "its configuration is not that of process 0");
+  group_->agree("configuration", facts.config, "its configuration differs from that of process 0");
   group_->agree("training set", fmt::format("{} {}", facts.inputs, facts.classes),
-                "its training set is not that of process 0");
+                "its training set differs from that of process 0");
   group_->agree(
       "step", std::to_string(facts.step),
-      fmt::format("it found step {} in {}, process 0 another: all must see the same folder", facts.step, facts.folder));
+      fmt::format("it found step {} in {}, but process 0 found another step: all processes must see the same folder",
+                  facts.step, facts.folder));
   group_->broadcast(parameters.values);
 }
 

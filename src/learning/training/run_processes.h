@@ -45,10 +45,10 @@ class RunProcesses {
   /// The name of a random stream that each process has for itself.
   std::string own(const std::string& stream) const;
 
-  /// To average the gradients after each backward(), from now on; empty where there is nothing to average.
+  /// To average the gradients after each backward(), from now on; empty if there is nothing to average.
   std::function<void()> exchange_gradients(FlatParameters& parameters);
 
-  /// To give a tensor of process 0 to all; empty where there is only one.
+  /// To give a tensor of process 0 to all; empty if there is only one.
   std::function<void(torch::Tensor)> broadcast() const;
 
   void average(const torch::Tensor& tensor) const;
@@ -74,7 +74,7 @@ class RunProcesses {
 };
 
 /// The folder of a run of several processes, on a disk that all of them see: process 0 begins it, the others follow.
-/// Without `processes` as RunFolder has it. DataError, in process 0, as RunFolder has it.
+/// Without `processes` as in RunFolder. DataError, in process 0, as in RunFolder.
 RunFolder open_run_folder(const std::filesystem::path& path, RunFolder::Start start, ProcessGroup* processes);
 
 }  // namespace priornet

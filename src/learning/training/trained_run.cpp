@@ -22,7 +22,7 @@ namespace {
 
 void check_is_run(const std::filesystem::path& folder) {
   if (!std::filesystem::is_directory(folder))
-    throw DataError(fmt::format("{}: there is no such folder: should be that of a run", folder.string()));
+    throw DataError(fmt::format("{}: there is no such folder; it should be the folder of a run", folder.string()));
   if (!std::filesystem::exists(folder / "config.toml"))
     throw DataError(fmt::format("{}: holds no run: there is no config.toml in it", folder.string()));
 }
@@ -82,8 +82,8 @@ bool TrainedRun::gives_dirichlet() const { return method_info(config.method.name
 
 void refuse_torchscript(const std::filesystem::path& path) {
   throw DataError(
-      fmt::format("{}: holds a network that PyTorch scripted or compiled, a program that runs when it is asked: give "
-                  "--allow-torchscript (in Python allow_torchscript=True) if you trust whoever made it",
+      fmt::format("{}: holds a network that PyTorch scripted or compiled, which is a program: give --allow-torchscript "
+                  "(in Python allow_torchscript=True) if you trust the person who made it",
                   path.string()));
 }
 
@@ -136,7 +136,7 @@ Dataset fit_to_run(const Dataset& set, const TrainedRun& run) {
 void check_finite(const torch::Tensor& logits, const std::string& set) {
   const auto finite = logits.isfinite().all(2).all(0);
   if (finite.all().item<bool>()) return;
-  throw DataError(fmt::format("{}: the network's logits of row {} (from 0) are not finite", set,
+  throw DataError(fmt::format("{}: the network's logits for row {} (counted from 0) are not finite", set,
                               finite.logical_not().nonzero()[0].item<int64_t>()));
 }
 
@@ -172,19 +172,19 @@ torch::Tensor said_in_turn(const Members& members, const torch::Tensor& inputs) 
 void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device) {
   if (config.teacher.empty() || sets.teacher) return;
   OpenOptions open(device);
-  open.allow_torchscript = true;  // who names a run as the teacher trusts it
+  open.allow_torchscript = true;  // whoever names a run as the teacher trusts it
   const auto run = std::make_shared<TrainedRun>(load_run(config.teacher, open));
   const auto& train = sets.train;
   if (run->class_names != train.class_names)
-    throw DataError(fmt::format("{}: knows the classes {}, {} has {}", config.teacher,
+    throw DataError(fmt::format("{}: has the classes {}, but {} has {}", config.teacher,
                                 fmt::join(run->class_names, ", "), train.name, fmt::join(train.class_names, ", ")));
   const auto& shape = run->members.at(0)->input_shape();
   if (train.inputs.sizes().slice(1) != torch::IntArrayRef(shape))
-    throw DataError(fmt::format("{}: takes inputs of shape [{}], those of {} are [{}]", config.teacher,
+    throw DataError(fmt::format("{}: takes inputs of shape [{}], but those of {} are [{}]", config.teacher,
                                 fmt::join(shape, ", "), train.name, fmt::join(train.inputs.sizes().slice(1), ", ")));
   if (!train.has_images() && train.feature_names != run->split.feature_names)
     throw DataError(
-        fmt::format("{}: learnt from other columns than {} has, or in another order", config.teacher, train.name));
+        fmt::format("{}: learnt from other columns than those of {}, or in another order", config.teacher, train.name));
   for (const auto& network : run->members) {
     network->eval();
     if (train.has_images()) to_channels_last(*network);

@@ -88,8 +88,8 @@ std::string to_json(const EpochReport& report) {
 
 std::string to_text(const Restart& restart) {
   return fmt::format(
-      "after epoch {} the network errs on {:.1f} % of the validation set, no less than chance ({:.1f} %): "
-      "restart {}, from another seed",
+      "after epoch {} the error on the validation set is {:.1f} %, no better than chance ({:.1f} %): restart {}, from "
+      "another seed",
       restart.epoch, 100 * restart.error, 100 * restart.chance, restart.number);
 }
 
@@ -181,7 +181,7 @@ class Run {
     if (!config_.freeze) return network_->parameters();
     const auto last = network_->last_parameters();
     if (last.empty())
-      throw ConfigError(fmt::format("training.freeze trains the last layers alone, and {} does not say which they are",
+      throw ConfigError(fmt::format("training.freeze trains only the last layers, but {} does not say which they are",
                                     network_->name()));
     for (auto& parameter : network_->parameters()) parameter.set_requires_grad(false);
     for (auto parameter : last) parameter.set_requires_grad(true);
@@ -409,7 +409,7 @@ void check_same_data(const TrainConfig& config, const TrainingSets& sets, const 
   auto content = read_training_split(folder.path()).content;
   if (content.empty()) content = read_training_split(folder.path().parent_path()).content;  // of a member's run
   if (content.empty() || content != sets.split.content)
-    throw DataError(fmt::format("{}: was begun with {}, and {} cannot be shown to hold the same rows",
+    throw DataError(fmt::format("{}: began with {}, and nobody can check whether {} holds the same rows",
                                 folder.path().string(), before.train, config.train));
 }
 

@@ -138,7 +138,7 @@ torch::Tensor TrainingBatches::prepared(const torch::Tensor& images, const char*
 
 namespace {
 
-// Into the memory of `held`, where there is any yet.
+// Into the memory of `held`, if there is any yet.
 void hold(torch::Tensor& held, const torch::Tensor& values) {
   if (held.defined())
     held.copy_(values);

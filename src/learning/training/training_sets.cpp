@@ -63,7 +63,7 @@ FeatureScale measure_scale(const torch::Tensor& rows) {
       centre = values.mean().item<double>();
       deviation = values.sub(centre).square().mean().sqrt().item<double>();
     }
-    // What rounding leaves of a constant feature is no scale.
+    // What rounding leaves of a constant feature is not a scale.
     if (!(deviation > std::abs(centre) * 1e-6)) deviation = 1;
     scale.mean[feature] = centre;
     scale.deviation[feature] = deviation;
@@ -163,7 +163,7 @@ torch::Tensor without_rows(const torch::Tensor& rows, const torch::Tensor& taken
   return rows.masked_select(left.index_select(0, rows));
 }
 
-// The rows in a random order, class by class, but for one of each class, which is left to be learnt from.
+// The rows in a random order, class by class, except for one of each class, which is left to be learnt from.
 torch::Tensor rows_by_class(const Dataset& set, torch::Generator generator) {
   const auto rows = torch::randperm(set.size(), generator, torch::kInt64);
   const auto classes = set.labels.to(torch::kCPU).index_select(0, rows);
@@ -186,8 +186,9 @@ void keep_back(TrainingSets& sets, const TrainConfig& config) {
   auto generator = make_generator(derive_seed(static_cast<uint64_t>(config.seed), "rows kept back"));
   auto rows = rows_by_class(sets.train, generator);
   if (validation + calibration > rows.size(0))
-    throw DataError(fmt::format("{}: its {} rows of {} classes are too few to keep {} back and learn from each class",
-                                sets.train.name, size, sets.train.num_classes(), validation + calibration));
+    throw DataError(fmt::format(
+        "{}: its {} rows of {} classes are too few: {} must be kept back, and each class needs rows to learn from",
+        sets.train.name, size, sets.train.num_classes(), validation + calibration));
   const auto whole = sets.train;
   auto left = torch::arange(size, torch::kInt64);
   const auto take = [&](int64_t number) {
@@ -206,7 +207,7 @@ void keep_back(TrainingSets& sets, const TrainConfig& config) {
 
 void standardise(TrainingSets& sets) {
   if (sets.train.has_images())
-    throw ConfigError(fmt::format("data.standardise is for rows of numbers, and {} holds images", sets.train.name));
+    throw ConfigError(fmt::format("data.standardise is for rows of numbers, but {} holds images", sets.train.name));
   sets.split.scale = measure_scale(sets.train.inputs);
   sets.train.inputs = sets.split.standardised(sets.train.inputs);
   if (sets.validation) sets.validation->inputs = sets.split.standardised(sets.validation->inputs);
@@ -232,7 +233,7 @@ TrainingSets load_training_sets(const TrainConfig& config, Progress& progress) {
   if (config.validation.empty()) return prepare_training_sets(config, std::move(train));
   load.encoding = train.encoding;
   auto validation = load_set(config.validation, load);
-  if (!validation.has_labels()) throw DataError(fmt::format("{}: has no labels to be held to", validation.name));
+  if (!validation.has_labels()) throw DataError(fmt::format("{}: has no labels to validate with", validation.name));
   validation.labels = labels_among(validation, train.class_names, train.name);
   validation.class_names = train.class_names;
   validation =
@@ -243,10 +244,9 @@ TrainingSets load_training_sets(const TrainConfig& config, Progress& progress) {
 ModelOptions model_for(const TrainConfig& config, const Dataset& train) {
   auto model = config.model;
   if (is_package(model))
-    throw ConfigError(
-        fmt::format("model.file: {} is an AOTInductor package, which can be asked but not trained: "
-                    "priornet calibrate --network takes it as it is",
-                    *model.file));
+    throw ConfigError(fmt::format(
+        "model.file: {} is an AOTInductor package, which cannot be trained: use priornet calibrate --network",
+        *model.file));
   model.input = train.inputs.sizes().slice(1).vec();
   model.classes = train.num_classes();
   return model;
@@ -313,7 +313,7 @@ void choose_for_rows(TrainConfig& config, const Dataset& set) {
 TrainConfig config_for(const std::string& name, const Dataset& set) {
   if (!set.has_labels())
     throw DataError(
-        fmt::format("{}: has no labels to learn from: one folder per class, or a CSV with ,label=COLUMN", name));
+        fmt::format("{}: has no labels to learn from: give one folder per class, or a CSV with ,label=COLUMN", name));
   if (set.num_classes() < 2) throw DataError(fmt::format("{}: should have at least 2 classes, has 1", name));
   if (set.size() < kLeastRows)
     throw DataError(fmt::format("{}: should have at least {} rows, has {}", name, kLeastRows, set.size()));

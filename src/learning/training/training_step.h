@@ -21,10 +21,10 @@ class TrainingStep {
   struct Options {
     MethodOptions method;
     bool bfloat16 = false;                ///< matrix products in bfloat16, on a GPU
-    std::function<void()> exchange = {};  ///< averages the gradients over the processes, where there are several
-    std::function<void()> updated = {};   ///< called after each update, where there is one; never waits for the device
+    std::function<void()> exchange = {};  ///< averages the gradients over the processes, if there are several
+    std::function<void()> updated = {};   ///< called after each update, if there is one; never waits for the device
     bool freeze = false;                  ///< the last layers alone learn; all else is as in evaluation
-    Teacher teacher = {};                 ///< is asked about every batch, where there is one
+    Teacher teacher = {};                 ///< is asked about every batch, if there is one
     torch::Tensor class_weights = {};     ///< [K] on the device: times what a row of the class teaches; or undefined
   };
 

@@ -79,7 +79,7 @@ torch::Tensor augment(const torch::Tensor& images, const AugmentationOptions& op
   check_options(options, shape);
   const int64_t count = images.size(0);
   check_range("augment", "the number of parameters", parameters.flip.size(0) == count,
-              "that of the images, " + std::to_string(count), static_cast<double>(parameters.flip.size(0)));
+              "the number of images, " + std::to_string(count), static_cast<double>(parameters.flip.size(0)));
   if (!images.is_cpu()) return augment_by_pixel(images, options, parameters);
   const auto source = images.contiguous();
   const auto result = torch::empty(source.sizes(), torch::kUInt8);

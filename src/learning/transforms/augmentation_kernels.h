@@ -10,13 +10,13 @@
 
 namespace priornet {
 
-/// The options as the kernels take them. ArgumentError where they are out of range.
+/// The options as the kernels take them. ArgumentError if they are out of range.
 AugmentationPlan plan_of(const AugmentationOptions& options, const ImageShape& shape);
 
 /// Which stream a run's seed (AugmentationDraw) draws from.
 uint64_t augmentation_seed(uint64_t seed);
 
-/// One image at a time on the CPU. Holds the room it works in: one a thread.
+/// One image at a time on the CPU. Holds the room it works in: one per thread.
 class ImageAugmenter {
  public:
   ImageAugmenter(const ImageShape& shape, const AugmentationOptions& options);

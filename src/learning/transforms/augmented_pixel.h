@@ -145,7 +145,7 @@ struct AugmentWork {
   AugmentationPlan plan;
   const uint8_t* in;  ///< [N, channels, height, width]
   uint8_t* out;
-  const int32_t* flip;  ///< as AugmentationParameters has them
+  const int32_t* flip;  ///< as in AugmentationParameters
   const int32_t* shift;
   const float* rotation;
   const int32_t* hole;

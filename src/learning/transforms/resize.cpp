@@ -69,7 +69,7 @@ FilterWeights filter_weights(int64_t from, int64_t to, Resampling resampling) {
   return result;
 }
 
-// Resizing without a filter: each pixel is one point of the source, as Pillow's Image.transform has it.
+// Resizing without a filter: each pixel is one point of the source, as in Pillow's Image.transform.
 
 /// Where a point between source places lies, for every place of an axis.
 struct PointPlaces {
@@ -278,7 +278,7 @@ torch::Tensor resize(const torch::Tensor& images, const ResizeOptions& options) 
   check_range("resize", "height", options.height >= 1, "at least 1", static_cast<double>(options.height));
   check_range("resize", "width", options.width >= 1, "at least 1", static_cast<double>(options.width));
   if (options.grid == PixelGrid::kCorners && options.antialias && options.resampling != Resampling::kNearest)
-    throw ArgumentError("resize: a grid of corners has no antialiasing: antialias should be off");
+    throw ArgumentError("resize: grid=corners does not work with antialiasing: antialias should be off");
   const PlaneSize from{images.size(-2), images.size(-1)};
   const PlaneSize to{options.height, options.width};
   if (from.height == to.height && from.width == to.width) return images;

@@ -65,8 +65,8 @@ struct DuplicatePair {
   int64_t in = 0;
 };
 
-/// Inputs [M, ...] of one dtype and shape that are the same bytes as one of the earlier [N, ...]: a pair for each of
-/// them, in order, with the first match. Found by a 128-bit hash and compared byte by byte.
+/// Inputs [M, ...] of the same dtype and shape that are the same bytes as one of the earlier [N, ...]: a pair for each
+/// of them, in order, with the first match. Found by a 128-bit hash and compared byte by byte.
 std::vector<DuplicatePair> exact_duplicates(const torch::Tensor& in, const torch::Tensor& out);
 
 /// The inputs that repeat an earlier one of the same set.

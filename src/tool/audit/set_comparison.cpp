@@ -32,7 +32,7 @@ void check_pair(const Dataset& in, const Dataset& out) {
     throw DataError(fmt::format("{}: holds {}, which cannot be compared with {}: {}", out.name, describe_shape(out),
                                 in.name, describe_shape(in)));
   if (in.feature_names.empty() || out.feature_names.empty() || in.feature_names == out.feature_names) return;
-  throw DataError(fmt::format("{}: its features should be those of {}: wanted {}; found {}", out.name, in.name,
+  throw DataError(fmt::format("{}: should have the features of {}: wanted {}; found {}", out.name, in.name,
                               fmt::join(in.feature_names, ", "), fmt::join(out.feature_names, ", ")));
 }
 
@@ -65,7 +65,7 @@ const StatisticAuroc& named(const std::vector<StatisticAuroc>& statistics, std::
 }
 
 // Objects stand out from their background to opposite sides, the backgrounds are a quarter of the grey scale apart, and
-// all comes four times closer once inverted. Photographs, whose borders are of all greys, are no polarity.
+// all comes four times closer once inverted. Photographs, whose borders have all greys, have no polarity.
 bool has_opposite_polarity(const std::vector<StatisticAuroc>& as_is, const std::vector<StatisticAuroc>& inverted) {
   constexpr double kStandsOut = 0.02;
   const auto& border = named(as_is, "border brightness");
@@ -200,21 +200,21 @@ std::string trivial_sentence(const SetComparison& comparison) {
                        comparison.opposite_polarity ? advice : "");
   }
   if (best.auroc >= kHard)
-    return fmt::format("partly told apart by {} alone: {}; a detector should do much better", best.name,
+    return fmt::format("{} alone partly tells the sets apart: {}; a detector should do much better", best.name,
                        percent(best.auroc));
-  return "hard to tell by trivial statistics: at most " + with_name(best);
+  return "trivial statistics hardly tell the sets apart: at most " + with_name(best);
 }
 
 std::string polarity_sentence(const SetComparison& comparison) {
   const bool out_is_light = comparison.statistics[0].out_median > comparison.statistics[0].in_median;
   return fmt::format(
-      "OUT has the opposite polarity: {}; the other way round trivial statistics reach at most {}",
+      "OUT has the opposite polarity: {}; if OUT is inverted, trivial statistics reach at most {}",
       out_is_light ? "dark on light where IN is light on dark" : "light on dark where IN is dark on light",
       with_name(strongest(comparison.inverted_statistics)));
 }
 
 std::string examples(const std::vector<DuplicatePair>& pairs) {
-  return fmt::format("for example number {} of OUT and {} of IN, from 0", pairs[0].out, pairs[0].in);
+  return fmt::format("for example number {} of OUT and {} of IN, counted from 0", pairs[0].out, pairs[0].in);
 }
 
 // "12 inputs", "1 input"
@@ -238,8 +238,8 @@ std::string listed(const std::vector<std::string>& classes) {
 }
 
 std::string are_of(std::string_view set, const std::vector<std::string>& classes) {
-  return classes.size() == 1 ? fmt::format("is one of {}'s, or a kind of one", set)
-                             : fmt::format("are {}'s, or kinds of them", set);
+  return classes.size() == 1 ? fmt::format("is a class of {}, or a kind of one", set)
+                             : fmt::format("are classes of {}, or kinds of them", set);
 }
 
 // "cifar10" of "cifar10:test,grey": what the modifier without= takes. A path may hold a colon.
@@ -252,7 +252,7 @@ void add_class_sentences(const SetComparison& comparison, std::vector<std::strin
   const auto& in = comparison.in;
   const auto& out = comparison.out;
   if (in.num_classes == 0 || out.num_classes == 0) {
-    to.push_back(fmt::format("{} no class names: whether the sets share classes cannot be seen",
+    to.push_back(fmt::format("{} no class names, so nobody can see whether the sets share classes",
                              in.num_classes + out.num_classes == 0 ? "the sets have"
                              : out.num_classes == 0                ? "OUT has"
                                                                    : "IN has"));
@@ -261,8 +261,9 @@ void add_class_sentences(const SetComparison& comparison, std::vector<std::strin
   const auto& shared = comparison.out_classes_of_in;
   const auto& covered = comparison.in_classes_of_out;
   if (static_cast<int64_t>(shared.size()) == out.num_classes)
-    to.push_back(fmt::format("every class of OUT ({}) is one of IN's: the same classes, in another domain at most",
-                             listed(shared)));
+    to.push_back(fmt::format(
+        "every class of OUT ({}) is a class of IN: the sets have the same classes, at most in another domain",
+        listed(shared)));
   else if (!shared.empty())
     to.push_back(fmt::format("{} of OUT's {} classes {}: {}; {},without={} leaves {} out", shared.size(),
                              out.num_classes, are_of("IN", shared), listed(shared), out.name, set_of(in.name),
@@ -293,7 +294,7 @@ std::vector<std::string> verdict(const SetComparison& comparison) {
   add_class_sentences(comparison, sentences);
   if (!comparison.matching.empty())
     sentences.push_back(
-        fmt::format("OUT was changed to match IN ({}): that is part of every number", comparison.matching));
+        fmt::format("OUT was changed to match IN ({}); this affects every number", comparison.matching));
   return sentences;
 }
 

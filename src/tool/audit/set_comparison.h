@@ -54,7 +54,7 @@ struct SetComparison {
 };
 
 /// Compares IN with OUT, whose images are brought to IN's channels and size (fit_to).
-/// DataError, opened by a set's name: an empty set, images against numbers, other features.
+/// DataError, which begins with a set's name: an empty set, images against numbers, other features.
 SetComparison compare_sets(const Dataset& in, const Dataset& out, const ComparisonOptions& options = {});
 
 /// What the comparison means, in plain sentences, the most important first; AUROCs in percent.

@@ -15,8 +15,8 @@ std::filesystem::path model_path(const std::string& name) {
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
   const auto path = program.parent_path().parent_path() / "share" / "priornet" / "digits.priornet";
   if (!std::filesystem::exists(path))
-    throw Error(std::string(kDigitModel) + ": the model of digits should be at " + path.string() +
-                ", where it was not found; install priornet again, or name a model file");
+    throw Error(std::string(kDigitModel) + ": the digit model should be at " + path.string() +
+                ", but it is not there; install priornet again, or name a model file");
   return path;
 }
 

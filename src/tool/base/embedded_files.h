@@ -25,7 +25,7 @@ std::string_view embedded_file(std::string_view path);
 constexpr std::string_view kDigitModel = "digits:";
 
 /// The file of the model that a user named: of kDigitModel the one in ../share/priornet beside the program's folder, of
-/// any other name that path. Error where the model of digits is not there.
+/// any other name that path. Error if the model of digits is not there.
 std::filesystem::path model_path(const std::string& name);
 
 }  // namespace priornet

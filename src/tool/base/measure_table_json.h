@@ -5,7 +5,7 @@
 namespace priornet {
 
 /// The table of measures as the pages get it, in its order: [{"name", "label", "unit", "direction", "cause",
-/// "softmax_cause", "section"}, ...]; then the detectors (detector.h), with "detector": true in place of a section.
+/// "softmax_cause", "section"}, ...]; then the detectors (detector.h), with "detector": true instead of a section.
 nlohmann::ordered_json measure_table_json();
 
 }  // namespace priornet

@@ -26,8 +26,8 @@ namespace {
   ::execv(pointers[0], pointers.data());
   if (errno == ENOENT)
     throw Error(
-        fmt::format("{} is not there: the benchmarks are a program of its own (./priornet bench builds it; so does "
-                    "cmake --build FOLDER --target priornet_bench_tool)",
+        fmt::format("{} is missing: the benchmarks are a separate program (./priornet bench builds it; so does cmake "
+                    "--build FOLDER --target priornet_bench_tool)",
                     words[0]));
   throw Error(fmt::format("{}: cannot be run: {}", words[0], std::generic_category().message(errno)));
 }
@@ -47,20 +47,22 @@ void describe_bench_options(Command& command, BenchOptions& options) {
        .help = "Time spent on each line",
        .shows_default = true,
        .range = kPositive},
-      device_option(options.device, "Where the work is done"),
+      device_option(options.device, "Device to compute on"),
       {.name = "--data",
        .to = &options.data,
-       .help = "Folder of data sets: also time reading those that are there",
+       .help = "Folder of data sets: also measure how fast the sets in it are read",
        .environment = "PRIORNET_DATA"},
       {.name = "--only",
        .to = &options.only,
-       .help = "Only some of it",
+       .help = "Measure only these parts",
        .choices = {"measures", "losses", "images", "training", "ways", "scoring", "reading", "prediction", "serve"},
        .separator = ','},
-      {.name = "--trace", .to = &options.trace, .help = "Only record a few training steps, for chrome://tracing"},
+      {.name = "--trace",
+       .to = &options.trace,
+       .help = "Measure nothing; record a few training steps for chrome://tracing"},
       {.name = "--model",
        .to = &options.model,
-       .help = "The model file to ask and to serve; else networks with weights at random are served",
+       .help = "Model file to use for serving; without it, networks with random weights are served",
        .exists = Exists::kFile},
       {.name = "--json", .to = &options.json, .help = "Print the results as JSON"}};
   command.examples = {"priornet bench --classes 10,1000", "priornet bench --device cuda --only training"};

@@ -58,15 +58,15 @@ Dataset rows_kept_back(const TrainedRun& run, const std::string& folder, const L
   const auto& rows = run.split.calibration_rows;
   if (!rows.defined())
     throw DataError(fmt::format(
-        "{}: kept no rows back for calibration: --data should name a set that it did not learn from", folder));
+        "{}: kept no rows back for calibration: give --data a set that the run did not learn from", folder));
   const auto whole = load_set(run.config.train, load);
   if (rows.numel() == 0 || rows.max().item<int64_t>() >= whole.size())
-    throw DataError(fmt::format("{}: has {} rows, and fewer than when {} was trained on it", run.config.train,
-                                whole.size(), folder));
+    throw DataError(
+        fmt::format("{}: has {} rows, fewer than when {} was trained on it", run.config.train, whole.size(), folder));
   if (!run.split.may_be_of(training_content(whole)))
     throw DataError(
-        fmt::format("{}: its rows are no longer those that {} was trained on, and the ones kept back cannot "
-                    "be told: --data should name a set that it did not learn from",
+        fmt::format("{}: its rows have changed since {} was trained on it, so the rows kept back cannot be found: give "
+                    "--data a set that the run did not learn from",
                     run.config.train, folder));
   return kept_rows_of(whole, run);
 }
@@ -87,7 +87,7 @@ Dataset held_out(const TrainedRun& run, const CalibrateOptions& options, const L
   if (split.calibration_rows.defined() && !split.content.empty() && split.content == training_content(set))
     return kept_rows_of(set, run);
   if (same_set(options.data, run.config.train))
-    warn(fmt::format("{} is what the run learnt from: its false alarms on new inputs will be more than promised",
+    warn(fmt::format("the run learnt from {}: on new inputs there will be more false alarms than promised",
                      options.data));
   return set;
 }
@@ -102,7 +102,7 @@ struct ChosenDetectors {
 ChosenDetectors chosen_detectors(const CalibrateOptions& options, const std::vector<std::string>& usable,
                                  const std::vector<std::string>& usual) {
   if (options.no_detectors && !(options.watch.empty() && options.detectors.empty()))
-    throw Misuse("--no-detectors: there are --watch or --detectors too");
+    throw Misuse("--no-detectors: cannot be given together with --watch or --detectors");
   ChosenDetectors chosen;
   if (!options.no_detectors) chosen.watched = options.watch.empty() ? usual : options.watch;
   chosen.kept = chosen.watched;
@@ -115,8 +115,8 @@ ChosenDetectors chosen_detectors(const CalibrateOptions& options, const std::vec
       throw Misuse(fmt::format("there is no detector {}: should be one of {}", name, fmt::join(usable, ", ")));
     if (info->needs.gradients)
       throw Misuse(
-          fmt::format("the detector {} takes passes of its own, which a model file does not make: should be "
-                      "one of {}",
+          fmt::format("the detector {} needs passes of its own through the network, which a model file does not make: "
+                      "should be one of {}",
                       name, fmt::join(usable, ", ")));
   }
   return chosen;
@@ -134,12 +134,12 @@ std::vector<NamedDetector> learnt_detectors(const std::vector<std::string>& name
   try {
     return fit_detectors(names, run, progress);
   } catch (const DataError& error) {
-    throw DataError(fmt::format("{}; detectors learn from what the run learnt from: --no-detectors does without them",
-                                error.what()));
+    throw DataError(
+        fmt::format("{}; detectors learn from the run's training set: --no-detectors does without them", error.what()));
   }
 }
 
-// What the model says of a set, batch by batch.
+// What the model says about a set, batch by batch.
 Predictions said_of(Predictor& predictor, const Dataset& set, Progress& progress) {
   const auto inputs = fit_to_run(set, predictor.model().run).inputs;
   constexpr int64_t kBatch = 1000;
@@ -165,7 +165,7 @@ Behaviour behaviour_on(Predictor& predictor, const Dataset& set, Progress& progr
 void say_whether_finished(const std::string& run, int64_t epochs) {
   const auto trained = epochs_trained(run);
   if (trained < epochs)
-    warn(fmt::format("{}: did not finish: it was trained for {} of {} epochs (train --resume goes on)", run, trained,
+    warn(fmt::format("{}: training did not finish: {} of {} epochs are done (train --resume goes on)", run, trained,
                      epochs));
 }
 
@@ -186,7 +186,7 @@ struct Halves {
   torch::Tensor calibration;
 };
 Halves halves_of(const std::string& name, int64_t rows) {
-  if (rows < 4) throw DataError(fmt::format("{}: has {} rows, of at least 4", name, rows));
+  if (rows < 4) throw DataError(fmt::format("{}: has {} rows, needs at least 4", name, rows));
   auto generator = make_generator(derive_seed(0, "inputs that detectors learn from"));
   const auto order = torch::randperm(rows, generator, torch::kInt64);
   const auto half = rows / 2;
@@ -295,12 +295,11 @@ ModelFile model_of_network(const CalibrateOptions& options, const Dataset& set) 
   if (!set.has_labels())
     for (int64_t c = 0; c < network->classes(); ++c) run.class_names.push_back(fmt::format("{}", c));
   if (static_cast<int64_t>(run.class_names.size()) != network->classes())
-    throw DataError(
-        fmt::format("{}: gives {} classes, and {} has {}: --data should name a set of the network's classes",
-                    options.network, network->classes(), set.name, run.class_names.size()));
+    throw DataError(fmt::format("{}: gives {} classes, but {} has {}: give --data a set with the network's classes",
+                                options.network, network->classes(), set.name, run.class_names.size()));
   if (set.has_labels())
     note(fmt::format(
-        "{}: its outputs are taken for the classes of {} in their order: {}{}", options.network, set.name,
+        "{}: its outputs are taken as the classes of {}, in this order: {}{}", options.network, set.name,
         fmt::join(run.class_names.begin(), run.class_names.begin() + std::min<int64_t>(8, network->classes()), ", "),
         network->classes() > 8 ? ", ..." : ""));
   network->to(chosen_device(options.device));
@@ -335,9 +334,9 @@ std::vector<NamedDetector> learnt_detectors(const std::vector<std::string>& name
 void run_network(const CalibrateOptions& options, LoadOptions load, Progress& progress) {
   refuse_with_logits("--checkpoint", options.checkpoint != "last", "--network");
   refuse_with_logits("--dropout-samples", options.dropout_samples != 0, "--network");
-  if (options.data.empty()) throw Misuse("--network: --data should name a set that it did not learn from");
+  if (options.data.empty()) throw Misuse("--network: give --data too: a set that the network did not learn from");
   if (options.logits.kind != "softmax" && options.logits.kind != "dirichlet")
-    throw Misuse("--network: --kind should say what it gives: softmax or dirichlet");
+    throw Misuse("--network: give --kind too: what the network gives, softmax or dirichlet");
   auto set = load_set(options.data, load);
   auto model = model_of_network(options, set);
   const auto& network = *model.run.members.at(0);
@@ -350,11 +349,11 @@ void run_network(const CalibrateOptions& options, LoadOptions load, Progress& pr
 void run(const CalibrateOptions& options) {
   // The server's addresses carry it.
   if (options.name.find('/') != std::string::npos)
-    throw Misuse(fmt::format("--name: {} has a slash, which a model's name should not", options.name));
+    throw Misuse(fmt::format("--name: {} has a slash: the name of a model must not have one", options.name));
   if (int{!options.run.empty()} + int{!options.logits.files.empty()} + int{!options.network.empty()} != 1)
-    throw Misuse("should be given one of a RUN, --logits of a network of your own, and --network, its file");
+    throw Misuse("give one of RUN, --logits (of your own network) or --network (its file)");
   if (!options.run.empty() && !options.logits.kind.empty())
-    throw Misuse("--kind: a RUN knows what its network gives; it is for --logits and --network");
+    throw Misuse("--kind: is for --logits and --network; a RUN knows what its network gives");
   if (!options.logits.files.empty()) return run_logits(options);
   StoppableProgress progress;
   std::vector<std::string> notes;
@@ -383,77 +382,84 @@ void describe_calibrate(Command& command) {
   command.options = {
       {.name = "RUN",
        .to = &options->run,
-       .help = "The folder of the run; or give --logits, or --network",
+       .help = "Folder of the run; instead you can give --logits or --network",
        .exists = Exists::kFolder},
       {.name = "--network",
        .to = &options->network,
-       .help = "In place of RUN: the file of a network that PyTorch scripted or traced, or compiled (.pt2, which takes "
-               "LibTorch 2.6): it is not trained here. It is a program, and runs what its author wrote",
+       .help = "Instead of RUN: the file of a network that PyTorch scripted or traced, or compiled (.pt2, needs "
+               "LibTorch 2.6). It is not trained here. It is a program: it runs what its author wrote",
        .exists = Exists::kFile},
       {.name = "--training",
        .to = &options->training,
-       .help = "What the network of --network learnt from, for detectors; else they learn from one half of --data",
+       .help = "With --network: the set that the network learnt from; detectors learn from it. Without it they learn "
+               "from one half of --data",
        .needs = "--network"},
       {.name = "--mean",
        .to = &options->mean,
-       .help = "Of each channel, as the network of --network takes images: (value - mean) / deviation of values in "
-               "[0, 1]; else values in [-1, 1]",
+       .help = "With --network: the mean per channel. The network takes (value - mean) / deviation of values in [0, "
+               "1]; without it, values in [-1, 1]",
        .needs = "--network"},
-      {.name = "--deviation", .to = &options->deviation, .help = "Of each channel, likewise", .needs = "--mean"},
+      {.name = "--deviation",
+       .to = &options->deviation,
+       .help = "With --network: the deviation per channel",
+       .needs = "--mean"},
       {.name = "--data",
        .to = &options->data,
-       .help = "A set like the run's that it did not learn from; else the rows that train --data kept back"},
+       .help =
+           "A set with the run's classes that it did not learn from; by default the rows that train --data kept back"},
       {.name = "--false-alarm",
        .to = &options->calibration.false_alarm,
-       .help = "The share of in-distribution inputs that may be rejected",
+       .help = "Share of in-distribution inputs that may be rejected",
        .shows_default = true,
        .range = real_range(1e-6, 0.999)},
       {.name = "--per-class",
        .to = &options->calibration.per_class,
-       .help = "Thresholds of its own for every predicted class: the share holds within each"},
+       .help = "Set thresholds for each predicted class: the share then holds within each class"},
       {.name = "--checkpoint",
        .to = &options->checkpoint,
-       .help = "Which weights: last, or best (by validation error)",
+       .help = "Which weights to take: last, or best (by validation error)",
        .shows_default = true,
        .choices = {"last", "best"}},
       {.name = "--out",
        .to = &options->out,
-       .help = "The model file; by default NAME.priornet in this folder",
+       .help = "Model file to write; by default NAME.priornet in this folder",
        .endings = {".priornet"}},
       {.name = "--name",
        .to = &options->name,
-       .help = "What the model is called; by default as the run's folder, of --logits as the model file"},
+       .help = "Name of the model; by default that of the run's folder, with --logits that of the model file"},
       {.name = "--check",
        .to = &options->check,
-       .help = "Another set, of the same classes or of none of them, to be judged with the thresholds"},
+       .help = "Another set, of the same classes or of none of them: print its verdicts by the new thresholds"},
       {.name = "--watch",
        .to = &options->watch,
-       .help = "Detectors that speak for unfamiliar beside the measure; by default what suits the network"},
+       .help =
+           "Detectors that can call an input unfamiliar, beside the measure; by default those that suit the network"},
       {.name = "--detectors",
        .to = &options->detectors,
-       .help = "Other detectors that the model file holds, each a column of predictions: names, or all"},
-      {.name = "--no-detectors", .to = &options->no_detectors, .help = "The measures alone are watched"},
+       .help = "More detectors to store in the model file, each a column of the predictions: names, or all"},
+      {.name = "--no-detectors", .to = &options->no_detectors, .help = "Watch the measures alone"},
       {.name = "--dropout-samples",
        .to = &options->dropout_samples,
-       .help = "Passes with dropout at work; 0: one without it",
+       .help = "Number of passes with dropout; 0: one pass without dropout",
        .range = whole_range(0, 10'000)},
-      {.name = "--no-resize", .to = &options->no_resize, .help = "The model refuses images of another size"},
+      {.name = "--no-resize", .to = &options->no_resize, .help = "Make a model that refuses images of another size"},
       device_option(options->device, "Where to compute"),
       torchscript_option(options->allow_torchscript),
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};
-  for (auto& option : logits_options(options->logits, "In place of RUN")) {
+  for (auto& option : logits_options(options->logits, "Instead of RUN")) {
     if (option.name == "--kind") {
       option.needs.clear();
       option.help =
-          "What --logits are, or --network gives: softmax, dirichlet (alpha = exp logits), or ensemble (logits of "
-          "softmax members)";
+          "What --logits or --network gives: softmax, dirichlet (alpha = exp logits), or ensemble (logits of softmax "
+          "members)";
     }
     command.options.push_back(std::move(option));
   }
   command.notes =
-      "Of new inputs like those of the calibration set at most the chosen share is rejected, whatever the network\n"
-      "(docs/deploy.md). Detectors learn from the run's training set, which is read again; of --network from\n"
-      "--training. Without that, and with --features, they learn from one half of the inputs, and the other half\n"
+      "At most the chosen share of new inputs like those of the calibration set is rejected, whatever the network\n"
+      "(docs/deploy.md). Detectors learn from the run's training set, which is read again; with --network from\n"
+      "--training. Without --training, and with --features, they learn from one half of the inputs, and the other "
+      "half\n"
       "calibrates.";
   command.examples = {
       "priornet calibrate runs/photos --false-alarm 0.05 --out photos.priornet",

@@ -40,9 +40,9 @@ std::string range_text(const OperatingPoints& points) {
   const auto range = false_alarm_range(points);
   if (!points.groups.empty() || range.high == 0) return "";
   return fmt::format(
-      "New inputs like these: {} rejected or less, on average over calibration sets; {} to {} is what one\n"
-      "of {} inputs gives, 95 times of 100.\n",
-      percent(range.mean), percent(range.low), percent(range.high), points.combined.size(0));
+      "Of new inputs like these, {} or less are rejected, on average over calibration sets. A single calibration\n"
+      "set of {} inputs gives {} to {}, 95 times out of 100.\n",
+      percent(range.mean), points.combined.size(0), percent(range.low), percent(range.high));
 }
 
 // The names of the classes of a group, as many as a line holds.
@@ -71,7 +71,7 @@ Table thresholds_table(const ModelFile& model) {
   }
   table.columns = {"predicted as", "inputs"};
   for (const auto& watch : points.watches) table.columns.push_back(watch.measure + " above");
-  table.columns.push_back("rejected of new ones");
+  table.columns.push_back("rejected, new inputs");
   for (const auto& group : points.groups) {
     std::vector<Cell> row = {names_of(group, model.run.class_names), fmt::format("{}", group.combined.size(0))};
     for (const auto& watch : group.watches) row.push_back(shown(watch));
@@ -142,12 +142,12 @@ std::string calibration_json(const ModelFile& model, const std::vector<Behaviour
 void say_what_is_short(const ModelFile& model) {
   const auto& points = *model.points;
   for (const auto& what : unreachable_thresholds(points, static_cast<int64_t>(model.run.class_names.size())))
-    warn(fmt::format("nothing will be rejected by {}: more calibration inputs or a higher --false-alarm help", what));
+    warn(fmt::format("nothing will be rejected by {}: use more calibration inputs or a higher --false-alarm", what));
   for (const auto& group : points.groups)
     if (group.classes.size() > 1)
       note(
-          fmt::format("{}: some were predicted for fewer than {} inputs: they share thresholds, and the promise holds "
-                      "over them together",
+          fmt::format("{}: some of these classes were predicted for fewer than {} inputs. They share thresholds, and "
+                      "the promise holds for them together",
                       names_of(group, model.run.class_names), least_calibration_size(points.false_alarm)));
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// What `priornet calibrate` says of a model file: its thresholds, what they promise, and how it behaves with them.
+// What `priornet calibrate` says about a model file: its thresholds, what they promise, and how it behaves with them.
 
 namespace priornet::tool {
 
@@ -18,7 +18,7 @@ struct Behaviour {
   std::string set;
   int64_t size = 0;
   std::array<int64_t, kVerdictNames.size()> verdicts = {};
-  std::map<std::string, int64_t> verdicts_by;  ///< how often each score spoke against a prediction
+  std::map<std::string, int64_t> verdicts_by;  ///< how often each score rejected a prediction
   double error = NAN;                          ///< of all
   double accepted_error = NAN;                 ///< of those accepted
   double calibration_error = NAN;

@@ -48,7 +48,7 @@ constexpr NumberRange real_range(double low, double high) { return {NumberRange:
 /// What has to be there already. A model is a file, the folder of a run, or the one that comes with the tool.
 enum class Exists { kNothing, kFile, kFolder, kModel };
 
-/// Printed in place of running anything, as for --version.
+/// Printed instead of running anything, as for --version.
 using Answer = std::function<std::string()>;
 
 /// One option, or one positional argument.
@@ -86,7 +86,7 @@ struct Command {
   std::vector<Option> options = {};
   std::string notes = {};                  ///< what help says below the options
   std::vector<std::string> examples = {};  ///< whole command lines
-  std::vector<Command> subcommands = {};   ///< where there are some, one of them has to be named
+  std::vector<Command> subcommands = {};   ///< if there are some, one of them has to be named
   /// Throws priornet::Error when it fails (exit status 1), Misuse for a wrong command line.
   std::function<void(const Invocation&)> run = {};
 };

@@ -11,8 +11,8 @@
 namespace priornet::tool {
 namespace {
 
-// CLI11's own ranges let NaN pass, and print an end that is the largest double in all its digits. What is no number at
-// all is left to the option's type.
+// CLI11's own ranges let NaN pass, and print an end that is the largest double in all its digits. What is not a number
+// at all is left to the option's type.
 CLI::Validator number_between(const std::string& shown, const std::string& wanted, double least, double most) {
   return CLI::Validator(
       [wanted, least, most](std::string& text) {

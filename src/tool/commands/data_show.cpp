@@ -42,7 +42,7 @@ constexpr int64_t kMostColumns = 40;
 std::string shape_of(const Dataset& set) {
   if (set.encoding)
     return fmt::format("{} columns that become {} numbers", set.encoding->columns.size(), set.inputs.size(1));
-  if (!set.has_images()) return fmt::format("{} numbers a row", set.inputs.size(1));
+  if (!set.has_images()) return fmt::format("{} numbers per row", set.inputs.size(1));
   return fmt::format("{}x{} pixels, {}", set.inputs.size(2), set.inputs.size(3),
                      set.inputs.size(1) == 1   ? "grey"
                      : set.inputs.size(1) == 3 ? "RGB"
@@ -88,7 +88,9 @@ std::string columns_as_text(const Dataset& set) {
   auto text = to_text(table);
   if (set.encoding->columns.size() > kMostColumns)
     text += fmt::format("and {} more columns\n", set.encoding->columns.size() - kMostColumns);
-  return text + "Another type: ,drop=COLUMN ,categorical=COLUMN or ,numeric=COLUMN behind the name; several as A|B\n";
+  return text +
+         "To change a type, add ,drop=COLUMN ,categorical=COLUMN or ,numeric=COLUMN to the name; several columns as "
+         "A|B\n";
 }
 
 std::string classes_as_text(const Dataset& set) {
@@ -96,7 +98,7 @@ std::string classes_as_text(const Dataset& set) {
   const auto counts = class_counts(set);
   const auto* count = counts.data_ptr<int64_t>();
   const auto [least, most] = std::minmax_element(count, count + set.num_classes());
-  auto text = fmt::format("{} classes, {} to {} rows each\n", set.num_classes(), *least, *most);
+  auto text = fmt::format("{} classes with {} to {} rows each\n", set.num_classes(), *least, *most);
   if (set.num_classes() > kMostClasses) return text;
   constexpr int64_t kBar = 40;
   size_t width = 0;
@@ -168,7 +170,7 @@ void run(const ShowOptions& options) {
   for (const auto& line : notes) note(line);
   if (!options.out.empty()) {
     if (!set.has_images())
-      throw DataError(fmt::format("{}: holds rows of numbers; --out draws images alone", set.name));
+      throw DataError(fmt::format("{}: holds rows of numbers; --out can draw images only", set.name));
     write_sheet(options.out, set);
   }
   print(options.json ? as_json(set, options.out) : as_text(set, options.out));
@@ -181,20 +183,20 @@ void describe_data_show(Command& command) {
   command.options = {
       {.name = "set",
        .to = &options->name,
-       .help = "SET[:SPLIT][,MODIFIER...]: a name of the catalogue, or a path",
+       .help = "SET[:SPLIT][,MODIFIER...]: a name from the catalogue, or a path",
        .required = true},
       {.name = "--out",
        .to = &options->out,
-       .help = "Also write some of its images as one picture, a contact sheet, to this .png file",
+       .help = "Also write a picture with some of its images, a contact sheet, to this .png file",
        .endings = {".png"}},
-      {.name = "--root", .to = &options->root, .help = "The data root; else PRIORNET_DATA and its defaults"},
+      {.name = "--root", .to = &options->root, .help = "The data root; by default PRIORNET_DATA or its defaults"},
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};
   command.notes =
-      "Modifiers, in the order given: invert, grey, rgb, size=N or size=HxW, pad=N, subset=N, first=N, last=N,\n"
-      "repeat=N, classes=A|B, without=SET; and resample=nearest|bilinear|bicubic, antialias=on|off, "
-      "grid=centres|corners, seed=N,\n"
-      "and of tables label=COLUMN, drop=A|B, categorical=A|B, numeric=A|B.\n"
-      "A path is whatever has a / or a . in it: a folder of class folders or of images, an archive of them, .csv, "
+      "Modifiers, applied in the order given: invert, grey, rgb, size=N or size=HxW, pad=N, subset=N, first=N, "
+      "last=N,\n"
+      "repeat=N, classes=A|B, without=SET; settings: resample=nearest|bilinear|bicubic, antialias=on|off,\n"
+      "grid=centres|corners, seed=N; for tables: label=COLUMN, drop=A|B, categorical=A|B, numeric=A|B.\n"
+      "A text with a / or a . in it is a path: a folder of class folders or of images, an archive of them, .csv, "
       ".tsv,\n"
       ".npy, .npz, .mat, an IDX file.";
   command.examples = {"priornet data show omniglot:evaluation,invert,size=28 --out omniglot.png"};
@@ -239,7 +241,7 @@ void run(const ExportOptions& options) {
   const auto set = load_set(options.set, load);
   if (!set.has_images()) throw DataError(fmt::format("{}: should hold images, holds rows of numbers", set.name));
   if (fs::exists(options.folder) && !fs::is_empty(options.folder))
-    throw DataError(fmt::format("{}: is there already, and not empty", options.folder));
+    throw DataError(fmt::format("{}: exists already and is not empty", options.folder));
   const auto width = std::to_string(set.size()).size();
   for (int64_t i = 0; i < set.size(); ++i) {
     if (i % 1000 == 0) progress.report("writing images", i, set.size());
@@ -250,7 +252,7 @@ void run(const ExportOptions& options) {
     write_image(folder / fmt::format("{:0{}}.png", i, width), set.inputs[i]);
   }
   progress.report("writing images", set.size(), set.size());
-  print(fmt::format("{} images in {}, a set by its path\n", set.size(), options.folder));
+  print(fmt::format("{} images written to {}. This path now names a set.\n", set.size(), options.folder));
 }
 
 }  // namespace
@@ -259,8 +261,11 @@ void describe_data_export(Command& command) {
   const auto options = std::make_shared<ExportOptions>();
   command.options = {
       {.name = "set", .to = &options->set, .help = "SET[:SPLIT][,MODIFIER...]", .required = true},
-      {.name = "folder", .to = &options->folder, .help = "Where to; new or empty", .required = true},
-      {.name = "--root", .to = &options->root, .help = "The data root; else PRIORNET_DATA and its defaults"}};
+      {.name = "folder",
+       .to = &options->folder,
+       .help = "Folder to write to; it must be new or empty",
+       .required = true},
+      {.name = "--root", .to = &options->root, .help = "The data root; by default PRIORNET_DATA or its defaults"}};
   command.examples = {"priornet data export fashion-mnist:train ./clothes"};
   command.run = [options](const Invocation&) { run(*options); };
 }
@@ -364,29 +369,29 @@ void describe_data_compare(Command& command) {
   std::vector<std::string> resampling;
   for (const auto& [name, how] : kResamplingNames) resampling.emplace_back(name);
   command.options = {
-      {.name = "IN",
-       .to = &options->in,
-       .help = "The set a network is trained for: a name, or a path",
-       .required = true},
+      {.name = "IN", .to = &options->in, .help = "The in-distribution set: a name, or a path", .required = true},
       {.name = "OUT",
        .to = &options->out,
-       .help = "The set it should find unfamiliar; matched to the size and channels of IN",
+       .help = "The out-of-distribution set; it is brought to the size and channels of IN",
        .required = true},
-      {.name = "--invert", .to = &options->invert, .help = "Compare with OUT's light and dark exchanged"},
+      {.name = "--invert", .to = &options->invert, .help = "Exchange light and dark in OUT"},
       {.name = "--resample",
        .to = &options->resample,
-       .help = "How OUT gets IN's size: nearest, bilinear or bicubic",
+       .help = "How OUT is resized to IN's size: nearest, bilinear or bicubic",
        .shows_default = true,
        .choices = resampling},
-      {.name = "--no-antialias", .to = &options->no_antialias, .help = "Interpolate at one point as images shrink"},
+      {.name = "--no-antialias",
+       .to = &options->no_antialias,
+       .help = "Do not average pixels when images become smaller"},
       {.name = "--limit",
        .to = &options->limit,
-       .help = "Compare at most so many inputs of each set, taken evenly from it",
+       .help = "Compare at most this many inputs of each set, evenly spread",
        .range = kPositive},
-      {.name = "--json", .to = &options->json, .help = "Print JSON, fractions at full precision"}};
+      {.name = "--json", .to = &options->json, .help = "Print JSON with all digits"}};
   command.notes =
-      "A statistic's AUROC says how well it tells the sets apart all by itself: 50 is chance, 100 is certainty. The\n"
-      "highest of them should stand beside every OOD result on these sets.";
+      "The AUROC of a statistic says how well this statistic alone tells the sets apart: 50 is chance, 100 is "
+      "certainty.\n"
+      "The highest one should stand beside every OOD result on these sets.";
   command.examples = {"priornet data compare mnist:test omniglot",
                       "priornet data compare cifar10:test tinyimagenet:val,without=cifar10"};
   command.run = [options](const Invocation&) { run(*options); };

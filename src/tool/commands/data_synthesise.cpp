@@ -47,7 +47,7 @@ Made from_factors(const Dataset& set, const Options& options) {
   const auto& likelihood = model.log_likelihood;
   return {
       sample_images(model, options.count, image_shape(set), sampling),
-      fmt::format("factor analysis of {} images, {} factors: {:.2f} nats an image after {} iterations ({:.2f} before)",
+      fmt::format("factor analysis of {} images, {} factors: {:.2f} nats per image after {} iterations ({:.2f} before)",
                   set.size(), options.fit.latent, likelihood.back(), likelihood.size() - 1, likelihood.front())};
 }
 
@@ -65,7 +65,7 @@ Made make(const Options& options) {
 
 void run(const Options& options) {
   if (options.out.empty() && options.sheet.empty())
-    throw Misuse("--out FILE.npy should say where the images go; --sheet FILE.png, where a picture of some");
+    throw Misuse("give --out FILE.npy for the images, or --sheet FILE.png for a picture of some of them");
   const auto [images, how] = make(options);
   auto text = fmt::format("{} images of {}x{}x{} from {}\n", images.size(0), images.size(1), images.size(2),
                           images.size(3), how);
@@ -75,7 +75,7 @@ void run(const Options& options) {
   }
   if (!options.out.empty()) {
     write_npy(options.out, images);
-    text += fmt::format("Images: {}, a set by its path\n", options.out);
+    text += fmt::format("Images written to {}. This path now names a set.\n", options.out);
   }
   print(text);
 }
@@ -89,14 +89,14 @@ void describe_data_synthesise(Command& command) {
   command.options = {
       {.name = "set",
        .to = &options->set,
-       .help = "The set they should stand apart from; they have its size",
+       .help = "The in-distribution set; the new images get its size",
        .required = true},
       {.name = "--kind",
        .to = &options->kind,
        .help = "factor-analysis, gaussian-noise or uniform-noise",
        .shows_default = true,
        .choices = {"factor-analysis", "gaussian-noise", "uniform-noise"}},
-      {.name = "--count", .to = &options->count, .help = "How many", .shows_default = true, .range = kPositive},
+      {.name = "--count", .to = &options->count, .help = "Number of images", .shows_default = true, .range = kPositive},
       {.name = "--latent",
        .to = &options->fit.latent,
        .help = "Factors of factor analysis",
@@ -104,34 +104,37 @@ void describe_data_synthesise(Command& command) {
        .range = kPositive},
       {.name = "--low",
        .to = &options->sampling.scale.low,
-       .help = "The variance is inflated by a draw between --low ...",
+       .help = "Lower end of the range from which the factor of the variance is drawn",
        .shows_default = true,
        .range = kNotNegative},
       {.name = "--high",
        .to = &options->sampling.scale.high,
-       .help = "... and --high",
+       .help = "Upper end of that range",
        .shows_default = true,
        .range = kNotNegative},
-      {.name = "--each", .to = &options->each_sample, .help = "A draw for each image; otherwise one for 128"},
+      {.name = "--each",
+       .to = &options->each_sample,
+       .help = "Draw a factor for each image; by default one for 128 images"},
       {.name = "--squash",
        .to = &options->squash,
-       .help = "Into the range of grey levels by tanh or clip",
+       .help = "How values get into the range of grey levels: tanh or clip",
        .shows_default = true,
        .choices = squashes},
       {.name = "--sigma",
        .to = &options->sigma,
-       .help = "Of Gaussian noise, in units of half the range of grey levels",
+       .help = "Sigma of Gaussian noise, in units of half the range of grey levels",
        .shows_default = true,
        .range = kPositive},
-      {.name = "--seed", .to = &options->seed, .help = "Of the draws", .shows_default = true},
+      {.name = "--seed", .to = &options->seed, .help = "Seed of the draws", .shows_default = true},
       {.name = "--out", .to = &options->out, .help = "Write the images to this .npy file", .endings = {".npy"}},
       {.name = "--sheet",
        .to = &options->sheet,
-       .help = "Write some of them as one picture, a contact sheet, to this .png file",
+       .help = "Write a picture with some of them, a contact sheet, to this .png file",
        .endings = {".png"}},
-      {.name = "--root", .to = &options->root, .help = "The data root; else PRIORNET_DATA and its defaults"}};
+      {.name = "--root", .to = &options->root, .help = "The data root; by default PRIORNET_DATA or its defaults"}};
   command.notes =
-      "Factor analysis with inflated variance is what the paper trains MNIST's Prior Network on as unfamiliar input.";
+      "The paper trains MNIST's Prior Network on images from factor analysis with inflated variance as unfamiliar "
+      "input.";
   command.examples = {"priornet data synthesise mnist --out unfamiliar.npy"};
   command.run = [options](const Invocation&) { run(*options); };
 }

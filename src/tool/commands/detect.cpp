@@ -83,7 +83,7 @@ void check_set(const std::string& path, std::string_view set, const std::string&
   const auto nan = std::find_if(scores.begin(), scores.end(), [](double score) { return std::isnan(score); });
   if (nan == scores.end()) return;
   const auto row = nan - scores.begin();
-  throw DataError(fmt::format("{}: {}[{}] is nan: row {} (from 0) should be a number", path,
+  throw DataError(fmt::format("{}: {}[{}] is nan: row {} (counted from 0) should be a number", path,
                               name.empty() ? "score" : name, row, row));
 }
 
@@ -109,7 +109,8 @@ std::string as_text(const std::vector<Result>& results, const Options& options) 
     const auto label = name.empty() ? std::string("score") : name;
     table.add({label, shown(d.auroc), shown(d.aupr), shown(d.average_precision), shown(d.fpr95)});
     if (is_confidence(name) && negated) notes += fmt::format("{} is a confidence: negated\n", label);
-    if (is_confidence(name) && !negated) notes += fmt::format("{} is a confidence: as it is (--negate)\n", label);
+    if (is_confidence(name) && !negated)
+      notes += fmt::format("{} is a confidence: taken unchanged (--negate)\n", label);
     if (!is_confidence(name) && negated) notes += fmt::format("{}: negated (--negate)\n", label);
   }
   const auto& first = results.front().detection;
@@ -185,20 +186,20 @@ void describe_detect(Command& command) {
        .required = true},
       {.name = "--score",
        .to = &options->score,
-       .help = "The column to use; else every score column that both files have"},
+       .help = "The column to use; by default every score column that both files have"},
       {.name = "--negate",
        .to = &options->negate,
-       .help = "Turn the direction round. Otherwise a higher score speaks for the positives, except that max_prob and "
-               "precision, being confidences, are negated"},
+       .help = "Reverse the direction. By default a higher score means positive, except for confidences (max_prob, "
+               "precision), which are negated"},
       {.name = "--replicates",
        .to = &options->bootstrap.replicates,
-       .help = "Of the bootstrap; 1000, or 200 above a million scores, if not given",
+       .help = "Replicates of the bootstrap; by default 1000, above a million scores 200",
        .range = whole_range(2, 1000000)},
-      {.name = "--seed", .to = &options->bootstrap.seed, .help = "Of the bootstrap", .shows_default = true},
-      {.name = "--json", .to = &options->json, .help = "Print JSON, fractions at full precision"},
+      {.name = "--seed", .to = &options->bootstrap.seed, .help = "Seed of the bootstrap", .shows_default = true},
+      {.name = "--json", .to = &options->json, .help = "Print JSON with all digits"},
       {.name = "--out",
        .to = &options->out,
-       .help = "Also write the result to this file: .json or .csv, fractions at full precision"}};
+       .help = "Also write the result, with all digits, to this file: .json or .csv"}};
   command.notes =
       "Metrics: area under the ROC curve, area under the precision-recall curve by trapezoids (AUPR) and by steps\n"
       "(average precision), false positive rate at 95 % true positive rate (FPR95).";

@@ -16,7 +16,7 @@ Option device_option(std::string& name, const std::string& what) {
 Option torchscript_option(bool& allowed) {
   return {.name = "--allow-torchscript",
           .to = &allowed,
-          .help = "Open a network that PyTorch scripted or compiled: a program, which runs what its author wrote"};
+          .help = "Allow a network that PyTorch scripted or compiled: it is a program and runs what its author wrote"};
 }
 
 c10::Device chosen_device(const std::string& name) {

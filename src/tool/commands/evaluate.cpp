@@ -60,8 +60,8 @@ std::string test_set_of(const TrainedRun& run, const std::string& folder) {
   const auto& train = run.config.train;
   const auto name = parse_set_name(train);
   const auto refuse = [&] {
-    throw DataError(fmt::format(
-        "{}: was trained on {}, which has no test split: --data should name the set to evaluate on", folder, train));
+    throw DataError(fmt::format("{}: was trained on {}, which has no test split: give --data the set to evaluate on",
+                                folder, train));
   };
   if (name.is_path) refuse();
   const auto& splits = find_entry(name.set).splits;
@@ -215,11 +215,11 @@ void write(const ModelReport& report, const std::string& path) {
   file.commit();
 }
 
-// What is said of the outputs of a network elsewhere.
+// What is said about the outputs of a network elsewhere.
 struct JudgedOutputs {
   ScoredSet scored;
   JudgedSet judged;
-  Dataset shown;  ///< rows of logits, in place of inputs
+  Dataset shown;  ///< rows of logits, instead of inputs
 };
 
 JudgedOutputs judged_outputs(const ModelFile& model, const OwnOutputs& outputs, const Options& options) {
@@ -249,17 +249,17 @@ void run_logits(const Options& options, const Invocation& invocation) {
   refuse_with_logits("--noise", options.noise.has_value());
   refuse_with_logits("--against", !options.against.empty());
   refuse_with_logits("--checkpoint", options.checkpoint != "last");
-  if (options.logits.labels.empty()) throw Misuse("--logits: --labels should name the file of their labels");
+  if (options.logits.labels.empty()) throw Misuse("--logits: give --labels too: the file with their labels");
   if (!options.logits.features.empty() && options.run.empty())
-    throw Misuse("--features: the detectors of a model file look at them: name one that priornet calibrate made");
+    throw Misuse("--features: are for the detectors of a model file: name a model file that priornet calibrate made");
   if (!options.ood_features.empty() && options.ood_features.size() != options.ood.size())
-    throw Misuse(fmt::format("--ood-features: there should be one file for each of --ood, {}, found {}",
-                             options.ood.size(), options.ood_features.size()));
+    throw Misuse(fmt::format("--ood-features: should name one file per file of --ood, {}, found {}", options.ood.size(),
+                             options.ood_features.size()));
   const auto start = std::chrono::steady_clock::now();
   auto source = options.logits;
   std::optional<ModelFile> file;
   if (!options.run.empty()) {
-    if (!source.kind.empty()) throw Misuse("--kind: the model file says what its logits are");
+    if (!source.kind.empty()) throw Misuse("--kind: leave it out: the model file says what its logits are");
     file = open_model(options.run);
     source.kind = kind_of(*file);
   }
@@ -296,8 +296,7 @@ void run_logits(const Options& options, const Invocation& invocation) {
 }
 
 void run(const Options& options, const Invocation& invocation) {
-  if (options.run.empty() && options.logits.files.empty())
-    throw Misuse("should be given a RUN, or --logits of a network of your own");
+  if (options.run.empty() && options.logits.files.empty()) throw Misuse("give a RUN, or --logits of your own network");
   if (!options.logits.files.empty()) return run_logits(options, invocation);
   const auto start = std::chrono::steady_clock::now();
   const auto device = chosen_device(options.device);
@@ -338,73 +337,75 @@ void describe_evaluate(Command& command) {
   command.options = {
       {.name = "RUN",
        .to = &options->run,
-       .help = "The folder of a run, or of an ensemble of them; or a model file. With --logits a model file that "
-               "judges such, or none"},
+       .help = "Folder of a run or of an ensemble, or a model file. With --logits: a model file for such logits, or "
+               "nothing"},
       {.name = "--ood",
        .to = &options->ood,
-       .help = "Sets it should find unfamiliar: names, or paths; fitted to its inputs"},
+       .help =
+           "Sets that the model should find unfamiliar: names or paths; they are brought to the size of its inputs"},
       {.name = "--data",
        .to = &options->data,
-       .help = "The in-distribution set; else the test split of the set that the run was trained on"},
+       .help = "The in-distribution set; by default the test split of the set that the run was trained on"},
       {.name = "--dropout-samples",
        .to = &options->dropout_samples,
-       .help = "Passes with dropout at work (Monte-Carlo dropout); 0: one pass without it",
+       .help = "Number of passes with dropout (Monte-Carlo dropout); 0: one pass without dropout",
        .shows_default = true,
        .range = whole_range(0, 10000)},
       {.name = "--odin",
        .to = &options->odin,
-       .help = "Also ODIN, its temperature and step chosen on validation inputs, never on a set named here"},
+       .help =
+           "Also compute ODIN; its temperature and step are chosen on validation inputs, never on a set named here"},
       {.name = "--detectors",
        .to = &options->detectors,
-       .help = "Also these detectors, fitted on the run's training set, from the same pass: names, or all; those that "
-               "a model file holds are taken from it"},
+       .help = "Also compute these detectors in the same pass: names, or all. They learn from the run's training set; "
+               "those in a model file are taken from it"},
       {.name = "--noise",
        .to = &options->noise,
-       .help = "Sigma of Gaussian noise on every input, in [-1, 1] units; else as the run was trained",
+       .help = "Sigma of Gaussian noise on every input, in [-1, 1] units; by default as in training",
        .range = kNotNegative},
       {.name = "--against",
        .to = &options->against,
        .help = "Another run: compare the two on the same sets by DeLong's test"},
       {.name = "--checkpoint",
        .to = &options->checkpoint,
-       .help = "Which weights: last, or best (by validation error)",
+       .help = "Which weights to take: last, or best (by validation error)",
        .shows_default = true,
        .choices = {"last", "best"}},
       device_option(options->device, "Where to compute"),
       torchscript_option(options->allow_torchscript),
       {.name = "--batch",
        .to = &options->batch,
-       .help = "Inputs at a time; else what suits the device",
+       .help = "Inputs per pass; by default what suits the device",
        .range = kPositive},
       {.name = "--mu-theta-samples",
        .to = &options->mu_theta_samples,
-       .help = "Several Dirichlets per input: draws for the estimate of I[mu, theta]; 0: leave it out",
+       .help = "For several Dirichlets per input: draws for the estimate of I[mu, theta]; 0: no estimate",
        .shows_default = true,
        .range = whole_range(0, 1 << 20)},
       {.name = "--replicates",
        .to = &options->bootstrap.replicates,
-       .help = "Of the bootstrap; 1000, or 200 above a million scores, if not given",
+       .help = "Replicates of the bootstrap; by default 1000, above a million scores 200",
        .range = whole_range(2, 1000000)},
-      {.name = "--seed", .to = &options->seed, .help = "Of noise, dropout and bootstrap", .shows_default = true},
+      {.name = "--seed", .to = &options->seed, .help = "Seed of noise, dropout and bootstrap", .shows_default = true},
       {.name = "--out",
        .to = &options->out,
        .help = "Also write the result to this file: .json, .csv or .md",
        .endings = {".json", ".csv", ".md"}},
-      {.name = "--json", .to = &options->json, .help = "Print JSON, fractions at full precision"}};
-  for (auto& option : logits_options(options->logits, "In place of --data, and --ood then names such files"))
+      {.name = "--json", .to = &options->json, .help = "Print JSON with all digits"}};
+  for (auto& option : logits_options(options->logits, "Instead of --data; --ood then names such files too"))
     command.options.push_back(std::move(option));
   command.options.push_back({.name = "--ood-features",
                              .to = &options->ood_features,
-                             .help = "Of each file of --ood the features, in their order",
+                             .help = "The features for each file of --ood, in the same order",
                              .needs = "--features"});
   command.options.push_back({.name = "--report",
                              .to = &options->report,
-                             .help = "Of --logits: leave what priornet report FOLDER shows in this folder",
+                             .help = "With --logits: write the data for priornet report FOLDER to this folder",
                              .needs = "--logits"});
   command.notes =
-      "Of a model file that priornet calibrate wrote it also says what share of inputs is handed back, and why.\n"
-      "Scores are kept in RUN/scores and computed once for the same weights, inputs and options; what priornet report "
-      "shows is left in RUN/evaluation, or beside a model file in MODEL.evaluation.";
+      "For a model file from priornet calibrate, the command also says what share of inputs is handed back, and why.\n"
+      "Scores are kept in RUN/scores and computed once for the same weights, inputs and options. The data for\n"
+      "priornet report are written to RUN/evaluation, or for a model file to MODEL.evaluation beside it.";
   command.examples = {"priornet evaluate photos.priornet --data new-photos --ood other-photos",
                       "priornet evaluate runs/dpn --ood omniglot fashion-mnist:test --out dpn.json",
                       "priornet evaluate runs/dnn --ood omniglot --dropout-samples 20 --odin --against runs/dpn",

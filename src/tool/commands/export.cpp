@@ -86,7 +86,7 @@ void describe_export(Command& command) {
   command.options = {
       {.name = "MODEL",
        .to = &options->model,
-       .help = "A model file of priornet calibrate, or the folder of a run",
+       .help = "A model file from priornet calibrate, or the folder of a run",
        .required = true},
       {.name = "--onnx",
        .to = &options->onnx,
@@ -98,17 +98,17 @@ void describe_export(Command& command) {
        .endings = {".pt", ".pth", ".ts"}},
       {.name = "--input",
        .to = &options->input,
-       .help = "How images come: bytes (uint8, 0 to 255) or unit (float32, 0 to 1); tables are float32 either way",
+       .help =
+           "Type of the images: bytes (uint8, 0 to 255) or unit (float32, 0 to 1); rows of tables are always float32",
        .shows_default = true,
        .choices = {"bytes", "unit"}},
       {.name = "--dropout-samples",
        .to = &options->dropout_samples,
-       .help = "Passes with dropout at work, drawn anew for every input; else as many as the model file says",
+       .help = "Number of passes with dropout, drawn again for every input; by default the number of the model file",
        .range = whole_range(0, 10'000)},
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};
   command.notes =
-      "A model that was calibrated also gives p_value and verdict (docs/export.md). An older file of that name is\n"
-      "replaced.";
+      "A calibrated model also gives p_value and verdict (docs/export.md). An older file with that name is replaced.";
   command.examples = {"priornet export fashion.priornet --onnx fashion.onnx",
                       "priornet export runs/dpn --onnx dpn.onnx --torchscript dpn.pt"};
   command.run = [options](const Invocation&) { run_export(*options); };

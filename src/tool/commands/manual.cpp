@@ -282,11 +282,12 @@ void describe_manual(Command& command) {
   const auto folder = std::make_shared<fs::path>();
   command.options = {{.name = "FOLDER",
                       .to = folder.get(),
-                      .help = "Where they go, laid out as /usr/share is; made where it is not there",
+                      .help = "Folder to write to, with the layout of /usr/share; it is created if it does not exist",
                       .required = true}};
   command.notes =
-      "An installed priornet has them already. After priornet manual ~/.local/share the shells of most systems find\n"
-      "them there too.";
+      "An installed priornet has these files already. After priornet manual ~/.local/share, the shells of most "
+      "systems\n"
+      "find them there too.";
   command.examples = {"priornet manual ~/.local/share", "source share/bash-completion/completions/priornet"};
   command.run = [folder](const Invocation& invocation) { run(*folder, *invocation.path.front()); };
 }

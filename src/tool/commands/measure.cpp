@@ -30,11 +30,11 @@ struct Options {
 Columns measured(const torch::Tensor& logits, const Options& options) {
   const bool ensemble = logits.dim() == 3;
   const auto refuse = [&](std::string_view wanted) {
-    throw DataError(fmt::format("{}: --kind {} wants {}, found shape [{}]", options.logits.front(), options.kind,
+    throw DataError(fmt::format("{}: --kind {} needs {}, found shape [{}]", options.logits.front(), options.kind,
                                 wanted, fmt::join(logits.sizes().begin(), logits.sizes().end(), ", ")));
   };
-  if (options.kind == "softmax" && ensemble) refuse("[N, K] of one model (for [M, N, K] there is --kind ensemble)");
-  if (options.kind == "ensemble" && !ensemble) refuse("[M, N, K], or a file [N, K] for each member");
+  if (options.kind == "softmax" && ensemble) refuse("[N, K] of one model (for [M, N, K] use --kind ensemble)");
+  if (options.kind == "ensemble" && !ensemble) refuse("[M, N, K], or one file [N, K] per member");
   const bool dirichlet = options.kind.empty() || options.kind == "dirichlet";
   auto columns = measure_columns(logits, dirichlet ? LogitKind::kDirichlet : LogitKind::kSoftmax, options.estimate);
   if (dirichlet) return columns;  // the precision says the same
@@ -85,8 +85,8 @@ void run(const Options& options) {
   for (const auto& doubt : doubts_about_logits(logits)) warn(fmt::format("{}: {}", options.logits.front(), doubt));
   if (options.kind.empty())
     note(
-        "--kind was not given: the logits are taken for those of Dirichlets, alpha = exp(logits); those of a plain "
-        "classifier are --kind softmax");
+        "--kind was not given: the logits are taken as those of Dirichlets, alpha = exp(logits); for a plain "
+        "classifier give --kind softmax");
   const auto columns = measured(logits, options);
   if (!options.out.empty()) {
     write_columns(options.out, columns);
@@ -106,19 +106,20 @@ void describe_measure(Command& command) {
       {.name = "LOGITS",
        .to = &options->logits,
        .help = "Logits as .npy, .npz, .safetensors or .csv: [N, K], or [M, N, K] for an ensemble; several files are "
-               "its members",
+               "the members of one",
        .required = true},
       {.name = "--kind",
        .to = &options->kind,
-       .help = "What the logits are: dirichlet (alpha = exp logits), softmax, or ensemble (of softmax members); if not "
-               "given, dirichlet is assumed, and said",
+       .help = "What the logits are: dirichlet (alpha = exp logits), softmax, or ensemble (of softmax members). If it "
+               "is not given, the tool assumes dirichlet and says so",
        .choices = {"dirichlet", "softmax", "ensemble"}},
       {.name = "--array",
        .to = &options->array,
-       .help = "The array of an .npz or .safetensors; else its only one, or the one called logits"},
+       .help = "The array in an .npz or .safetensors file; by default the only one, or the one with the name logits"},
       {.name = "--out",
        .to = &options->out,
-       .help = "Write the measures here (.csv, .json or .npz) and print a summary; else print them as CSV"},
+       .help =
+           "Write the measures to this file (.csv, .json or .npz) and print a summary; by default print them as CSV"},
       {.name = "--json", .to = &options->json, .help = "Print JSON"},
       {.name = "--samples",
        .to = &options->estimate.samples,

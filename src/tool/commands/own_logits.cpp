@@ -13,19 +13,19 @@
 namespace priornet::tool {
 
 std::vector<Option> unlabelled_logits_options(LogitsSource& source, const std::string& what) {
-  return {
-      {.name = "--logits",
-       .to = &source.files,
-       .help = what + ": logits of your own network as .npy, .npz, .safetensors or .csv, [N, K], or [M, N, K] of an "
-                      "ensemble; several files are its members"},
-      {.name = "--features",
-       .to = &source.features,
-       .help = "Features of the same inputs, [N, F], for detectors that look at them",
-       .needs = "--logits"},
-      {.name = "--array",
-       .to = &source.array,
-       .help = "The array of logits in an .npz or .safetensors; else its only one, or the one called logits",
-       .needs = "--logits"}};
+  return {{.name = "--logits",
+           .to = &source.files,
+           .help = what + ": logits of your own network as .npy, .npz, .safetensors or .csv, [N, K], or [M, N, K] for "
+                          "an ensemble; several files are the members of one"},
+          {.name = "--features",
+           .to = &source.features,
+           .help = "Features of the same inputs, [N, F], for detectors that look at them",
+           .needs = "--logits"},
+          {.name = "--array",
+           .to = &source.array,
+           .help = "The array of logits in an .npz or .safetensors file; by default the only one, or the one with the "
+                   "name logits",
+           .needs = "--logits"}};
 }
 
 std::vector<Option> logits_options(LogitsSource& source, const std::string& what) {
@@ -44,7 +44,7 @@ std::vector<Option> logits_options(LogitsSource& source, const std::string& what
 }
 
 void refuse_with_logits(const char* option, bool given, const char* in_place) {
-  if (given) throw Misuse(fmt::format("{}: is for a RUN, and there is {} in its place", option, in_place));
+  if (given) throw Misuse(fmt::format("{}: is for a RUN, but {} was given instead", option, in_place));
 }
 
 OwnOutputs OwnOutputs::select(const torch::Tensor& inputs) const {
@@ -53,7 +53,8 @@ OwnOutputs OwnOutputs::select(const torch::Tensor& inputs) const {
 }
 
 OwnOutputs own_outputs(const LogitsSource& source) {
-  if (source.kind.empty()) throw Misuse("--logits: --kind should say what they are: softmax, dirichlet or ensemble");
+  if (source.kind.empty())
+    throw Misuse("--logits: give --kind too: what the logits are, softmax, dirichlet or ensemble");
   const auto& files = source.files;
   OwnOutputs outputs;
   outputs.name = files.front();
@@ -61,9 +62,9 @@ OwnOutputs own_outputs(const LogitsSource& source) {
   for (const auto& doubt : doubts_about_logits(outputs.logits)) warn(fmt::format("{}: {}", outputs.name, doubt));
   const bool several = outputs.logits.dim() == 3;
   if ((source.kind == "softmax" && several) || (source.kind == "ensemble" && !several))
-    throw DataError(fmt::format("{}: --kind {} wants {}, found shape [{}]", outputs.name, source.kind,
-                                several ? "[N, K] of one model (for [M, N, K] there is --kind ensemble)"
-                                        : "[M, N, K], or a file [N, K] for each member",
+    throw DataError(fmt::format("{}: --kind {} needs {}, found shape [{}]", outputs.name, source.kind,
+                                several ? "[N, K] of one model (for [M, N, K] use --kind ensemble)"
+                                        : "[M, N, K], or one file [N, K] per member",
                                 fmt::join(outputs.logits.sizes(), ", ")));
   if (!source.features.empty()) outputs.features = read_features(source.features, outputs.rows());
   return outputs;

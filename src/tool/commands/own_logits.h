@@ -7,11 +7,11 @@
 
 #include "tool/commands/command.h"
 
-// Logits that another program computed, and perhaps features, in the subcommands that take them in place of a run.
+// Logits that another program computed, and perhaps features, in the subcommands that take them instead of a run.
 
 namespace priornet::tool {
 
-/// What the subcommands are told of such logits.
+/// What the subcommands are told about such logits.
 struct LogitsSource {
   std::vector<std::string> files;  ///< one array, or one per member
   std::string features;            ///< of the same inputs; empty: none
@@ -43,17 +43,17 @@ struct OwnOutputs {
 /// The outputs, with a warning of whatever speaks against their being logits. Misuse without --kind, which nobody can
 /// guess; DataError as read_logits() and read_features() have it, or where kind and shape do not go together.
 OwnOutputs own_outputs(const LogitsSource& source);
-/// Other inputs of the same network: `files` and `features` in place of the source's.
+/// Other inputs of the same network: `files` and `features` instead of the source's.
 OwnOutputs other_outputs(const LogitsSource& source, const std::string& file, const std::string& features = "");
 
 /// What a model's logits are, as --kind says it.
 std::string kind_of(const ModelFile& model);
 
 /// A model without a network for outputs of that kind and shape; classes are numbered. `features`: of them that
-/// detectors look at, 0 where none does.
+/// detectors look at, 0 if none does.
 ModelFile model_of_logits(const LogitsSource& source, const OwnOutputs& outputs, int64_t features);
 
-/// What the model says of them; DataError also for logits of another shape than the model's.
+/// What the model says about them; DataError also for logits of another shape than the model's.
 Predictions judged(const ModelFile& model, const OwnOutputs& outputs);
 
 }  // namespace priornet::tool

@@ -187,7 +187,7 @@ void check_out(const PredictOptions& options) {
   for (const auto& path : read) {
     std::error_code not_there;
     if (!options.out.empty() && std::filesystem::equivalent(path, options.out, not_there))
-      throw Misuse(fmt::format("--out: {} is what is read: it would be lost", options.out));
+      throw Misuse(fmt::format("--out: {} is also an input, and would be lost", options.out));
   }
 }
 
@@ -209,7 +209,7 @@ class WatchedInputs {
   WatchedInputs(const PredictOptions& options, const ModelFile& model) {
     if (!options.watch) return;
     if (!model.points)
-      throw DataError(fmt::format("{}: was not calibrated: --watch knows nothing to compare with", options.model));
+      throw DataError(fmt::format("{}: was not calibrated: --watch has nothing to compare with", options.model));
     watch_.emplace(*model.points, options.drift_rate);
   }
 
@@ -220,8 +220,8 @@ class WatchedInputs {
       watch_->add(answers.decisions[i].p_value, answers.prediction[i]);
       if (watch_->state().alarmed() && !before)
         warn(
-            fmt::format("drift: by input {} the inputs had stopped looking like the calibration set; without drift "
-                        "such an alarm ever comes with a probability of at most {}",
+            fmt::format("drift: by input {} the inputs had stopped looking like the calibration set; without drift, "
+                        "the probability of such an alarm is at most {}",
                         watch_->state().alarm_input, watch_->rate()));
     }
   }
@@ -229,7 +229,7 @@ class WatchedInputs {
   void finish() const {
     if (!watch_) return;
     const auto& state = watch_->state();
-    note(fmt::format("drift: evidence {:.3g} after {} inputs, {:.3g} at its largest; {:.3g} is an alarm", state.value,
+    note(fmt::format("drift: evidence {:.3g} after {} inputs, at most {:.3g}; the alarm comes at {:.3g}", state.value,
                      state.inputs, state.largest, 1 / watch_->rate()));
   }
 
@@ -237,7 +237,7 @@ class WatchedInputs {
   std::optional<DriftWatch> watch_;
 };
 
-// What is said of the inputs without an error. Where the network has no answer to one, each is asked alone, and that
+// What is said about the inputs without an error. Where the network has no answer to one, each is asked alone, and that
 // one gets an error.
 PlainPredictions answers_to(std::vector<Input>& waiting, Predictor& predictor) {
   std::vector<torch::Tensor> values;
@@ -312,7 +312,7 @@ class RowNotes {
   void say() const {
     for (const auto& line : shown_) note(line);
     if (rows_ > static_cast<int64_t>(shown_.size()))
-      note(fmt::format("{} rows held values that were not as in training; --format jsonl says which", rows_));
+      note(fmt::format("{} rows held values that differ from training; --format jsonl says which", rows_));
   }
 
  private:
@@ -349,7 +349,7 @@ void run_logits(const PredictOptions& options, const std::string& format) {
 void run(const PredictOptions& options) {
   check_out(options);
   if (options.inputs.empty() == options.logits.files.empty())
-    throw Misuse("should be given INPUTs, or --logits of a network of your own");
+    throw Misuse("give INPUTs, or --logits of your own network");
   const auto format = format_for(options);
   if (!options.logits.files.empty()) return run_logits(options, format);
   OpenOptions open(chosen_device(options.device));
@@ -393,23 +393,23 @@ void describe_predict(Command& command) {
   command.options = {
       {.name = "MODEL",
        .to = &options->model,
-       .help = "A model file; a run's folder, which gives no verdicts; or digits: (the model of digits that comes with "
-               "priornet)",
+       .help = "A model file; a run's folder (no verdicts); or digits: (the digit model that comes with priornet)",
        .required = true,
        .exists = Exists::kModel},
       {.name = "INPUT",
        .to = &options->inputs,
-       .help = "Images, folders of them, .csv, .tsv (.gz too), .npy; - is standard input (a table, .npy or one image)"},
+       .help =
+           "Images, folders of images, .csv, .tsv (also .gz), .npy; - is standard input (a table, .npy or one image)"},
       {.name = "--format",
        .to = &options->format,
-       .help = "table, csv or jsonl; by default as --out ends, else a table",
+       .help = "table, csv or jsonl; by default what --out ends with, or a table",
        .choices = {"table", "csv", "jsonl"}},
       {.name = "--out",
        .to = &options->out,
-       .help = "Write to this file, not to standard output: .csv, .jsonl or .txt (a table)"},
+       .help = "Write to this file instead of standard output: .csv, .jsonl or .txt (a table)"},
       {.name = "--batch",
        .to = &options->batch,
-       .help = "Inputs at a time",
+       .help = "Inputs per pass",
        .shows_default = true,
        .range = whole_range(1, 1'000'000)},
       {.name = "--watch",
@@ -417,16 +417,17 @@ void describe_predict(Command& command) {
        .help = "Say when the inputs, in their order, stop looking like the calibration set"},
       {.name = "--drift-rate",
        .to = &options->drift_rate,
-       .help = "How likely that alarm may ever be false",
+       .help = "Probability that this alarm ever comes without drift",
        .shows_default = true,
        .range = real_range(1e-9, 0.5),
        .needs = "--watch"},
       device_option(options->device, "Where to compute"),
       torchscript_option(options->allow_torchscript)};
-  for (auto& option : unlabelled_logits_options(options->logits, "In place of INPUT"))
+  for (auto& option : unlabelled_logits_options(options->logits, "Instead of INPUT"))
     command.options.push_back(std::move(option));
   command.notes =
-      "An input that cannot be read gives a row with its error; the others go on, and the exit status is 1\n"
+      "An input that cannot be read gives a row with its error. The other inputs are answered, and the exit status is "
+      "1\n"
       "(docs/deploy.md).";
   command.examples = {"priornet predict digits: drawing.png", "priornet predict photos.priornet new/ one.jpg",
                       "priornet predict mine.priornet --logits new.npy",

@@ -77,19 +77,20 @@ void report(const ReportOptions& options) {
 
 void describe_report(Command& command) {
   const auto options = std::make_shared<ReportOptions>();
-  command.options = {
-      {.name = "DIR",
-       .to = &options->folders,
-       .help = "What to show: a run or a model file that was evaluated, a folder of priornet reproduce, or one that "
-               "holds several",
-       .required = true},
-      {.name = "--format",
-       .to = &options->format,
-       .help = "html: the page; markdown, csv or latex: every table",
-       .shows_default = true,
-       .choices = {"html", "markdown", "csv", "latex"}},
-      {.name = "--out", .to = &options->out, .help = "File to write; else report.html, and tables to standard output"}};
-  command.notes = "The page opens from disk and fetches nothing.";
+  command.options = {{.name = "DIR",
+                      .to = &options->folders,
+                      .help = "What to show: a run or a model file that was evaluated, a folder from priornet "
+                              "reproduce, or a folder with several of them",
+                      .required = true},
+                     {.name = "--format",
+                      .to = &options->format,
+                      .help = "html: the page; markdown, csv or latex: every table",
+                      .shows_default = true,
+                      .choices = {"html", "markdown", "csv", "latex"}},
+                     {.name = "--out",
+                      .to = &options->out,
+                      .help = "File to write; by default report.html, and standard output for tables"}};
+  command.notes = "The page opens from disk and loads nothing from the web.";
   command.examples = {"priornet report photos.priornet --out photos.html", "priornet report runs/dpn --out dpn.html",
                       "priornet report results --out report.html",
                       "priornet report results/synthetic --format latex --out tables.tex"};

@@ -51,7 +51,7 @@ std::vector<const Experiment*> find_all(const std::vector<std::string>& names) {
       continue;
     }
     if (name.find('=') != std::string::npos)
-      throw Misuse(fmt::format("WHAT: '{}' is no experiment; a setting follows a --set of its own", name));
+      throw Misuse(fmt::format("WHAT: '{}' is not an experiment; write --set before each setting", name));
     try {
       add(find_experiment(name));
     } catch (const ConfigError& error) {
@@ -225,7 +225,7 @@ void describe_reproduce(Command& command) {
        .range = whole_range(1, 1000)},
       {.name = "--set",
        .to = &options->overrides,
-       .help = "Changes a setting of every network's configuration (configs/); again for more",
+       .help = "Change a setting in the configuration of every network (configs/); may be given several times",
        .value_text = "KEY=VALUE",
        .one_value_each = true},
       {.name = "--out",
@@ -239,11 +239,11 @@ void describe_reproduce(Command& command) {
   command.notes = "Experiments:";
   for (const auto& experiment : experiments())
     command.notes += fmt::format("\n  {:<12} {}", experiment.name, experiment.description);
-  command.notes += fmt::format("\n  {:<12} every one of the paper's, with a summary at the end", kAll);
+  command.notes += fmt::format("\n  {:<12} all experiments of the paper, with a summary at the end", kAll);
   command.notes +=
-      "\n\nNetworks are left in OUT/runs: a command that was stopped goes on where it was. The commands of one stage "
-      "of\n"
-      "--plan may run at the same time; the same command without --plan then trains nothing more.";
+      "\n\nNetworks are kept in OUT/runs. If a command was stopped, call it again: it goes on from there. The commands "
+      "of "
+      "one stage of\n--plan may run at the same time. The same command without --plan then trains nothing more.";
   command.examples = {"priornet reproduce synthetic --out out/synthetic",
                       "priornet reproduce synthetic mnist --profile quick",
                       "priornet reproduce cifar10 --profile modern --seeds 5 --device cuda --out out/cifar10-modern",

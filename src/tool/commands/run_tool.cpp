@@ -78,7 +78,7 @@ PRIORNET_BEFORE_LIBRARIES void begin_again_with_short_waits(int argc, char** arg
                                                                              char**) = begin_again_with_short_waits;
 
 // What a layer gives is memory that the next batch wants again. Given back to the system in between, its pages are
-// cleared and mapped anew each time, which takes as long as a small network's convolutions do: with these limits
+// cleared and mapped again each time, which takes as long as a small network's convolutions do: with these limits
 // VGG-6 with 16 to 32 channels answers 1.4 times as many images per second. Beyond them memory goes back as before.
 void keep_freed_memory() {
 #if defined(M_TRIM_THRESHOLD) && defined(M_MMAP_THRESHOLD)
@@ -109,7 +109,7 @@ int run_tool(std::vector<Command> subcommands, const std::vector<std::string>& a
        .anywhere = true},
       {.name = "--quiet",
        .to = &quiet,
-       .help = "Print results, warnings and errors alone: no progress, no remarks",
+       .help = "Print only results, warnings and errors: no progress, no remarks",
        .anywhere = true},
   };
   tool.notes =

@@ -77,7 +77,7 @@ std::vector<std::string> names_of(const std::vector<serving::ServedModel>& model
 std::string greeting(const serving::HttpOptions& http, uint16_t port, const std::vector<std::string>& names,
                      bool token) {
   const bool v6 = http.host.find(':') != std::string::npos;
-  return fmt::format("Serving {} at {}://{}:{}/{}; Ctrl-C ends it.\n", fmt::join(names, ", "),
+  return fmt::format("Serving {} at {}://{}:{}/{}; press Ctrl-C to end.\n", fmt::join(names, ", "),
                      http.tls_certificate.empty() ? "http" : "https", v6 ? "[" + http.host + "]" : http.host, port,
                      token ? ", to clients that send the token" : "");
 }
@@ -93,24 +93,24 @@ void check(const ServeOptions& options) {
   const bool token = !token_of(options).empty();
   const bool tls = !options.http.tls_certificate.empty();
   if (!is_loopback(options.http.host) && !(token && tls)) {
-    const auto lacks = token ? "without TLS others on the network can read what is sent, the token too"
-                       : tls ? "without a token anyone who reaches it can ask it"
-                             : "without a token and TLS anyone who reaches it can ask it, and others on the network "
-                               "can read what is sent";
+    const auto lacks = token ? "without TLS, others on the network can read everything, the token too"
+                       : tls ? "without a token, anyone who can reach the server can use it"
+                             : "without a token and TLS, anyone who can reach the server can use it, and others on the "
+                               "network can read everything";
     if (!options.insecure)
       throw Misuse(
-          fmt::format("--host {} serves other machines too, and {}: give {}, or --insecure if a proxy in "
-                      "front of it does that",
+          fmt::format("--host {} serves other machines too, and {}: give {}, or --insecure if a proxy in front of the "
+                      "server does that",
                       options.http.host, lacks,
                       token ? "--tls-certificate and --tls-key"
                       : tls ? "--token-file"
                             : "--token-file, --tls-certificate and --tls-key"));
-    complain(fmt::format("serves other machines too, at {}: {}", options.http.host, lacks));
+    complain(fmt::format("the server is open to other machines, at {}: {}", options.http.host, lacks));
   }
 }
 
 void say_if_root() {
-  if (::geteuid() == 0) complain("runs as root, which it does not need: an ordinary user is safer");
+  if (::geteuid() == 0) complain("the server runs as root, which it does not need: run it as an ordinary user");
 }
 
 serving::InferenceOptions inference_options(ServeOptions& options) {
@@ -222,7 +222,7 @@ void reload(const ServeOptions& options, serving::InferenceServer& server, servi
     server.replace(std::move(models), token);
     logs.note("info", fmt::format("SIGHUP: serves {} anew", fmt::join(names, ", ")));
   } catch (const std::exception& error) {
-    logs.note("error", fmt::format("SIGHUP: all stays as it was: {}", error.what()));
+    logs.note("error", fmt::format("SIGHUP: nothing was changed: {}", error.what()));
   }
 }
 
@@ -230,7 +230,7 @@ void run(ServeOptions& options) {
   check(options);
   if (options.models.empty()) {
     options.models = {std::string(kDigitModel)};
-    note("no MODEL was given: this is the model of digits that comes with priornet; open the page and draw a digit");
+    note("no MODEL was given: serving the digit model that comes with priornet; open the page and draw a digit");
   }
   Logs logs(options);
   auto inference = inference_options(options);
@@ -272,30 +272,30 @@ void describe_serve(Command& command) {
   command.options = {
       {.name = "MODEL",
        .to = &options->models,
-       .help = "Model files, as priornet calibrate writes them; or folders of runs, without verdicts. By default the "
-               "model of digits that comes with priornet (digits:)"},
+       .help = "Model files from priornet calibrate, or folders of runs (no verdicts). By default the digit model that "
+               "comes with priornet (digits:)"},
       {.name = "--host",
        .to = &options->http.host,
-       .help = "Address to listen at. For one that other machines can reach, give a token and TLS, or --insecure",
+       .help = "Address to listen at. If other machines can reach it, give a token and TLS, or --insecure",
        .shows_default = true},
       {.name = "--port",
        .to = &options->http.port,
-       .help = "Port; 0 takes one that is free",
+       .help = "Port; 0: any free port",
        .shows_default = true,
        .range = whole_range(0, 65535)},
       {.name = "--batch",
        .to = &options->batch.batch,
-       .help = "Inputs of several requests that go through a network together",
+       .help = "How many inputs of several requests go through a network together",
        .shows_default = true,
        .range = whole_range(1, 4096)},
       {.name = "--latency-ms",
        .to = &options->latency_ms,
-       .help = "How long an input waits for others to join its batch",
+       .help = "How long an input waits for others to fill its batch",
        .shows_default = true,
        .range = real_range(0, 10'000)},
       {.name = "--queue",
        .to = &options->batch.queue,
-       .help = "Inputs that may wait for each model; more are answered with 503",
+       .help = "How many inputs may wait per model; more are answered with 503",
        .shows_default = true,
        .range = whole_range(1, 1 << 20)},
       {.name = "--queue-timeout-ms",
@@ -305,7 +305,7 @@ void describe_serve(Command& command) {
        .range = whole_range(1, 3'600'000)},
       {.name = "--client-timeout-s",
        .to = &options->client_timeout_s,
-       .help = "Seconds a client has to send a request, and to take its answer",
+       .help = "Seconds that a client has to send a request and to take its answer",
        .shows_default = true,
        .range = real_range(0.1, 3600)},
       {.name = "--max-body",
@@ -320,51 +320,51 @@ void describe_serve(Command& command) {
        .range = real_range(0.01, 268)},
       {.name = "--request-memory",
        .to = &options->memory,
-       .help = "Memory that all requests may hold together, in MiB; one address half of it",
+       .help = "Memory that all requests together may take, in MiB; one address may take half of it",
        .shows_default = true,
        .range = whole_range(16, 1 << 20)},
       {.name = "--max-connections",
        .to = &options->http.connections.connections,
-       .help = "Connections at a time",
+       .help = "Connections at the same time",
        .shows_default = true,
        .range = whole_range(1, 100'000)},
       {.name = "--max-per-address",
        .to = &options->per_address,
-       .help = "Connections from one address; 0: half of all. Behind a proxy, give it all of them",
+       .help = "Connections from one address; 0: half of all. Behind a proxy, set it to --max-connections",
        .shows_default = true,
        .range = whole_range(0, 100'000)},
       {.name = "--token-file",
        .to = &options->token_file,
-       .help = "File with the token that clients must send; else the variable PRIORNET_TOKEN, else none"},
+       .help = "File with the token that clients must send; by default the variable PRIORNET_TOKEN, or no token"},
       {.name = "--tls-certificate",
        .to = &options->http.tls_certificate,
-       .help = "Certificate with its chain, PEM: serve by HTTPS"},
+       .help = "Certificate with its chain, PEM: the server then speaks HTTPS"},
       {.name = "--tls-key", .to = &options->http.tls_key, .help = "Its private key, PEM"},
       {.name = "--allow-host",
        .to = &options->allowed_hosts,
-       .help = "Names under which clients may ask, beside IP addresses and localhost: models.example.org, "
-               "*.example.org, *"},
+       .help =
+           "Host names that clients may use, beside IP addresses and localhost: models.example.org, *.example.org, *"},
       {.name = "--insecure",
        .to = &options->insecure,
-       .help = "Serve other machines without a token or TLS, because a proxy in front of it does that"},
-      {.name = "--access-log", .to = &options->access_log, .help = "File to add one line of JSON to per answer"},
+       .help = "Serve other machines without a token or TLS, because a proxy in front of the server does that"},
+      {.name = "--access-log", .to = &options->access_log, .help = "Add one line of JSON per answer to this file"},
       {.name = "--error-log",
        .to = &options->error_log,
-       .help = "File to add one line of JSON to per answer of 5xx and per event; - is standard error",
+       .help = "Add one line of JSON per answer of 5xx and per event to this file; - is standard error",
        .shows_default = true},
       device_option(options->device, "Where to compute"),
       {.name = "--drift-rate",
        .to = &options->drift_rate,
-       .help = "How likely the alarm of drift may ever be false",
+       .help = "Probability that the drift alarm ever comes without drift",
        .shows_default = true,
        .range = real_range(1e-9, 0.5)},
       torchscript_option(options->allow_torchscript)};
   command.notes =
-      "Speaks the Open Inference Protocol v2 under /v2, takes an image file at /predict, counts at /metrics, and "
-      "shows\n"
-      "a page at /. SIGTERM or Ctrl-C: answers what it took and ends; a second one ends at once. SIGHUP: reads "
-      "models,\n"
-      "token and certificate anew and goes on in new log files, without losing a request (docs/serve.md).";
+      "The server speaks the Open Inference Protocol v2 under /v2, takes an image file at /predict, gives metrics at\n"
+      "/metrics and shows a page at /. On SIGTERM or Ctrl-C it answers the requests it has and ends; a second signal "
+      "ends\n"
+      "it at once. On SIGHUP it reads models, token and certificate again and opens new log files, without losing a\n"
+      "request (docs/serve.md).";
   command.examples = {
       "priornet serve", "priornet serve photos.priornet",
       "priornet serve a.priornet b.priornet --host 0.0.0.0 --token-file token --tls-certificate c.pem --tls-key k.pem",

@@ -18,7 +18,7 @@ namespace priornet::tool {
 void print(std::string_view given) {
   const auto text = printable(given, "\n\t");
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
-  throw DataError("standard output: cannot be written: " + std::generic_category().message(errno));
+  throw DataError("cannot write to standard output: " + std::generic_category().message(errno));
 }
 
 namespace {

@@ -66,7 +66,7 @@ std::string describe(const TrainConfig& config) {
   return to_text(table);
 }
 
-// What a line of progress does not tell of an epoch.
+// What a line of progress does not tell about an epoch.
 std::string validation_line(int64_t epoch, const Validation& validation) {
   auto line = fmt::format("  validation after epoch {}: error {:.2f} %, NLL {:.4f}, ECE {:.4f}", epoch,
                           100 * validation.error, validation.log_likelihood_loss, validation.calibration_error);
@@ -105,13 +105,14 @@ std::vector<std::string> all_overrides(const TrainOptions& options) {
   return overrides;
 }
 
-// Photographs come in many sizes: where nobody names one, a size that most things can be told apart at.
+// Photographs come in many sizes: if nobody names one, a size that most things can be told apart at.
 TrainConfig config_for_photos(const std::string& name, const LoadOptions& load) {
   constexpr const char* kSize = ",size=64";
   try {
     return config_for(name, load_set(name, load));
   } catch (const SeveralSizes&) {
-    note(fmt::format("{}: its images have several sizes, and become 64x64; ,size=N chooses another", name));
+    note(fmt::format("{}: its images have several sizes; they are resized to 64x64 (,size=N chooses another size)",
+                     name));
     return config_for(name + kSize, load_set(name + kSize, load));
   }
 }
@@ -205,7 +206,7 @@ void leave_list(const fs::path& folder, const std::vector<LeftOut>& left_out) {
   const auto faults = std::count_if(left_out.begin(), left_out.end(),
                                     [](const LeftOut& one) { return one.kind == LeftOut::Kind::kFault; });
   if (faults > 0)
-    warn(fmt::format("{} images cannot be used and were left out: {}", faults, path.string()));
+    warn(fmt::format("{} images could not be used and were left out: {}", faults, path.string()));
   else
     note(fmt::format("{} files and folders were left out: {}", left_out.size(), path.string()));
 }
@@ -223,17 +224,17 @@ void warn_of_small_classes(const TrainingSets& sets) {
   constexpr size_t kShown = 10;
   const auto more = few.size() > kShown ? fmt::format(" and {} more", few.size() - kShown) : "";
   few.resize(std::min(few.size(), kShown));
-  warn(fmt::format("fewer than {} inputs to learn from: {}{}; what is said of such a class is a guess", kFew,
+  warn(fmt::format("fewer than {} inputs to learn from: {}{}; answers about such a class are guesses", kFew,
                    fmt::join(few, ", "), more));
 }
 
-// Commands that work as they are printed, but for the sets that only the user can name.
+// Commands that work as they are printed, except for the sets that only the user can name.
 std::string next_steps(const fs::path& folder, const TrainConfig& config) {
   const auto name = shell_word(folder.string());
   auto steps = fmt::format("Trained: {}\nEvaluate it: priornet evaluate {}{} --ood SET...\n", folder.string(), name,
                            parse_set_name(config.train).is_path ? " --data SET" : "");
   if (config.calibration_share.value_or(0.0) > 0.0)
-    steps += fmt::format("Make a model of it: priornet calibrate {}\n", name);
+    steps += fmt::format("Make a model file: priornet calibrate {}\n", name);
   return steps;
 }
 
@@ -283,8 +284,8 @@ void run(const TrainOptions& options) {
     auto sets = load_training_sets(config, progress);
     if (speaks) warn_of_small_classes(sets);
     if (options.resume && !read_training_split(folder).may_be_of(sets.split.content))
-      throw DataError(fmt::format("{}: its rows are no longer those that {} was begun with; --force begins anew",
-                                  config.train, folder.string()));
+      throw DataError(
+          fmt::format("{}: its rows have changed since {} began; --force starts again", config.train, folder.string()));
     ensemble.trainer.on_begin = [&] {
       write_training_split(folder, sets.split);
       if (speaks) leave_list(folder, files.left_out);
@@ -316,12 +317,12 @@ void describe_train(Command& command) {
        .exists = Exists::kFile},
       {.name = "--data",
        .to = &options->data,
-       .help = "No configuration: a set, with defaults that suit it. A folder with one folder per class, a .csv with "
-               ",label=COLUMN, an .npz, a name of the catalogue",
+       .help = "A set instead of a configuration; the tool chooses settings that suit it. A folder with one folder per "
+               "class, a .csv with ,label=COLUMN, an .npz, or a name from the catalogue",
        .excludes = "config"},
       {.name = "--ood",
        .to = &options->ood,
-       .help = "With --data: a set of images that are none of its classes",
+       .help = "With --data: a set of images that belong to none of its classes",
        .needs = "--data"},
       {.name = "--epochs",
        .to = &options->epochs,
@@ -332,21 +333,24 @@ void describe_train(Command& command) {
        .to = &options->batch,
        .help = "In-distribution inputs per step: training.batch",
        .range = whole_range(1, 1'000'000'000)},
-      {.name = "--seed", .to = &options->seed, .help = "Of everything random: training.seed", .range = kNotNegative},
+      {.name = "--seed",
+       .to = &options->seed,
+       .help = "Seed of everything random: training.seed",
+       .range = kNotNegative},
       {.name = "--model",
        .to = &options->model,
-       .help = fmt::format("The network: {}, or the file of a TorchScript network: model.name, model.file",
+       .help = fmt::format("The network, {}, or the file of a TorchScript network: model.name, model.file",
                            fmt::join(model_names(), ", "))},
       {.name = "--set",
        .to = &options->overrides,
-       .help = "Change a value of it: key=value, as training.epochs=3",
+       .help = "Change a value of the configuration: key=value, such as training.epochs=3",
        .value_text = "KEY=VALUE ..."},
       {.name = "--out",
        .to = &options->out,
        .help = "Folder of the run; by default runs/ and the name of the configuration"},
       {.name = "--strict",
        .to = &options->strict,
-       .help = "An image that cannot be used is an error; else up to one in a hundred is left out, and listed"},
+       .help = "Stop if an image cannot be used; by default up to one in a hundred is left out and listed"},
       {.name = "--resume", .to = &options->resume, .help = "Go on where the run in that folder stopped"},
       {.name = "--force",
        .to = &options->force,
@@ -355,19 +359,18 @@ void describe_train(Command& command) {
       device_option(options->device, "Where to train"),
       {.name = "--processes",
        .to = &options->processes,
-       .help = "Share the work among so many processes of this machine",
+       .help = "Share the work among this many processes of this machine",
        .range = whole_range(1, 1024)},
-      {.name = "--describe", .to = &options->describe, .help = "Show the network layer by layer, and train nothing"},
+      {.name = "--describe", .to = &options->describe, .help = "Show the network layer by layer; train nothing"},
       {.name = "--print-config",
        .to = &options->print_config,
-       .help = "Show every key with its value and meaning, those without one as comments, and train nothing"},
+       .help = "Show every key with its value and meaning, keys without a value as comments; train nothing"},
       {.name = "--json", .to = &options->json, .help = "Print the last epoch's metrics as JSON"}};
   command.notes =
       "A run is a folder: config.toml, metrics.jsonl with one line per epoch, checkpoints/; left-out.csv names the "
       "files\n"
-      "of the set that could not be used. Ctrl-C leaves a "
-      "checkpoint\n"
-      "from which --resume goes on as if nothing had happened.";
+      "of the set that could not be used. Ctrl-C writes a checkpoint, and --resume goes on from it as if nothing had\n"
+      "happened.";
   command.examples = {"priornet train --data ./photos,size=64 --out runs/photos",
                       "priornet train --data ./photos,size=64 --epochs 30 --model resnet18 --seed 1",
                       "priornet train --data ./table.csv,label=kind --print-config",
@@ -378,7 +381,7 @@ void describe_train(Command& command) {
       for (const auto& text : options->overrides)
         if (text.find('=') == std::string::npos)
           throw Misuse("--set: " + text + " should be KEY=VALUE; the configuration comes before --set");
-      throw Misuse("a configuration, or --data SET is required");
+      throw Misuse("give a configuration, or --data SET");
     }
     run(*options);
   };

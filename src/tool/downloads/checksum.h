@@ -23,7 +23,7 @@ class Checksum {
 
   void add(std::string_view bytes);
 
-  /// Of all that was added. The last call on the object.
+  /// Of everything that was added. The last call on the object.
   std::string hexadecimal();
 
  private:

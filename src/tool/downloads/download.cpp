@@ -157,8 +157,9 @@ void expect_room(const KnownFile& file, const PartFile& part) {
   const auto space = std::filesystem::space(part.path().parent_path(), error);
   const auto missing = file.size - part.size();
   if (!error && missing > 0 && space.available < static_cast<uintmax_t>(missing))
-    throw DataError(fmt::format("{}: the disk is full: {} more bytes are needed, {} are free; what came is kept",
-                                part.path().string(), missing, space.available));
+    throw DataError(
+        fmt::format("{}: the disk is full: {} more bytes are needed, {} are free; the bytes downloaded so far are kept",
+                    part.path().string(), missing, space.available));
 }
 
 }  // namespace
@@ -190,7 +191,7 @@ bool Downloader::get(const KnownFile& file, const std::filesystem::path& root, P
 // Fills the part until it is whole; a reason why that cannot be, otherwise.
 std::string Downloader::from_source(const std::string& url, const KnownFile& file, PartFile& part, Progress& progress) {
   constexpr auto kSlice = std::chrono::milliseconds(50);
-  if (unreachable_.contains(host_of(url))) return "not tried, the host cannot be reached";
+  if (unreachable_.contains(host_of(url))) return "not tried: its host cannot be reached";
   bool resumed = part.size() > 0;
   bool restarted = false;
   int retries = 0;
@@ -232,14 +233,14 @@ Downloader::Failure Downloader::request(const std::string& url, const KnownFile&
   receiver.begin = [&](const HttpAnswer& answer) -> std::string {
     if (file.size > 0 && answer.total >= 0 && answer.total != file.size)
       return fmt::format("has {} bytes, {} expected", answer.total, file.size);
-    if (answer.total > most) return fmt::format("has {} bytes, more than the {} that are taken", answer.total, most);
+    if (answer.total > most) return fmt::format("has {} bytes, more than the {} allowed", answer.total, most);
     if (answer.first == 0 && part.size() > 0) part.clear();
     total = std::max(total, answer.total);
     return {};
   };
   receiver.take = [&](std::string_view bytes) -> std::string {
     too_much = static_cast<int64_t>(bytes.size()) > most - part.size();
-    if (too_much) return fmt::format("sends more than the {} bytes that are taken", most);
+    if (too_much) return fmt::format("sends more than the {} bytes allowed", most);
     part.append(bytes);
     report();
     return {};

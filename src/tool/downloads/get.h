@@ -12,7 +12,7 @@
 namespace priornet {
 
 /// A fresh empty folder under the data root, gone with all it holds when the object goes. Those that killed
-/// processes left behind go when the next one is made. DataError where it cannot be made.
+/// processes left behind go when the next one is made. DataError if it cannot be made.
 class ScratchFolder {
  public:
   explicit ScratchFolder(const std::filesystem::path& root);

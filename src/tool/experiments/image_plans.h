@@ -55,7 +55,7 @@ struct PaperRecipes {
   std::string suffix;  ///< of the folders of their runs
 };
 
-/// Adds DNN, MCDP (the same network, asked with dropout at work) and DPN.
+/// Adds DNN, MCDP (the same network, asked with dropout on) and DPN.
 void add_paper_models(ImageExperiment& experiment, const PaperRecipes& recipes, const ImagePlanOptions& options);
 
 /// Those of profile modern.
@@ -106,7 +106,7 @@ ImageExperiment mnist_experiment(const ImagePlanOptions& options);
 ImageExperiment mnist_noise_experiment(const ImagePlanOptions& options);
 
 /// Run them and write their files (image_run.h). The noise experiment uses the networks of a finished
-/// experiment `mnist` in the folder beside its own. AbsentSet where MNIST is not there.
+/// experiment `mnist` in the folder beside its own. AbsentSet if MNIST is not there.
 ExperimentSummary reproduce_mnist(const ExperimentOptions& options, Progress& progress);
 std::vector<TrainingCommand> mnist_networks(const ExperimentOptions& options);
 ExperimentSummary reproduce_mnist_noise(const ExperimentOptions& options, Progress& progress);
@@ -118,7 +118,7 @@ std::vector<TrainingCommand> mnist_noise_networks(const ExperimentOptions& optio
 /// CIFAR-10 and CIFAR-100, TinyImageNet, LSUN, and scenes of Places.
 ImageExperiment svhn_experiment(const ImagePlanOptions& options);
 
-/// Runs it and writes its files (image_run.h). AbsentSet where SVHN or CIFAR-10 is not there.
+/// Runs it and writes its files (image_run.h). AbsentSet if SVHN or CIFAR-10 is not there.
 ExperimentSummary reproduce_svhn(const ExperimentOptions& options, Progress& progress);
 std::vector<TrainingCommand> svhn_networks(const ExperimentOptions& options);
 
@@ -128,7 +128,7 @@ std::vector<TrainingCommand> svhn_networks(const ExperimentOptions& options);
 /// CIFAR-100 and SVHN, TinyImageNet, with and without the classes that are CIFAR-10's, LSUN, and scenes of Places.
 ImageExperiment cifar10_experiment(const ImagePlanOptions& options);
 
-/// Runs it and writes its files (image_run.h). AbsentSet where CIFAR-10 or CIFAR-100 is not there.
+/// Runs it and writes its files (image_run.h). AbsentSet if CIFAR-10 or CIFAR-100 is not there.
 ExperimentSummary reproduce_cifar10(const ExperimentOptions& options, Progress& progress);
 std::vector<TrainingCommand> cifar10_networks(const ExperimentOptions& options);
 

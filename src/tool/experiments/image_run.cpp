@@ -38,7 +38,7 @@ PartScores split_scores(const SetScores& scores) {
   const auto* both = scores.find("mutual_information");
   const auto* model = scores.find(kModelPart);
   if (data == nullptr || both == nullptr || model == nullptr)
-    throw ArgumentError("uncertainty_parts: the scores should be those of an ensemble of Dirichlets");
+    throw ArgumentError("uncertainty_parts: the scores should come from an ensemble of Dirichlets");
   return {data->contiguous(), (*both - *model).contiguous(), model->contiguous()};
 }
 
@@ -141,9 +141,9 @@ class SeedRun {
   Dataset load(const PlannedSet& set) const {
     const LoadOptions options;
     if (!options_.load && !set.by_hand.empty() && !is_own_set(parse_set_name(set.set).set, options))
-      throw AbsentSet(fmt::format("{} is not below {}: put {} into a folder of that name there", set.set,
+      throw AbsentSet(fmt::format("{} is not in {}: put {} into a folder with that name there", set.set,
                                   options.root.string(), set.by_hand),
-                      fmt::format("put {} into a folder {} where data sets lie", set.by_hand, set.set));
+                      fmt::format("put {} into a folder {} in the data root", set.by_hand, set.set));
     return load(set.set);
   }
 
@@ -347,8 +347,8 @@ std::vector<std::string> restart_remarks(const std::vector<ImageResult>& results
     for (const auto& model : result.models)
       if (model.restarts > 0)
         remarks.push_back(fmt::format(
-            "{}, seed {}: began again from another seed, {} of at most {} times: the network "
-            "answered no better than chance.",
+            "{}, seed {}: started again from another seed, {} of at most {} times, because the network was no better "
+            "than chance.",
             model.plan.name, result.experiment.seed, model.restarts, model.plan.config.restarts.value_or(0)));
   return remarks;
 }

@@ -55,8 +55,8 @@ struct ImageExperiment {
   std::span<const PublishedRow> published;
   bool is_noise_table = false;       ///< compared with the paper's table on noise: AUROC alone, one row per sigma
   BootstrapOptions bootstrap;        ///< of the intervals
-  std::vector<std::string> remarks;  ///< what a reader of the tables should know of the recipe
-  /// Tables of its own in place of those of the paper, from one result per seed; none: the paper's.
+  std::vector<std::string> remarks;  ///< what a reader of the tables should know about the recipe
+  /// Tables of its own instead of those of the paper, from one result per seed; none: the paper's.
   std::function<std::vector<Table>(const std::vector<ImageResult>& seeds)> tables = {};
 };
 
@@ -84,7 +84,7 @@ struct ModelComparison {
 };
 
 /// DeLong's paired test on each out-of-distribution set of two evaluations of the same sets, each model by a measure of
-/// its own, confidences negated. ArgumentError where one has no such measure.
+/// its own, confidences negated. ArgumentError if one has no such measure.
 std::vector<PairedAuroc> compare_detection(const Evaluation& first, std::string_view first_measure,
                                            const Evaluation& second, std::string_view second_measure);
 
@@ -125,14 +125,14 @@ struct ImageRunOptions {
   /// Folders like `runs` of other experiments: a finished run of the same configuration is taken from there.
   std::vector<std::filesystem::path> other_runs;
   std::function<Dataset(const std::string& name)> load;  ///< none: load_set
-  std::function<bool()> stop;                            ///< as TrainerOptions has it
+  std::function<bool()> stop;                            ///< as in TrainerOptions
 };
 
 /// What came of the model at this place of the first seed's, seed by seed: an ensemble may be of the first alone.
 std::vector<const ModelResult*> results_of_model(const std::vector<ImageResult>& seeds, size_t model);
 
 /// Trains what is not trained yet and evaluates it all. A run that was stopped goes on where it was, a finished one is
-/// taken as it is; one of another configuration is refused. AbsentSet where the sets that are trained and tested on are
+/// taken as it is; one of another configuration is refused. AbsentSet if the sets that are trained and tested on are
 /// not there; other sets may be missing. Throws what train() and evaluate() throw.
 ImageResult run_image_experiment(const ImageExperiment& experiment, const ImageRunOptions& options, Progress& progress);
 

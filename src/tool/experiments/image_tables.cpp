@@ -17,7 +17,7 @@ std::string half_interval(const Estimate& estimate, double scale) {
   return fmt::format("{:.2f} ± {:.2f}", scale * estimate.value, scale * (estimate.high - estimate.low) / 2);
 }
 
-/// The paper's name of a measure where it has one.
+/// The paper's name of a measure if it has one.
 std::string shown_name(const std::string& measure) {
   for (size_t m = 0; m < kPaperMeasures.size(); ++m)
     if (kPaperMeasures[m] == measure) return std::string(kPaperMeasureNames[m]);
@@ -27,10 +27,8 @@ std::string shown_name(const std::string& measure) {
 Table parts_table(const std::vector<ImageResult>& seeds, size_t model) {
   const auto& first = seeds.front();
   const auto results = results_of_model(seeds, model);
-  Table table{fmt::format("{}: data, distributional and model uncertainty apart", first.models[model].plan.name),
-              {"set"},
-              {},
-              {}};
+  Table table{
+      fmt::format("{}: data, distributional and model uncertainty", first.models[model].plan.name), {"set"}, {}, {}};
   for (const auto part : kUncertaintyParts) table.columns.push_back(fmt::format("{}, nats", part));
   for (const auto part : kUncertaintyParts) table.columns.push_back(fmt::format("{}, AUROC in %", part));
   for (size_t set = 0; set <= first.outside.size(); ++set) {
@@ -50,8 +48,8 @@ Table parts_table(const std::vector<ImageResult>& seeds, size_t model) {
     table.add(std::move(row));
   }
   table.notes.emplace_back(
-      "Mean over the inputs of a set. The three add up to the entropy of the ensemble's mean: expected entropy, E I[y, "
-      "mu | theta], I[y, theta] (docs/math.md, section 4).");
+      "Mean over the inputs of a set. The three columns add up to the entropy of the ensemble's mean: expected "
+      "entropy, E I[y, mu | theta], I[y, theta] (docs/math.md, section 4).");
   return table;
 }
 
@@ -116,9 +114,9 @@ Table pair_table(const std::vector<ImageResult>& seeds, size_t comparison) {
   }
   table.notes.push_back(
       is_one ? std::string("DeLong's paired test on the same inputs: two-sided p that both AUROCs are equal. It "
-                           "accounts for the random choice of test inputs, not for that of training.")
-             : fmt::format("Mean over {} seeds, the interval by Student's t over them; the p of DeLong's paired test "
-                           "is that of the seed where it is largest.",
+                           "accounts for the random choice of test inputs, not for the randomness of training.")
+             : fmt::format("Mean over {} seeds; the interval is by Student's t over the seeds; p is that of DeLong's "
+                           "paired test, for the seed where it is largest.",
                            found.size()));
   return table;
 }
@@ -201,8 +199,9 @@ class Tables {
     }
     table.notes.push_back(reading_note());
     table.notes.emplace_back(
-        "Positives: misclassified inputs. AUPR falls as a classifier gets better, for there are fewer of them: compare "
-        "it only at a like error. What a run that errs less would have at the paper's error cannot be told from it.");
+        "Positives: misclassified inputs. AUPR falls as a classifier gets better, because there are fewer positives: "
+        "compare it only at a similar error. It cannot tell what a run with a smaller error would reach at the paper's "
+        "error.");
     return table;
   }
 
@@ -218,14 +217,13 @@ class Tables {
     table.notes.push_back(reading_note());
     if (metric == CellMetric::kAuroc)
       table.notes.emplace_back(
-          "trivial: what one number per image (mean brightness, edges, ...) reaches without any network; "
-          "`priornet data compare` says which.");
+          "trivial: what one number per image (mean brightness, edges, ...) reaches without any network; `priornet "
+          "data compare` names the number.");
     else
       table.notes.emplace_back(
-          "AUPR: by trapezoids, out-of-distribution inputs being the positives, as if there were as many inputs of "
-          "either "
-          "kind: AUPR rises with the share of positives, and the paper does not say how many inputs it took. What the "
-          "sets give as they are stands in results.json.");
+          "AUPR: by trapezoids; out-of-distribution inputs are the positives, counted as if there were as many inputs "
+          "of each kind. AUPR rises with the share of positives, and the paper does not say how many inputs it used. "
+          "results.json has the values for the sets in full.");
     for (const auto& missing : seeds_.front().missing)
       table.notes.push_back(fmt::format("{} is missing: {}", missing.plan.title, missing.remedy));
     for (const auto& remark : experiment_.remarks) table.notes.push_back(remark);
@@ -311,7 +309,7 @@ class Tables {
     }
   }
 
-  static constexpr const char* kIntervalsOfOne = "DeLong's of AUROC, bootstrap of AUPR, Wilson's of the error.";
+  static constexpr const char* kIntervalsOfOne = "DeLong's for AUROC, bootstrap for AUPR, Wilson's for the error.";
 
   /// Of models that not every seed has.
   std::string of_one_note() const {
@@ -330,9 +328,9 @@ class Tables {
 
   std::string reading_note() const {
     return fmt::format("± half a 95 % interval: {} In brackets: the paper's cell.",
-                       seeds_.size() == 1
-                           ? kIntervalsOfOne
-                           : fmt::format("by Student's t, of the mean over {} seeds.{}", seeds_.size(), of_one_note()));
+                       seeds_.size() == 1 ? kIntervalsOfOne
+                                          : fmt::format("by Student's t, for the mean over {} seeds.{}", seeds_.size(),
+                                                        of_one_note()));
   }
 
   const std::vector<ImageResult>& seeds_;

@@ -24,7 +24,7 @@ std::vector<Table> comparison_tables(const std::vector<ImageResult>& seeds);
 
 /// For people: errors, misclassification, out-of-distribution detection by AUROC and by AUPR, one row per model and
 /// one column per measure, the published cell in brackets; then paired comparisons and uncertainties in parts. Of an
-/// experiment on noise AUROC alone, as the paper has it.
+/// experiment on noise AUROC alone, as in the paper.
 std::vector<Table> image_tables(const std::vector<ImageResult>& seeds);
 
 /// A row a cell: ours, the ends of its interval, the published one, the difference.

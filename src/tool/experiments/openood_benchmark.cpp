@@ -45,8 +45,9 @@ ImageExperiment begin_openood(const ImagePlanOptions& options) {
   experiment.name = "openood";
   experiment.title = titled("CIFAR-10 by OpenOOD's protocol", options.profile);
   experiment.lead =
-      "The CIFAR-10 benchmark of OpenOOD 1.5 (Zhang et al., 2023) with priornet's networks: how well are images of "
-      "other things found, near (CIFAR-100, TinyImageNet) and far (MNIST, SVHN), beside the methods that it publishes?";
+      "The CIFAR-10 benchmark of OpenOOD 1.5 (Zhang et al., 2023) with priornet's networks: how well do they find "
+      "images of other things, near (CIFAR-100, TinyImageNet) and far (MNIST, SVHN), compared with the methods that "
+      "OpenOOD publishes?";
   experiment.published = {};
   experiment.outside.clear();
   experiment.remarks = begin_experiment(options).remarks;
@@ -80,7 +81,7 @@ MeasureOfModel choose_measures(const std::vector<ImageResult>& validation) {
   const auto& missing = validation.front().missing;
   if (!missing.empty())
     throw AbsentSet(
-        fmt::format("openood needs {} to choose measures by: {}", missing.front().plan.set, missing.front().remedy),
+        fmt::format("openood needs {} to choose measures: {}", missing.front().plan.set, missing.front().remedy),
         missing.front().remedy);
   MeasureOfModel chosen;
   for (size_t model = 0; model < validation.front().models.size(); ++model) {
@@ -117,7 +118,7 @@ std::string outliers_of(const PlannedModel& model) {
   return added == 0 ? config.outside.source : fmt::format("{}, {} made-up images", config.outside.source, added);
 }
 
-/// In %; without an interval where none is known.
+/// In %; without an interval if none is known.
 Cell percent_cell(const Estimate& share, const char* mark = "") {
   const double value = 100 * share.value, margin = 50 * (share.high - share.low);
   return Cell::number(
@@ -179,8 +180,8 @@ class OpenOodTables {
                    metric([](const MeasureDetection& row) { return row.detection.fpr95; })});
       }
     table.notes = {
-        "As OpenOOD counts: out-of-distribution inputs are the positives of AUROC and of FPR; the areas under "
-        "precision and recall are by trapezoids.",
+        "As in OpenOOD, out-of-distribution inputs are the positives of AUROC and of FPR; the areas under the "
+        "precision-recall curve are by trapezoids.",
         kSeenNote};
     return table;
   }
@@ -264,21 +265,18 @@ class OpenOodTables {
   std::vector<std::string> notes() const {
     std::vector<std::string> notes = {
         seeds_.size() > 1
-            ? fmt::format("± half a 95 % interval: by Student's t, of the mean over {} seeds; of published "
-                          "rows a standard deviation over 3 networks.",
+            ? fmt::format("± half a 95 % interval: by Student's t, for the mean over {} seeds; for published rows a "
+                          "standard deviation over 3 networks.",
                           seeds_.size())
-            : std::string("± half a 95 % interval by DeLong; of published rows a standard deviation over 3 "
-                          "networks."),
+            : std::string("± half a 95 % interval by DeLong; for published rows a standard deviation over 3 networks."),
         kSeenNote,
         "Published: OpenOOD 1.5, a ResNet-18 trained for 100 epochs. Its OE was trained against images of "
-        "TinyImageNet's "
-        "kind, so that its near mean is not all unseen either.",
-        "Far: the mean of MNIST and SVHN here; the published one is of Textures and Places365 as well, which are not "
-        "here. The two are not the same mean.",
-        "OpenOOD numbers the images of CIFAR within their class: that it follows the order of the published files is "
-        "an "
-        "assumption. Images that are not 32x32 are resized as Pillow does it, bilinear and antialiased, and grey ones "
-        "become RGB, as OpenOOD's preprocessor does."};
+        "TinyImageNet's kind, so not all of its near mean is unseen either.",
+        "Far: here the mean of MNIST and SVHN; the published mean also includes Textures and Places365, which are not "
+        "here. So the two means differ.",
+        "OpenOOD numbers the images of CIFAR within their class; we assume that the numbers follow the order of the "
+        "published files. As in OpenOOD's preprocessor, images that are not 32x32 are resized as Pillow does it, "
+        "bilinear and antialiased, and grey images become RGB."};
     for (const auto& missing : first_.missing)
       notes.push_back(fmt::format("{} is missing: {}", missing.plan.title, missing.remedy));
     for (const auto& remark : first_.experiment.remarks) notes.push_back(remark);

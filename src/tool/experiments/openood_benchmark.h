@@ -9,7 +9,7 @@
 #include "tool/experiments/image_run.h"
 
 // The CIFAR-10 benchmark of OpenOOD 1.5 (Zhang et al., 2023) with the networks of the experiment cifar10: its splits of
-// the test sets, near (CIFAR-100, TinyImageNet) and far (MNIST, SVHN), all as RGB and, where they are not 32x32,
+// the test sets, near (CIFAR-100, TinyImageNet) and far (MNIST, SVHN), all as RGB and, if they are not 32x32,
 // resized as Pillow does it by default (bilinear, antialiased), which is what its preprocessor does. Its far sets
 // Textures and Places365 are left out.
 
@@ -25,7 +25,7 @@ ImageExperiment openood_experiment(const ImagePlanOptions& options);
 ImageExperiment openood_validation(const ImagePlanOptions& options);
 
 /// Of the measures that a model gives, that of the highest AUROC on the validation images, in the mean over seeds.
-/// AbsentSet where TinyImageNet, which they are chosen by, is not there.
+/// AbsentSet if TinyImageNet, which they are chosen by, is not there.
 MeasureOfModel choose_measures(const std::vector<ImageResult>& validation);
 
 /// A row per model with the mean AUROC of near and far sets beside published ones; every metric per set; and the AUROC

@@ -287,7 +287,7 @@ ReasonsResult run_reasons(const ReasonsPlan& plan, const ImageRunOptions& option
   result.plan = plan;
   auto seen = run_image_experiment(plan.models, options, progress);
   if (seen.inside.size() != people.size())
-    throw DataError(fmt::format("{} has {} rows, and {} has {}: they should be of the same images", people.name,
+    throw DataError(fmt::format("{} has {} rows, but {} has {}: both should have the same images", people.name,
                                 people.size(), seen.inside.name, seen.inside.size()));
   BootstrapOptions bootstrap;
   bootstrap.seed = derive_seed(result.seed, "people");

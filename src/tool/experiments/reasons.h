@@ -24,7 +24,7 @@ namespace priornet {
 /// 0.
 torch::Tensor label_entropy(const torch::Tensor& counts);
 
-/// The measures that are held against people.
+/// The measures that are compared with people.
 constexpr std::array<std::string_view, 4> kReasonMeasures = {"entropy", "expected_entropy", "mutual_information",
                                                              "differential_entropy"};
 

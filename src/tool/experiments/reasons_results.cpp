@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 std::string label_of(std::string_view measure) { return std::string(find_measure_by_name(measure)->label); }
 
-/// Of the seeds that have it; nothing where none has.
+/// Of the seeds that have it; nothing if none has.
 std::optional<Estimate> over(const std::vector<Estimate>& seeds) {
   return seeds.empty() ? std::nullopt : std::optional(over_seeds(seeds));
 }
@@ -76,8 +76,8 @@ Cell number_cell(const Estimate& estimate, double scale, int decimals) {
 std::string interval_note(const std::vector<ReasonsResult>& seeds, const char* of_one) {
   if (seeds.size() == 1) return fmt::format("± half a 95 % interval: {}.", of_one);
   return fmt::format(
-      "± half a 95 % interval: by Student's t, of the mean over {} seeds; of a model that the first seed "
-      "alone has, {}.",
+      "± half a 95 % interval: by Student's t, for the mean over {} seeds; for a model that only the first seed has, "
+      "{}.",
       seeds.size(), of_one);
 }
 
@@ -98,9 +98,9 @@ Table people_table(const std::vector<ReasonsResult>& seeds) {
       "Spearman's correlation over CIFAR-10's test images; people: CIFAR-10H, 47 to 63 labels per image "
       "(Peterson et al., 2019).",
       interval_note(seeds, "by bootstrap over the images"),
-      "Expected entropy is what a model holds for data uncertainty; of a single softmax it is the entropy. "
-      "Mutual information is distributional uncertainty of a DPN, model uncertainty of an ensemble of DNNs, "
-      "and both together of an ensemble of DPNs: it need not agree with people."};
+      "Expected entropy is a model's data uncertainty; for a single softmax it is the entropy. Mutual information is "
+      "distributional uncertainty for a DPN, model uncertainty for an ensemble of DNNs, and both together for an "
+      "ensemble of DPNs: it need not agree with people."};
   return table;
 }
 
@@ -118,12 +118,12 @@ Table verdict_table(const std::vector<ReasonsResult>& seeds) {
       table.add(std::move(row));
     }
   table.notes = {
-      "Test images by the entropy of people's labels: 0, between, above ln 2 (as if torn between two labels, "
-      "at least). The last rows of a model are sets of other things.",
-      "Thresholds as `priornet calibrate` sets them, on test images that were not decided by them: five folds, "
-      "each decided by thresholds from the other four. Sure: the prediction is accepted.",
-      "A softmax alone cannot tell ambiguous from unfamiliar: it watches its energy for the second. "
-      "Undecided, the disagreement of members, is watched of ensembles alone."};
+      "Test images by the entropy of people's labels: 0, between, above ln 2 (as if people were torn between at least "
+      "two labels). The last rows of a model are sets of other things.",
+      "Thresholds are set as `priornet calibrate` does, and no image is judged by thresholds that it helped to set: "
+      "there are five folds, and each is judged by thresholds from the other four. Sure: the prediction is accepted.",
+      "A softmax alone cannot tell ambiguous from unfamiliar: its energy is watched for the second. Undecided, the "
+      "disagreement of members, is watched for ensembles only."};
   for (const auto& missing : seeds.front().missing)
     table.notes.push_back(fmt::format("{} is missing: {}", missing.plan.title, missing.remedy));
   return table;
@@ -148,14 +148,14 @@ Table amount_table(const std::vector<ReasonsResult>& seeds) {
                number_cell(knowledge, 1, 4), Cell::number(100 * knowledge.value / (knowledge.value + data.value), 1)});
   }
   table.notes = {
-      "Mean over the test images. Expected entropy is data uncertainty, which more data should leave as it is; "
-      "mutual information is what more data should take away: distributional uncertainty of the DPN, model "
-      "uncertainty of the ensemble.",
+      "Mean over the test images. Expected entropy is data uncertainty, which more data should not change; mutual "
+      "information is what more data should reduce: distributional uncertainty for the DPN, model uncertainty for the "
+      "ensemble.",
       interval_note(seeds, "over the images, not over trainings"),
-      "Every network takes the same number of steps with the same schedule: the images are repeated until an "
-      "epoch is as long as that of the largest set. With the same number of epochs the smaller sets would "
-      "mean shorter training, and undertrained networks are uncertain for another reason. The images "
-      "outside that the DPN is trained against are the same in every row."};
+      "Every network takes the same number of steps with the same schedule: the images are repeated until an epoch is "
+      "as long as that of the largest set. With the same number of epochs, smaller sets would mean shorter training, "
+      "and undertrained networks are uncertain for another reason. The out-of-distribution images for the DPN are the "
+      "same in every row."};
   return table;
 }
 
@@ -242,18 +242,17 @@ std::vector<Table> reasons_tables(const std::vector<ReasonsResult>& seeds) {
 }
 
 std::string to_json(const std::vector<ReasonsResult>& seeds, const RunRecord& record) {
-  Json json = {
-      {"experiment", "reasons"},
-      {"title", "Is the reason right?"},
-      {"lead",
-       "A prediction may be uncertain because the image is ambiguous, because it is unfamiliar, or because the "
-       "model is undecided. Three tests of whether priornet's networks name the right reason: against people, "
-       "against images whose reason is known, and against the amount of training data."},
-      {"headlines", headlines_json(seeds)},
-      {"tables", Json::array()},
-      {"reasons", drawn_json(seeds)},
-      {"options", plan_json(seeds.front().plan)},
-      {"seeds", Json::array()}};
+  Json json = {{"experiment", "reasons"},
+               {"title", "Is the reason right?"},
+               {"lead",
+                "A prediction may be uncertain because the image is ambiguous, because it is unfamiliar, or because "
+                "the model is undecided. Three tests show whether priornet's networks name the right reason: against "
+                "people, against images whose reason is known, and against the amount of training data."},
+               {"headlines", headlines_json(seeds)},
+               {"tables", Json::array()},
+               {"reasons", drawn_json(seeds)},
+               {"options", plan_json(seeds.front().plan)},
+               {"seeds", Json::array()}};
   for (const auto& table : reasons_tables(seeds)) json["tables"].push_back(parse_json(store_table(table)));
   for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed));
   json["run"] = parse_json(to_json(record));

@@ -311,8 +311,8 @@ Table accuracy_table(const std::vector<SyntheticResult>& results) {
                percent([](const SyntheticCase& entry) { return entry.dpn.accuracy; })});
   }
   table.notes.emplace_back(
-      "Bayes-optimal: of the best possible classifier, exactly; beside it, what that classifier scores on the very "
-      "points the networks are tested on.");
+      "Bayes-optimal: the exact accuracy of the best possible classifier; beside it, its accuracy on the same points "
+      "that the networks are tested on.");
   return table;
 }
 

@@ -25,7 +25,7 @@ struct SyntheticOptions {
   uint64_t seed = 1;
   int64_t hidden = 50;     ///< units of the one hidden layer
   int64_t points = 30000;  ///< of the classes, kept; and of the outside, drawn afresh for each epoch
-  int64_t batch = 150;     ///< in-distribution points a step, and as many out of it
+  int64_t batch = 150;     ///< in-distribution points per step, and as many out of it
   int64_t epochs = 30;
   double learning_rate = 0.05;  ///< of Adam, at its peak: up over a tenth of the steps, then cosine to 0
   double input_scale = 0.1;     ///< brings the plane to about unit size
@@ -75,7 +75,7 @@ struct SyntheticResult {
 };
 
 /// Trains and evaluates. The same options, device and thread count give the same result.
-/// Throws ArgumentError for options that make no sense and Error where training diverges.
+/// Throws ArgumentError for options that make no sense and Error if training diverges.
 SyntheticResult run_synthetic(const SyntheticOptions& options, Progress& progress);
 
 enum class SyntheticKind {

@@ -150,7 +150,7 @@ struct MapRange {
   double high = -std::numeric_limits<double>::infinity();
 };
 
-/// Entropies from 0 to ln 3; the others over all maps of the measure but for the lowest and highest hundredth.
+/// Entropies from 0 to ln 3; the others over all maps of the measure except for the lowest and highest hundredth.
 MapRange range_of(const SyntheticResult& result, std::string_view measure) {
   if (measure == "entropy" || measure == "expected_entropy") return {0.0, std::log(3.0)};
   MapRange range;

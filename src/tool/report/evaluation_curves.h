@@ -27,9 +27,9 @@ struct DrawnSets {
 };
 
 /// JSON: {"seed", "sets", "models"}. Of each model what training reported, reliability in 15 bins of equal width, and a
-/// row a measure (all columns of the scores but `precision`): histograms a set and of the misclassified, risk against
+/// row a measure (all columns of the scores but `precision`): histograms per set and of the misclassified, risk against
 /// coverage, and a task for misclassification and for each set outside, with ROC and precision-recall curves; null
-/// where there is no such task.
+/// if there is no such task.
 std::string curves_json(const DrawnSets& sets, const std::vector<DrawnModel>& models);
 
 /// 15 bins of equal width: [{"rows", "confidence", "accuracy"}]. `probabilities` float64 [N, K]; `wrong` bool [N]: the

@@ -23,7 +23,7 @@ Cell plain(double value, int decimals) {
 std::string run_note(const EvaluationReport& report) {
   const auto& scoring = report.evaluation.scoring;
   auto text = report.checkpoint.empty()
-                  ? fmt::format("{} logits of a network elsewhere", report.method)
+                  ? fmt::format("{} logits from another program", report.method)
                   : fmt::format("{}, {} checkpoint ({})", report.method, report.checkpoint, report.weights);
   if (report.members > 1) text += fmt::format("; ensemble of {}", report.members);
   if (scoring.dropout_samples > 0) text += fmt::format("; {} dropout samples", scoring.dropout_samples);
@@ -43,7 +43,8 @@ Table classifier_table(const EvaluationReport& report) {
   if (const auto& detectors = report.evaluation.scoring.detectors; !detectors.empty()) {
     std::vector<std::string> names;
     for (const auto& one : detectors) names.push_back(one.name);
-    table.notes.push_back(fmt::format("from the same pass, fitted on training inputs: {}", fmt::join(names, ", ")));
+    table.notes.push_back(
+        fmt::format("computed in the same pass, learnt from training inputs: {}", fmt::join(names, ", ")));
   }
   if (const auto& odin = report.odin)
     table.notes.push_back(fmt::format(
@@ -83,7 +84,7 @@ Table outside_table(const OutsideEvaluation& outside, const InsideEvaluation& in
     table.add({measure, percent(d.auroc), percent(d.aupr), percent(d.average_precision), percent(d.fpr95),
                percent(aupr_negatives)});
   if (!outside.trivial.name.empty())
-    table.notes.push_back(fmt::format("before any network, {} alone tells the sets apart with AUROC {:.2f} %",
+    table.notes.push_back(fmt::format("without any network, {} alone tells the sets apart with AUROC {:.2f} %",
                                       outside.trivial.name, 100 * outside.trivial.auroc));
   return table;
 }

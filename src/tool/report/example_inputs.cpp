@@ -60,7 +60,7 @@ const std::vector<Group>& groups() {
        true, [](const JudgedSet& set) { return set.with(Verdict::kAccept).logical_not(); }},
       {"foreign_accepted", "Foreign, but accepted", "They belong to none of its classes, and it did not notice.", true,
        true, [](const JudgedSet& set) { return set.with(Verdict::kAccept); }},
-      {"foreign", "Foreign", "They belong to none of its classes; the class is what it takes them for.", true, false,
+      {"foreign", "Foreign", "They belong to none of its classes; the class is the model's guess.", true, false,
        [](const JudgedSet& set) { return set.with(Verdict::kAccept); }}};
   return list;
 }

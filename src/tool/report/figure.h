@@ -47,7 +47,7 @@ bool can_render();
 /// What to say where there is none.
 constexpr std::string_view kNoGnuplot = "figures need gnuplot: apt install gnuplot-nox";
 
-/// The bytes of the picture. Throws DataError where gnuplot is missing or rejects the script.
+/// The bytes of the picture. Throws DataError if gnuplot is missing or rejects the script.
 std::string render(const Figure& figure, FigureFormat format);
 
 /// A gnuplot string literal, single-quoted: nothing in it is special to gnuplot.

@@ -73,7 +73,7 @@ torch::Tensor contact_sheet(const torch::Tensor& images, const ContactSheetOptio
   const auto rows = arrange(images.size(0), options);
   size_t columns = 0;
   for (const auto& row : rows) columns = std::max(columns, row.size());
-  if (columns == 0) throw ArgumentError("contact_sheet: labels should hold a class that has a row");
+  if (columns == 0) throw ArgumentError("contact_sheet: labels should name a class that has a row");
   const auto shown = thinned(images);
   const auto side = std::max(shown.size(2), shown.size(3));
   const auto scale = options.scale > 0 ? options.scale : (kSmallestSide + side - 1) / side;

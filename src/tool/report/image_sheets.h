@@ -14,7 +14,7 @@ namespace priornet {
 struct ContactSheetOptions {
   int64_t rows = 10;
   int64_t columns = 10;
-  /// Whole pixels an image's pixel becomes; 0 chooses it: small images grow to 64 pixels a side or a little more.
+  /// Whole pixels an image's pixel becomes; 0 chooses it: small images grow to 64 pixels per side or a little more.
   int64_t scale = 0;
   /// int64 [N]: the sheet then has one row per class, in the order of the labels, of the first images of each.
   torch::Tensor labels;
@@ -29,7 +29,7 @@ torch::Tensor contact_sheet(const torch::Tensor& images, const ContactSheetOptio
 void write_contact_sheet(const std::filesystem::path& path, const torch::Tensor& images,
                          const ContactSheetOptions& options = {});
 
-// The inputs that a model is most and least certain of, as pixels with what it says of them.
+// The inputs that a model is most and least certain of, as pixels with what it says about them.
 
 struct CertaintySet {
   std::string title;
@@ -46,7 +46,7 @@ struct CertaintyOptions {
 /// JSON: {"seed", "model", "measure", "classes", "shape", "sets"}; the first set is the in-distribution one, whose
 /// shape the others are brought to. Of each set the pixels (base64 of uint8 [N, C, H, W], the most certain first, then
 /// the least certain), and of each image its value of the measure (differential entropy, else entropy), the class, the
-/// label where the set has labels of these classes, and `alpha`, the concentrations; of a model without a precision
+/// label if the set has labels of these classes, and `alpha`, the concentrations; of a model without a precision
 /// `p`, the probabilities.
 std::string certainty_json(const std::vector<CertaintySet>& sets, const CertaintyOptions& options);
 

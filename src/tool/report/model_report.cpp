@@ -32,7 +32,7 @@ struct VerdictWords {
 
 /// In the order in which they are shown.
 constexpr std::array<VerdictWords, kVerdictNames.size()> kVerdictWords = {
-    {{Verdict::kAccept, "Accepted", "nothing speaks against the answer"},
+    {{Verdict::kAccept, "Accepted", "nothing is unusual about the input"},
      {Verdict::kAmbiguous, "Ambiguous", "the input looks like several classes"},
      {Verdict::kUnfamiliar, "Unfamiliar", "the input is unlike what the model learnt from"},
      {Verdict::kUndecided, "Undecided", "the model's members disagree about the input"}}};
@@ -80,8 +80,7 @@ bool beaten_by_statistic(const OutsideEvaluation& outside) {
 std::string takes(const ModelFile& model) {
   const auto& preprocessing = model.preprocessing;
   if (model.own_logits)
-    return model.own_logits->features > 0 ? "logits and features of a network elsewhere"
-                                          : "logits of a network elsewhere";
+    return model.own_logits->features > 0 ? "logits and features from another program" : "logits from another program";
   const auto& shape = preprocessing.shape;
   if (preprocessing.takes_images())
     return fmt::format("{} images of {} x {} pixels", shape[0] == 1 ? "grey" : "colour", shape[1], shape[2]);
@@ -156,7 +155,7 @@ KeyFigure error_figure(const ModelReport& report) {
   const auto errors = count_true(wrong_of(report.test));
   const auto share = share_of(errors, report.test.size());
   return {"error", percent(share.value), "wrong, if every answer is taken",
-          fmt::format("{} of {}. Of other inputs like these: {} (95 % interval).", errors,
+          fmt::format("{} of {}. For other inputs like these: {} (95 % interval).", errors,
                       count_of(report.test.size(), "test input"), range_text(share))};
 }
 
@@ -173,8 +172,8 @@ KeyFigure handed_back_figure(const ModelReport& report) {
   const std::string label = "handed back to a person";
   if (!report.model.points)
     return {"handed_back", "none", label,
-            "It has no thresholds yet, so that every answer is taken: priornet calibrate sets them and writes a model "
-            "file; evaluate that."};
+            "It has no thresholds yet, so every answer is taken: priornet calibrate sets them and writes a model file; "
+            "evaluate that file."};
   const auto& test = report.test;
   const auto& points = *report.model.points;
   const auto range = false_alarm_range(points);
@@ -194,7 +193,7 @@ KeyFigure accepted_error_figure(const ModelReport& report) {
   if (number == 0) return {"accepted_error", "none", label, "It accepts no answer on this set."};
   const auto share = share_of(errors, number);
   return {"accepted_error", percent(share.value), label,
-          fmt::format("{} of {}. Of other inputs like these: {} (95 % interval).", errors,
+          fmt::format("{} of {}. For other inputs like these: {} (95 % interval).", errors,
                       count_of(number, "accepted answer"), range_text(share))};
 }
 
@@ -204,7 +203,8 @@ double error_of_probabilities(const ModelReport& report) {
 
 KeyFigure calibration_figure(const ModelReport& report) {
   const auto points = [](double share) { return fmt::format("{:.1f} points", 100 * share); };
-  std::string detail = "Between how sure it says it is and how often it is right (expected calibration error)";
+  std::string detail =
+      "The mean difference between how sure it says it is and how often it is right (expected calibration error)";
   if (report.model.points)
     detail += fmt::format("; {} before calibration, which divides the logits by {:.2f}",
                           points(report.report.evaluation.inside.calibration_error), report.model.points->temperature);
@@ -220,7 +220,7 @@ KeyFigure noticed_figure(const ModelReport& report) {
     parts.push_back(
         fmt::format("{}: {}", short_set_name(set.name), percent(share_of(set.handed_back(), set.size()).value)));
   }
-  return {"noticed", percent(share_of(handed_back, total).value), "of foreign inputs handed back",
+  return {"noticed", percent(share_of(handed_back, total).value), "foreign inputs handed back",
           fmt::format("Inputs that belong to none of its classes. {}.", fmt::join(parts, "; "))};
 }
 
@@ -283,23 +283,21 @@ std::vector<std::string> warnings(const ModelReport& report) {
     const auto observed = share_of(report.test.handed_back(), report.test.size());
     const auto range = false_alarm_range(*report.model.points);
     if (observed.low > range.high)
-      texts.push_back(
-          fmt::format("It hands back {} of {}, more than was promised: these inputs are not like those of the "
-                      "calibration set ({}).",
-                      percent(observed.value), short_set_name(report.test.name),
-                      short_set_name(report.model.points->calibration_set)));
+      texts.push_back(fmt::format(
+          "It hands back {} of {}, more than promised: these inputs are not like those of the calibration set ({}).",
+          percent(observed.value), short_set_name(report.test.name),
+          short_set_name(report.model.points->calibration_set)));
   }
   for (const auto& outside : report.report.evaluation.outside) {
     if (!beaten_by_statistic(outside)) continue;
     const auto* best = best_of(outside);
     const auto auroc = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
     const auto of_statistic = auroc(outside.trivial.auroc), of_network = auroc(best->detection.auroc.value);
-    texts.push_back(
-        fmt::format("One trivial statistic {0} the network on {1}: {2} alone tells its inputs from those of {3} with "
-                    "AUROC {4}, the "
-                    "network's best measure ({5}) with {6}. What is said of {1} says little about the network.",
-                    of_statistic == of_network ? "is as good as" : "beats", short_set_name(outside.name),
-                    outside.trivial.name, short_set_name(report.test.name), of_statistic, best->measure, of_network));
+    texts.push_back(fmt::format(
+        "One trivial statistic {0} the network on {1}: {2} alone tells its inputs from those of {3} with AUROC {4}, "
+        "the network's best measure ({5}) with {6}. So the result on {1} says little about the network.",
+        of_statistic == of_network ? "is as good as" : "beats", short_set_name(outside.name), outside.trivial.name,
+        short_set_name(report.test.name), of_statistic, best->measure, of_network));
   }
   if (report.test.size() < kFewInputs)
     texts.push_back(fmt::format("{} are few: see the intervals before you compare shares.",

@@ -16,10 +16,10 @@
 
 namespace priornet {
 
-/// What a model says of the inputs of a set, and what is true of them.
+/// What a model says about the inputs of a set, and what is true of them.
 struct JudgedSet {
   std::string name;
-  torch::Tensor probabilities;      ///< float64 [N, K]: calibrated, where the model is
+  torch::Tensor probabilities;      ///< float64 [N, K]: calibrated, if the model is
   torch::Tensor labels;             ///< int64 [N], as the model numbers its classes; undefined of a foreign set
   std::vector<Decision> decisions;  ///< one per input; empty of a model that was not calibrated
 
@@ -48,10 +48,10 @@ struct EvaluatedSets {
 ModelReport model_report(const ModelFile& model, const EvaluationReport& report, const EvaluatedSets& sets,
                          Progress& progress);
 
-/// Wilson's 95 % interval of a share: it does not collapse where there are few. `total` above 0.
+/// Wilson's 95 % interval of a share: it does not collapse if there are few. `total` above 0.
 Estimate share_of(int64_t count, int64_t total);
 
-/// One number of the first screen, with what a reader needs to know of it.
+/// One number of the first screen, with what a reader needs to know about it.
 struct KeyFigure {
   std::string name;    ///< for machines: "error", "handed_back", "accepted_error", "calibration", "noticed"
   std::string value;   ///< "3.25 %"

@@ -97,8 +97,8 @@ std::vector<fs::path> folders_with_results(const fs::path& path) {
   if (const auto here = own(path); !here.empty()) return {here};
   if (fs::is_regular_file(path) || is_run(path))
     throw DataError(
-        fmt::format("{0}: was not evaluated yet: priornet evaluate {0} --data SET --ood SET does it, with "
-                    "sets that it did not learn from",
+        fmt::format("{0}: was not evaluated yet: call priornet evaluate {0} --data SET --ood SET with sets that the "
+                    "model did not learn from",
                     path.string()));
   std::vector<fs::path> found;
   std::error_code error;
@@ -120,7 +120,8 @@ StoredResults read_results(const fs::path& folder) {
   const auto file = folder / "results.json";
   auto json = read_document(file);
   if (!json.is_object() || !json.contains("tables") || !json.at("tables").is_array())
-    throw DataError(fmt::format("{}: should hold \"tables\": an older priornet wrote it, run it again", file.string()));
+    throw DataError(
+        fmt::format("{}: should hold \"tables\": an older priornet wrote it; run that command again", file.string()));
   StoredResults results;
   results.folder = folder;
   results.title = text_of(json, "title");

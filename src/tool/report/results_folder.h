@@ -16,7 +16,7 @@ namespace priornet {
 class OutputFolder {
  public:
   /// Makes the folder where needed and tries that it takes a file, so that hours of training do not end in a full
-  /// stop. Throws DataError where it does not.
+  /// stop. Throws DataError if it does not.
   explicit OutputFolder(std::filesystem::path path);
 
   void write(std::string_view name, std::string_view bytes);
@@ -33,8 +33,9 @@ struct StoredResults {
   std::filesystem::path folder;
   std::string title;
   std::vector<Table> tables;
-  std::string made_by;   ///< how it was run, in a sentence
-  std::string document;  ///< JSON: results.json but for what each seed says, the folder's name, the other files by stem
+  std::string made_by;  ///< how it was run, in a sentence
+  std::string
+      document;  ///< JSON: results.json except for what each seed says, the folder's name, the other files by stem
 };
 
 /// Where an evaluation leaves its results: RUN/evaluation of a run's folder, MODEL.evaluation beside MODEL.priornet.

@@ -120,7 +120,8 @@ std::string to_markdown(const Table& table) {
     for (const auto& cell : row) result += fmt::format(" {} |", markdown_cell(cell.text()));
   }
   result += '\n';
-  for (const auto& note : table.notes) result += "\n" + note + "\n";
+  // A note on starred cells begins with a star, which would be the bullet of a list.
+  for (const auto& note : table.notes) result += (note.starts_with("* ") ? "\n\\" : "\n") + note + "\n";
   return result;
 }
 

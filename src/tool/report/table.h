@@ -75,13 +75,13 @@ std::string to_csv(const Table& table);
 /// {"title", "columns", "rows": one object a row, "notes"}; a number that is not finite is null.
 std::string to_json(const Table& table);
 
-// Tables inside results.json, with all that makes them: texts, numbers, and what the numbers are read beside.
+// Tables inside results.json, with everything that makes them: texts, numbers, and what the numbers are read beside.
 
 /// {"title", "columns", "rows", "notes"}, rows being lists of cells; a cell is its text, or an object {"text", "value"}
 /// with "low", "high", "published" and "lower_is_better" where it has them. A value that is not finite is null.
 std::string store_table(const Table& table);
 
-/// The table again. DataError, opened by `where`, for JSON that is no such table.
+/// The table again. DataError, which begins with `where`, for JSON that is not such a table.
 Table restore_table(std::string_view json, const std::string& where);
 
 /// Every number of the tables, a row each: which table, row (its texts) and column; value, ends of the interval,

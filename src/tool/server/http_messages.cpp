@@ -255,7 +255,7 @@ std::optional<std::string> expanded(std::string_view body, ContentCoding coding,
     outcome = inflate_into(body, kRaw, room, result);
   if (outcome == Inflated::kTooLarge) return std::nullopt;
   if (outcome == Inflated::kDamaged)
-    throw ArgumentError("the body should be " + std::string(name_of(coding)) + ", which it is not to its end");
+    throw ArgumentError("the body should be " + std::string(name_of(coding)) + ", but it is damaged or incomplete");
   return result;
 }
 

@@ -52,7 +52,7 @@ Response error_response(int status, std::string_view reason);
 bool read_target(std::string_view target, Request& request);
 
 /// The file in the body of a form: its first part with a file name, or the first part. `content_type` is that of the
-/// request, with the boundary. ArgumentError where there is no boundary, no part, or no end of one. A view of `body`.
+/// request, with the boundary. ArgumentError if there is no boundary, no part, or no end of one. A view of `body`.
 std::string_view file_of_form(std::string_view content_type, std::string_view body);
 
 /// The first line of a file. DataError: it cannot be read, is empty, or longer than 4096 bytes.
@@ -83,7 +83,7 @@ ContentCoding accepted_coding(std::string_view header);
 std::string_view name_of(ContentCoding coding);
 
 /// The bytes a body was made from; deflate with zlib's header or without. Nothing where they would be more than `most`.
-/// ArgumentError where the body is damaged or breaks off.
+/// ArgumentError if the body is damaged or breaks off.
 std::optional<std::string> expanded(std::string_view body, ContentCoding coding, int64_t most);
 
 std::string compressed(std::string_view body, ContentCoding coding);

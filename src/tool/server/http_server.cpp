@@ -35,14 +35,14 @@ std::shared_ptr<asio::ssl::context> tls_context(const HttpOptions& options) {
                        asio::ssl::context::no_tlsv1_1);
   ErrorCode error;
   context->use_certificate_chain_file(options.tls_certificate, error);
-  if (error) throw DataError(fmt::format("{}: is no certificate in PEM: {}", options.tls_certificate, error.message()));
+  if (error)
+    throw DataError(fmt::format("{}: is not a certificate in PEM: {}", options.tls_certificate, error.message()));
   context->use_private_key_file(options.tls_key, asio::ssl::context::pem, error);
   if (error)
     throw DataError(
-        fmt::format("{}: is no private key in PEM for that certificate: {}", options.tls_key, error.message()));
+        fmt::format("{}: is not a private key in PEM for that certificate: {}", options.tls_key, error.message()));
   if (::SSL_CTX_check_private_key(context->native_handle()) != 1)
-    throw DataError(
-        fmt::format("{}: is the key of another certificate than {}", options.tls_key, options.tls_certificate));
+    throw DataError(fmt::format("{}: is not the key of the certificate {}", options.tls_key, options.tls_certificate));
   return context;
 }
 

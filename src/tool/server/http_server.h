@@ -33,7 +33,7 @@ struct HttpOptions {
   std::chrono::milliseconds drain{300};       ///< the same once stop() was called
   std::string tls_certificate;                ///< a PEM file with its chain; without one there is no TLS
   std::string tls_key;
-  std::function<void(int status)> refused;  ///< told of requests that never came to the handler
+  std::function<void(int status)> refused;  ///< told about requests that never came to the handler
   std::function<void(const AccessRecord&)> answered;
 };
 
@@ -43,13 +43,13 @@ struct HttpOptions {
 /// throws Error.
 class HttpServer {
  public:
-  /// Listens. Error that names the address where that is not possible; DataError for a certificate that cannot be used.
+  /// Listens. Error that names the address if that is not possible; DataError for a certificate that cannot be used.
   HttpServer(const HttpOptions& options, Handler handler);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// Reads the certificate and its key anew, for connections to come. DataError, and the old ones stay.
+  /// Reads the certificate and its key again, for connections to come. DataError, and the old ones stay.
   void renew_certificate();
 
   uint16_t port() const;

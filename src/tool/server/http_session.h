@@ -140,7 +140,7 @@ inline Socket& socket_of(Socket& stream) { return stream; }
 inline Socket& socket_of(TlsStream& stream) { return stream.next_layer(); }
 
 /// The time by which a step of a connection must be over. To be used on the connection's strand. Moving it costs next
-/// to nothing, which happens several times a request: one timer runs, and looks when it ends where the deadline is by
+/// to nothing, which happens several times per request: one timer runs, and looks when it ends where the deadline is by
 /// then.
 class StepDeadline {
  public:
@@ -272,7 +272,7 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
   }
 
   void greet() {
-    if (seat().refused()) return refuse(503, "there are more connections than the server takes");
+    if (seat().refused()) return refuse(503, "the server has too many connections");
     next();
   }
 
@@ -346,7 +346,7 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
 
   void on_read_error(ErrorCode error) {
     if (evicted_) return refuse(503, "the request took long to arrive, and others need its place");
-    if (timed_out_) return refuse(408, "the request did not arrive whole in time");
+    if (timed_out_) return refuse(408, "the request did not arrive completely in time");
     if (error == boost::system::errc::not_enough_memory) return refuse_bytes();
     if (error == http::error::body_limit)
       return refuse(413, "the body should have at most " +
@@ -374,13 +374,13 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
     try {
       shared_.handler.answer(std::exchange(request_, {}), respond);
     } catch (const std::bad_alloc&) {
-      respond(error_response(503, "the server is out of memory for this request"));
+      respond(error_response(503, "the server has no memory left for this request"));
     } catch (const std::exception&) {
-      respond(error_response(500, "the server failed at this request"));
+      respond(error_response(500, "the server failed while it handled this request"));
     }
   }
 
-  void refuse_bytes() { refuse(503, "too many bytes are on their way to the server"); }
+  void refuse_bytes() { refuse(503, "too many requests are being sent to the server"); }
 
   void refuse(int status, const std::string& reason) {
     if (shared_.options.refused) shared_.options.refused(status);
@@ -391,7 +391,7 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
   void answer(Response response) {
     seat().give_back();
     if (response.body.size() > kSmallAnswer && !seat().take(static_cast<int64_t>(response.body.size())))
-      return refuse(503, "too many answers wait to be taken");
+      return refuse(503, "too many answers wait for their clients");
     form_.keep_alive = form_.keep_alive && !shared_.stopping;
     evicted_ = false;
     if (phase_ != Phase::kClosing) enter(form_.keep_alive ? Phase::kWriting : Phase::kClosing);

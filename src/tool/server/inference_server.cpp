@@ -76,7 +76,7 @@ void check_host(const Request& request, const std::vector<std::string>& allowed)
   const auto from = scheme == std::string_view::npos ? std::string_view() : origin.substr(scheme + 3);
   if (from.empty() || (from != host && !is_named(host_name(from), allowed)))
     throw Refusal(403,
-                  fmt::format("a page of '{}' may not ask this server: --allow-host lets it", origin.substr(0, 100)));
+                  fmt::format("a page of '{}' may not use this server: --allow-host allows it", origin.substr(0, 100)));
 }
 
 // Work of so many units is done by the connection's own thread, and by the threads for small work: about 5 ms and
@@ -105,9 +105,10 @@ std::shared_ptr<const InferenceServer::Served> InferenceServer::made(std::vector
   for (auto& served : models) {
     const auto& name = served.description.name;
     if (name.empty() || name.find('/') != std::string::npos)
-      throw ArgumentError(fmt::format("a model's name should not be empty and have no slash, found '{}'", name));
+      throw ArgumentError(
+          fmt::format("the name of a model should not be empty and should have no slash, found '{}'", name));
     for (const auto& other : result->models)
-      if (other->served.description.name == name) throw ArgumentError(fmt::format("two models are called {}", name));
+      if (other->served.description.name == name) throw ArgumentError(fmt::format("two models have the name {}", name));
     auto model = std::make_shared<Model>();
     model->metadata = metadata_json(served.description);
     model->queue = std::make_unique<BatchQueue>(served.answer, served.description.bytes_per_row(), options_.batch,
@@ -204,12 +205,12 @@ std::optional<Response> InferenceServer::admit(const Request& request) {
     if (!health) check_host(request, options_.allowed_hosts);
     const auto token = served()->token;
     if (!health && chosen.pattern != "page" && !token.empty() && !carries_token(request.header("authorization"), token))
-      throw Refusal(401, "this server wants a token: Authorization: Bearer TOKEN");
+      throw Refusal(401, "this server needs a token: Authorization: Bearer TOKEN");
     if (request.method != chosen.method)
       throw Refusal(405, fmt::format("{} takes {}, found {}", request.path, chosen.method, request.method),
                     {{"Allow", chosen.method == "GET" ? "GET, HEAD" : chosen.method}});
     if (const auto coding = request.header("content-encoding"); !content_coding(coding))
-      throw Refusal(415, fmt::format("a body may come compressed by gzip or deflate, found '{}'", coding.substr(0, 64)),
+      throw Refusal(415, fmt::format("a body may be compressed by gzip or deflate, found '{}'", coding.substr(0, 64)),
                     {{"Accept-Encoding", "gzip, deflate"}});
   });
   return refusal;
@@ -234,9 +235,9 @@ void InferenceServer::handle(const AskedPointer& asked) {
 // What it becomes stays on the account until it is answered.
 void InferenceServer::expand(const AskedPointer& asked, ContentCoding coding) {
   auto body = expanded(asked->request.body, coding, options_.max_body);
-  if (!body) throw Refusal(413, fmt::format("the body should have at most {} bytes, expanded", options_.max_body));
+  if (!body) throw Refusal(413, fmt::format("the expanded body should have at most {} bytes", options_.max_body));
   asked->expanded = std::make_unique<TakenMemory>(*memory_, static_cast<int64_t>(body->size()));
-  if (!*asked->expanded) throw Refusal(503, "too many bytes are on their way to the server");
+  if (!*asked->expanded) throw Refusal(503, "too many requests are being sent to the server");
   asked->request.body = std::move(*body);
 }
 
@@ -244,7 +245,7 @@ void InferenceServer::expand(const AskedPointer& asked, ContentCoding coding) {
 void InferenceServer::prepared(const AskedPointer& asked, const Effort& effort, std::function<void()> work) {
   if (effort.units <= kAtOnce) return work();
   if (effort.bytes > memory_->limit() / 2)
-    throw Refusal(413, fmt::format("to decode this would take {} MB of memory, of which the server has {}",
+    throw Refusal(413, fmt::format("decoding this needs {} MB of memory, but the server has {}",
                                    effort.bytes / 1'000'000, memory_->limit() / 2'000'000));
   auto& lane = effort.units <= kSmall ? small_work_ : large_work_;
   const auto deadline = Clock::now() + options_.timeout;
@@ -252,7 +253,7 @@ void InferenceServer::prepared(const AskedPointer& asked, const Effort& effort, 
     guarded(asked, [&] {
       if (Clock::now() > deadline) throw Refusal(504, "the answer took longer than the time allowed");
       const TakenMemory taken(*memory_, bytes);
-      if (!taken) throw Refusal(503, "the server is out of memory for this request");
+      if (!taken) throw Refusal(503, "the server has no memory left for this request");
       work();
     });
   };
@@ -303,7 +304,7 @@ InferenceServer::Route InferenceServer::model_route(const Request& request) {
     rest.remove_prefix(kVersions.size());
     const auto version = rest.substr(0, rest.find('/'));
     if (version != "1")
-      throw Refusal(404, fmt::format("the model {} has the version 1 only, found {}", name, version.substr(0, 32)));
+      throw Refusal(404, fmt::format("the model {} has only version 1, found {}", name, version.substr(0, 32)));
     rest.remove_prefix(version.size());
   }
   if (rest.empty())

@@ -21,7 +21,7 @@ namespace priornet::serving {
 struct ServerFailure {
   const Request& request;
   int status = 500;
-  std::string reason;  ///< with what is no client's business
+  std::string reason;  ///< with what is not a client's business
 };
 
 struct InferenceOptions {
@@ -35,7 +35,7 @@ struct InferenceOptions {
   int64_t max_pixels = 50'000'000;                   ///< of an image; more are answered with 413
   int64_t max_body = int64_t{16} << 20;              ///< of a body that came compressed; more is answered with 413
   std::shared_ptr<MemoryAccount> memory;             ///< that decoding takes from; of 256 MiB if it is none
-  std::function<void(const ServerFailure&)> failed;  ///< told of what a 5xx does not say
+  std::function<void(const ServerFailure&)> failed;  ///< told about what a 5xx does not say
 };
 
 /// The routes: the Open Inference Protocol under /v2, /predict, /metrics, and the page at /. Every refusal is a JSON
@@ -48,7 +48,7 @@ class InferenceServer {
 
   Handler handler();
 
-  /// Puts others in place of the models and the token. Requests that were taken are answered by the model that was
+  /// Puts others instead of the models and the token. Requests that were taken are answered by the model that was
   /// there when they came. ArgumentError as the constructor has it, and nothing changes.
   void replace(std::vector<ServedModel> models, const std::string& token);
   /// Lets models go that were replaced and have answered; to be called now and then, not by a queue's thread.

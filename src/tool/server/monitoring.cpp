@@ -87,11 +87,12 @@ std::string ServerMetrics::text(const Gauges& gauges) const {
   heading(text, "priornet_queue_inputs", "gauge", "Inputs that wait for a batch.");
   for (const auto& [model, count] : gauges.waiting)
     line(fmt::format("priornet_queue_inputs{{model=\"{}\"}}", label(model)), count);
-  heading(text, "priornet_drift_value", "gauge", "Evidence that inputs are unlike the calibration set; starts at 1.");
+  heading(text, "priornet_drift_value", "gauge",
+          "Evidence that the inputs differ from the calibration set; starts at 1.");
   for (const auto& [model, drift] : gauges.drift)
     fmt::format_to(std::back_inserter(text), "priornet_drift_value{{model=\"{}\"}} {:.6g}\n", label(model),
                    drift.value);
-  heading(text, "priornet_drift_alarm", "gauge", "The input that raised the alarm of drift, counted from 1; 0: none.");
+  heading(text, "priornet_drift_alarm", "gauge", "The input that raised the drift alarm, counted from 1; 0: none.");
   for (const auto& [model, drift] : gauges.drift)
     line(fmt::format("priornet_drift_alarm{{model=\"{}\"}}", label(model)), drift.alarm_input);
   heading(text, "priornet_decoding_inputs", "gauge", "Images and long texts that wait to be decoded.");

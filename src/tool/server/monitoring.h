@@ -68,7 +68,7 @@ int64_t resident_bytes();
 /// a thread of its own writes, and where it does not keep up lines are dropped and their number is said.
 class ServerLog {
  public:
-  /// "-" is standard error. DataError where the file cannot be written.
+  /// "-" is standard error. DataError if the file cannot be written.
   explicit ServerLog(std::filesystem::path path);
   ~ServerLog();
   ServerLog(const ServerLog&) = delete;

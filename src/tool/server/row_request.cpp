@@ -41,21 +41,21 @@ class RowCollector {
 
   void add_object(const json& row) {
     if (!row.is_object()) throw ArgumentError("a row should be an object: {\"column\": value, ...}");
-    if (columns_.empty()) throw ArgumentError("the model knows no names of features: they should be an array");
+    if (columns_.empty()) throw ArgumentError("the model has no names of features: give them as an array");
     std::vector<std::string> texts;
     Names notes;
     for (const auto& column : columns_) {
       const auto found = row.find(column);
       if (found == row.end() && !model_.encoding)
         throw ArgumentError(fmt::format("the feature '{}' is missing", column));
-      if (found == row.end()) notes.push_back(fmt::format("{}: is not given, and counts as missing", column));
+      if (found == row.end()) notes.push_back(fmt::format("{}: was not given and counts as missing", column));
       texts.push_back(found == row.end() ? "" : text_of(*found, column));
     }
     for (const auto& [name, value] : row.items())
-      if (!is_known(name)) notes.push_back(fmt::format("{}: is no column of the model", name.substr(0, 64)));
+      if (!is_known(name)) notes.push_back(fmt::format("{}: is not a column of the model", name.substr(0, 64)));
     if (notes.size() >= columns_.size() &&
         std::all_of(texts.begin(), texts.end(), [](const auto& t) { return t.empty(); }))
-      throw ArgumentError(fmt::format("a row gives none of the model's columns: {}", fmt::join(columns_, ", ")));
+      throw ArgumentError(fmt::format("a row has none of the model's columns: {}", fmt::join(columns_, ", ")));
     add(texts, std::move(notes));
   }
 
@@ -79,7 +79,7 @@ class RowCollector {
       const auto found = std::find(names.begin(), names.end(), column);
       if (found == names.end() && !model_.encoding)
         throw ArgumentError(fmt::format("the table has no column {}; its columns: {}", column, fmt::join(names, ", ")));
-      if (found == names.end()) absent.push_back(column + ": there is no such column, and it counts as missing");
+      if (found == names.end()) absent.push_back(column + ": this column is not there and counts as missing");
       places.push_back(static_cast<size_t>(found - names.begin()));
     }
     if (absent.size() == columns_.size())

@@ -199,7 +199,8 @@ std::string label_in_sentence(const std::string& name) {
   return label;
 }
 
-// What is said of a score, with its value in words. Detectors have names of methods, which are no names of quantities.
+// What is said about a score, with its value in words. Detectors have names of methods, which are not names of
+// quantities.
 std::string said_of_score(const std::string& name, const std::string& value) {
   const auto* detector = find_detector(name);
   if (detector != nullptr && !detector->is_measure)
@@ -215,7 +216,7 @@ std::string reason_of(const ModelDescription& model, const PlainPredictions& ans
     if (watch.measure != spoke || at == model.measures.end()) continue;
     const auto value = answers.scores[static_cast<size_t>(at - model.measures.begin())][row];
     if (!(value > watch.threshold))
-      return fmt::format(" {}, which is what stands out most.",
+      return fmt::format(" {}, and that is the most unusual thing about it.",
                          said_of_score(watch.measure, fmt::format("{:.3g}", value)));
     const auto rounded = [](double number, int digits) { return fmt::format("{:.{}g}", number, digits); };
     int digits = 3;  // more where the two would read the same
@@ -244,13 +245,13 @@ std::string verdict_in_words(const ModelDescription& model, const PlainPredictio
   const auto reason = reason_of(model, answers, watch, at);
   switch (verdict) {
     case Verdict::kAccept:
-      return fmt::format("Nothing speaks against it: {:.0f} % of known inputs look at least as unusual.",
+      return fmt::format("Nothing is unusual about the input: {:.0f} % of known inputs look at least as unusual.",
                          100 * p_value);
     case Verdict::kAmbiguous:
       return fmt::format("Ambiguous: it could be {}.{}",
                          rivals(model, row_of(answers.probabilities, row, answers.classes)), reason);
     case Verdict::kUnfamiliar:
-      return "Unfamiliar: it is not like what the model learned from." + reason;
+      return "Unfamiliar: the input is not like those that the model learned from." + reason;
     case Verdict::kUndecided:
       return "Undecided: the model's members disagree." + reason;
   }

@@ -25,14 +25,14 @@ struct WatchDescription {
   double threshold = 0.0;
 };
 
-/// What clients may know of a model.
+/// What clients may know about a model.
 struct ModelDescription {
   std::string name;
   std::string method;
   std::vector<int64_t> shape;  ///< of one input: [C, H, W] of images, [D] of rows of numbers
   std::vector<std::string> class_names;
-  std::vector<std::string> feature_names;  ///< of rows of numbers, where they are known
-  std::vector<double> feature_means;       ///< and of what the model was trained on, where they are known
+  std::vector<std::string> feature_names;  ///< of rows of numbers, if they are known
+  std::vector<double> feature_means;       ///< and of what the model was trained on, if they are known
   std::vector<double> feature_deviations;
   std::shared_ptr<const TableEncoding> encoding = {};  ///< of a model of tables: its columns, by name
   std::vector<std::string> measures;                   ///< names of PlainPredictions::scores
@@ -106,7 +106,7 @@ std::string plain_answer(const ServedModel& model, const PlainPredictions& answe
 std::string plain_answers(const ServedModel& model, const PlainPredictions& answers,
                           const std::vector<std::vector<std::string>>& notes);
 
-/// The verdict in one or two sentences, with the measure that speaks against the prediction.
+/// The verdict in one or two sentences, with the measure that rejects the prediction.
 std::string verdict_in_words(const ModelDescription& model, const PlainPredictions& answers, int64_t row);
 
 }  // namespace priornet::serving

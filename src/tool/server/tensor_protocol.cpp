@@ -73,7 +73,7 @@ class BoundedBuilder final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    throw ArgumentError(fmt::format("the body should be JSON, which it is not at byte {}", position));
+    throw ArgumentError(fmt::format("the body should be JSON, but it is not JSON at byte {}", position));
   }
 
  private:
@@ -249,7 +249,7 @@ void read_input(const BoundedJson& header, std::string_view binary, const ModelD
     return needed(member(input, name, json::value_t::string, "a string"), name).get_ref<const std::string&>();
   };
   if (const auto& name = text("name"); name != kInputName)
-    bad_request(fmt::format("there is no input '{}': there is {}", name.substr(0, 64), kInputName));
+    bad_request(fmt::format("there is no input '{}'; the input is {}", name.substr(0, 64), kInputName));
   const auto& type = data_type(text("datatype"));
   request.rows = rows_of(needed(member(input, "shape", json::value_t::array, "an array"), "shape"), model, most_rows);
   const auto wanted = static_cast<size_t>(request.rows * model.values_per_row());
@@ -261,13 +261,12 @@ void read_input(const BoundedJson& header, std::string_view binary, const ModelD
   if (size != nullptr) {
     const auto bytes = wanted * type.bytes;
     if (size->get<uint64_t>() != bytes || binary.size() != bytes)
-      bad_request(
-          fmt::format("the input should come in {} bytes of binary data, found {} of which binary_data_size says {}",
-                      bytes, binary.size(), size->get<uint64_t>()));
+      bad_request(fmt::format("the input should have {} bytes of binary data, found {}, and binary_data_size says {}",
+                              bytes, binary.size(), size->get<uint64_t>()));
     request.inputs = from_binary_data(binary, type, model);
     return;
   }
-  if (!binary.empty()) bad_request(fmt::format("{} bytes of binary data, and no binary_data_size", binary.size()));
+  if (!binary.empty()) bad_request(fmt::format("{} bytes of binary data, but no binary_data_size", binary.size()));
   if (!type.in_json) bad_request(fmt::format("{} should come as binary data: JSON has no such numbers", type.name));
   const auto data = input.find("data");
   if (data == input.end() || data->is_null()) bad_request("data is missing");
@@ -290,7 +289,8 @@ int64_t classes_of(const json* parameters, const OutputDescription& output, cons
                           : member(*parameters, "classification", json::value_t::number_unsigned, "a whole number");
   if (found == nullptr || found->get<uint64_t>() == 0) return 0;
   if (!output.by_class)
-    bad_request(fmt::format("classification is for outputs with a value per class, which {} has not", output.name));
+    bad_request(
+        fmt::format("classification is for outputs with one value per class, and {} is not one of them", output.name));
   return static_cast<int64_t>(std::min<uint64_t>(found->get<uint64_t>(), model.class_names.size()));
 }
 
@@ -311,10 +311,11 @@ void read_outputs(const json& document, const ModelDescription& model, TensorReq
     if (found == known.end()) {
       std::vector<std::string> names;
       for (const auto& one : known) names.push_back(one.name);
-      bad_request(fmt::format("there is no output '{}': there are {}", name.substr(0, 64), fmt::join(names, ", ")));
+      bad_request(
+          fmt::format("there is no output '{}'; the outputs are {}", name.substr(0, 64), fmt::join(names, ", ")));
     }
     if (std::any_of(request.outputs.begin(), request.outputs.end(), [&](const auto& one) { return one.name == name; }))
-      bad_request(fmt::format("the output '{}' is asked for twice", name));
+      bad_request(fmt::format("the output '{}' is named twice", name));
     const auto* parameters = member(output, "parameters", json::value_t::object, "an object");
     request.outputs.push_back({name, flag(parameters, "binary_data", binary), classes_of(parameters, *found, model)});
   }

@@ -78,7 +78,7 @@ Failure failure_of(const std::exception& error) {
   const auto says = [&](const char* words) { return text.find(words) != std::string::npos; };
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
       (of_libtorch && (says("out of memory") || says("can't allocate memory") || says("not enough memory"))))
-    return {503, "the server is out of memory for this request", text};
+    return {503, "the server has no memory left for this request", text};
   if (dynamic_cast<const Error*>(&error) != nullptr) return {500, "the model failed: " + text, text};
   return {500, "the model failed; the server's log says why", text};
 }
@@ -114,7 +114,7 @@ void BatchQueue::submit(std::string inputs, int64_t rows, Clock::time_point dead
       refusal = "the server is shutting down";
     } else if (waiting_ + rows > options_.queue) {
       refusal =
-          fmt::format("the queue is full: {} of {} inputs wait already; try again later", waiting_, options_.queue);
+          fmt::format("the queue is full: {} of {} inputs are waiting; try again later", waiting_, options_.queue);
     } else {
       jobs_.push_back(std::make_shared<Job>(
           Job{std::move(inputs), rows, 0, Clock::now(), deadline, std::move(done), PlainPredictions()}));

@@ -93,7 +93,7 @@ class BatchQueue {
   BatchQueue(const BatchQueue&) = delete;
   BatchQueue& operator=(const BatchQueue&) = delete;
 
-  /// `done` is called once: at once where there is no room, else by the queue's thread. `inputs` holds `rows` inputs of
+  /// `done` is called once: at once if there is no room, else by the queue's thread. `inputs` holds `rows` inputs of
   /// bytes_per_row bytes, at least one. What has not begun by the deadline is not done.
   void submit(std::string inputs, int64_t rows, Clock::time_point deadline, Done done);
 

@@ -12,7 +12,7 @@
 
 namespace priornet {
 
-/// A gradient with an edge to all that it depends on, which nothing comes back over.
+/// A gradient with an edge to everything that it depends on, which nothing comes back over.
 class OnceFunction : public torch::autograd::Function<OnceFunction> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& gradient, at::TensorList,
@@ -24,7 +24,7 @@ class OnceFunction : public torch::autograd::Function<OnceFunction> {
   static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
                                                const torch::autograd::tensor_list&) {
     throw ArgumentError(context->saved_data["function"].toStringRef() +
-                        ": can be differentiated once, a second derivative was asked for");
+                        ": can be differentiated only once, and a second derivative was asked for");
   }
 };
 

@@ -111,7 +111,7 @@ void set_thresholds(OperatingPoints& points) {
 namespace {
 
 void check_watches(const std::vector<Watch>& watches, const torch::Tensor& combined) {
-  if (watches.empty()) throw ArgumentError("operating points: should watch a measure, watch none");
+  if (watches.empty()) throw ArgumentError("operating points: should watch a measure, found none");
   for (const auto& watch : watches) {
     if (watch.cause == Verdict::kAccept)
       throw ArgumentError(c10::str("operating points: ", watch.measure, " should watch for a cause of rejection"));

@@ -68,7 +68,7 @@ void DriftWatch::add(double p_value, int64_t predicted_class) {
   const auto steps = p_value * static_cast<double>(ranks.size());
   const auto step = std::round(steps);
   if (!(std::abs(steps - step) < 1e-6) || step < 1.0 || step > static_cast<double>(ranks.size()))
-    throw ArgumentError(c10::str("DriftWatch: ", p_value, " is no p-value out of ", ranks.size() - 1, " inputs"));
+    throw ArgumentError(c10::str("DriftWatch: ", p_value, " is not a p-value out of ", ranks.size() - 1, " inputs"));
   const auto [below, up_to] = ranks.add(static_cast<int64_t>(step));
   auto& [value, largest, inputs, alarm_input] = state_;
   const auto stake = (kept_back(inputs) - kept_back(inputs + 1)) / static_cast<double>(kBets);

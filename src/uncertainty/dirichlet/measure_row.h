@@ -39,7 +39,7 @@ struct MeasureSums {
   Real exp_psi{};       ///< of e^t (psi(alpha + 1) - max(z, 0))
   Real exp_negative{};  ///< of e^t max(-z, 0)
   Real exp_positive{};  ///< of e^t max(z, 0)
-  Real entropy{};       ///< of the terms of the differential entropy, but for the logarithm of
+  Real entropy{};       ///< of the terms of the differential entropy, except for the logarithm of
   LogProduct<Real> product;
 
   /// Adds the sums over other classes of the same row, of which `other_of(x)` gives x.

@@ -33,7 +33,7 @@ struct BatchLossOptions {
   double steepest = std::numeric_limits<double>::infinity();  ///< the largest element of the gradient, either way
 };
 
-/// Scalars of the logits' type: means over their rows, 0 where there are none, and their weighted sum.
+/// Scalars of the logits' type: means over their rows, 0 if there are none, and their weighted sum.
 struct BatchLoss {
   torch::Tensor total, in, out, cross_entropy;
   torch::Tensor gradient;  ///< of the total, shaped like the logits, where asked for

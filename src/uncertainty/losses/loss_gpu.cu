@@ -6,9 +6,9 @@
 #include "uncertainty/dirichlet/logit_row.h"
 #include "uncertainty/dirichlet/warp_lanes.cuh"
 
-// Every row is the work of a group of lanes, which keep what they know of its classes in shared memory until the sums
-// are known and the gradient can be written. Many short rows get one lane each: there is then nothing to exchange, and
-// what is computed once per row is not computed by every lane: 3.7 times the plain formulas at 10 classes, where 16
+// Every row is the work of a group of lanes, which keep what they know about its classes in shared memory until the
+// sums are known and the gradient can be written. Many short rows get one lane each: there is then nothing to exchange,
+// and what is computed once per row is not computed by every lane: 3.7 times the plain formulas at 10 classes, where 16
 // lanes per row had 0.9 times (docs/results.md). Few rows, as a batch has them, and long ones get 16 or 32.
 
 namespace priornet {

@@ -19,7 +19,7 @@ struct LossBatch {
 
 constexpr int64_t kLossBlocks = 2048;
 
-/// How much memory of the device rows take to keep what they know of their classes between two passes: none unless
+/// How much memory of the device rows take to keep what they know about their classes between two passes: none unless
 /// rows are longer than fits into a block's own.
 int64_t loss_scratch(int64_t rows, int64_t classes);
 

@@ -9,7 +9,7 @@ namespace priornet {
 
 enum class RowDivergence { kNone, kForward, kReverse };
 
-/// What the loss needs to know of one class of the target, with concentration beta and sum beta0.
+/// What the loss needs to know about one class of the target, with concentration beta and sum beta0.
 template <class Real>
 struct TargetClass {
   Real beta;
@@ -50,9 +50,9 @@ struct LossSums {
   Real scale{};  ///< no sum: e^top
   Real exp{};    ///< of e^t
   Real mean{};   ///< of alpha (forward) or beta (reverse) times t, less its target
-  Real rest{};   ///< of what does not grow with alpha, but for the logarithm of
+  Real rest{};   ///< of what does not grow with alpha, except for the logarithm of
   LogProduct<Real> product;
-  Real t_label{};  ///< t of the label, 0 where it is not among the classes
+  Real t_label{};  ///< t of the label, 0 if it is not among the classes
 };
 
 /// Of the classes first, first + step, ...: all of them, or the share of one among `step` threads. `load(c)` is a

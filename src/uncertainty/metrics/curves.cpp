@@ -77,7 +77,7 @@ Curve precision_recall_curve(const Ranking& ranking) {
 Curve thinned(const Curve& curve, const ThinningOptions& options) {
   if (curve.x.size() != curve.y.size())
     throw ArgumentError(
-        c10::str("thinned: x and y should be of one length, found ", curve.x.size(), " and ", curve.y.size()));
+        c10::str("thinned: x and y should have the same length, found ", curve.x.size(), " and ", curve.y.size()));
   check_range("thinned", "points", options.points >= 2, "at least 2", static_cast<double>(options.points));
   if (curve.x.size() <= 2) return curve;
   std::vector<size_t> kept{0, curve.x.size() - 1};
@@ -148,7 +148,7 @@ namespace {
 
 void check(const char* function, std::span<const double> uncertainty, std::span<const double> error) {
   if (uncertainty.empty() || uncertainty.size() != error.size())
-    throw ArgumentError(c10::str(function, ": uncertainty and error should be of one length, at least 1, found ",
+    throw ArgumentError(c10::str(function, ": uncertainty and error should have the same length, at least 1, found ",
                                  uncertainty.size(), " and ", error.size()));
   const auto is_nan = [](double value) { return std::isnan(value); };
   if (std::any_of(uncertainty.begin(), uncertainty.end(), is_nan) || std::any_of(error.begin(), error.end(), is_nan))

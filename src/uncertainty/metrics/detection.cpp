@@ -175,7 +175,7 @@ struct Contributions {
 
 Contributions contributions(const MarkedScores& marked) {
   if (marked.scores.size() != marked.positive.size())
-    throw ArgumentError(c10::str("delong_paired: each score should be marked, found ", marked.scores.size(),
+    throw ArgumentError(c10::str("delong_paired: each score should have a mark, found ", marked.scores.size(),
                                  " scores and ", marked.positive.size(), " marks"));
   std::vector<double> sets[2];
   for (size_t i = 0; i < marked.scores.size(); ++i) sets[marked.positive[i]].push_back(marked.scores[i]);

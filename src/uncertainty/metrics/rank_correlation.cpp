@@ -17,7 +17,7 @@ namespace {
 
 void check(const char* function, std::span<const double> first, std::span<const double> second) {
   if (first.size() < 2 || first.size() != second.size())
-    throw ArgumentError(c10::str(function, ": first and second should be of one length, at least 2, found ",
+    throw ArgumentError(c10::str(function, ": first and second should have the same length, at least 2, found ",
                                  first.size(), " and ", second.size()));
   const auto is_nan = [](double value) { return std::isnan(value); };
   if (std::any_of(first.begin(), first.end(), is_nan) || std::any_of(second.begin(), second.end(), is_nan))

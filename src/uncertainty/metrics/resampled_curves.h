@@ -17,7 +17,7 @@ struct WeightTotals {
 /// Walks down a ranking whose scores carry weights and sums up the precision-recall and ROC curves (detection.h) on the
 /// way. The weights are set to the prevalence of the unweighted ranking, whatever their totals: precision is tp / (tp +
 /// c fp), with c the ratio of the prevalence odds of the weights to those of the ranking. With c the odds of the
-/// weights themselves it is the precision of sets of one size.
+/// weights themselves it is the precision of sets of the same size.
 class CurveWalk {
  public:
   CurveWalk(const Ranking& ranking, const WeightTotals& totals)

@@ -138,7 +138,7 @@ TEST(Attack, WhatTakesTooMuchMemoryToDecodeIsRefused) {
   const RunningServer server({model}, inference, {});
   const auto reply = server.ask("POST", "/predict", "abcd");
   EXPECT_EQ(reply.status, 413);
-  EXPECT_EQ(reason_in(reply), "to decode this would take 4 MB of memory, of which the server has 2");
+  EXPECT_EQ(reason_in(reply), "decoding this needs 4 MB of memory, but the server has 2");
 }
 
 TEST(Attack, APromiseOfABodyHoldsNothing) {

@@ -118,7 +118,7 @@ TEST(BatchQueue, RefusesWhatItHasNoRoomFor) {
   EXPECT_EQ(queue.waiting(), 2);
   const auto third = submitted(queue, kRow).get();
   EXPECT_EQ(third.status, 503);
-  EXPECT_EQ(third.error, "the queue is full: 2 of 2 inputs wait already; try again later");
+  EXPECT_EQ(third.error, "the queue is full: 2 of 2 inputs are waiting; try again later");
   model.gate.set_value();
   EXPECT_EQ(second.get().status, 200);
 }

@@ -84,7 +84,7 @@ TEST(HttpServer, DoesNotWaitForSlowClients) {
   over = true;
   drip.join();
   EXPECT_EQ(reply.status, 408);
-  EXPECT_EQ(error_text(reply), "the request did not arrive whole in time");
+  EXPECT_EQ(error_text(reply), "the request did not arrive completely in time");
   HttpClient idle(server.port());
   EXPECT_EQ(idle.reply().status, 0) << "closed without a word";
 }

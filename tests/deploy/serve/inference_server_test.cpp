@@ -73,10 +73,9 @@ TEST(InferenceServer, AnswersPeopleInWords) {
   const auto image = json::parse(server.ask("POST", "/predict", std::string("\2\11\377\0", 4)).body);
   EXPECT_EQ(image["prediction"], "cat");
   EXPECT_EQ(image["verdict"], "unfamiliar");
-  EXPECT_EQ(
-      image["words"],
-      "Unfamiliar: it is not like what the model learned from. Its mutual information is 0.637, above the limit of "
-      "0.25.");
+  EXPECT_EQ(image["words"],
+            "Unfamiliar: the input is not like those that the model learned from. Its mutual information is 0.637, "
+            "above the limit of 0.25.");
   const auto form = std::string("--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"i\"\r\n\r\n\1\11") +
                     '\xa0' + std::string("\0\r\n--b--\r\n", 10);
   const auto ambiguous = json::parse(
@@ -125,10 +124,9 @@ TEST(InferenceServer, TellsAValueFromTheLimitItIsAbove) {
   const auto model = made_up_model();
   auto answers = model.answer(std::string("\1\11\377\0", 4), 1);
   answers.scores[1][0] = 0.25003;
-  EXPECT_EQ(
-      serving::verdict_in_words(model.description, answers, 0),
-      "Unfamiliar: it is not like what the model learned from. Its mutual information is 0.25003, above the limit "
-      "of 0.25.");
+  EXPECT_EQ(serving::verdict_in_words(model.description, answers, 0),
+            "Unfamiliar: the input is not like those that the model learned from. Its mutual information is 0.25003, "
+            "above the limit of 0.25.");
 }
 
 TEST(InferenceServer, CallsAMeasureByItsLabel) {
@@ -138,8 +136,8 @@ TEST(InferenceServer, CallsAMeasureByItsLabel) {
   auto answers = model.answer(std::string("\1\11\377\0", 4), 1);
   answers.decisions[0].watch = "mutual_information_y_theta";
   EXPECT_EQ(serving::verdict_in_words(model.description, answers, 0),
-            "Unfamiliar: it is not like what the model learned from. Its M.I. of class and model is 0.637, above the "
-            "limit of 0.25.");
+            "Unfamiliar: the input is not like those that the model learned from. Its M.I. of class and model is "
+            "0.637, above the limit of 0.25.");
 }
 
 TEST(InferenceServer, QuotesTheDetectorThatSpoke) {
@@ -148,10 +146,9 @@ TEST(InferenceServer, QuotesTheDetectorThatSpoke) {
   model.description.watches[1].measure = "knn";
   auto answers = model.answer(std::string("\1\11\377\0", 4), 1);
   answers.decisions[0].watch = "knn";
-  EXPECT_EQ(
-      serving::verdict_in_words(model.description, answers, 0),
-      "Unfamiliar: it is not like what the model learned from. The detector \"Nearest neighbours\" gives it 0.637, "
-      "above the limit of 0.25.");
+  EXPECT_EQ(serving::verdict_in_words(model.description, answers, 0),
+            "Unfamiliar: the input is not like those that the model learned from. The detector \"Nearest neighbours\" "
+            "gives it 0.637, above the limit of 0.25.");
   const auto answer = json::parse(serving::plain_answer(model, answers, 0));
   EXPECT_EQ(answer["verdict_by"], "knn");
   EXPECT_NEAR(answer["knn"].get<double>(), 0.6375, 1e-9);
@@ -166,13 +163,13 @@ TEST(InferenceServer, RefusesWithAReason) {
   expect(404, "there is nothing at /etc/passwd", server.ask("GET", "/etc/passwd"));
   expect(404, "there is nothing at /page/../main.js", server.ask("GET", "/page/%2e%2e/main.js"));
   expect(404, "there is no model 'made-upp': did you mean made-up?", server.ask("GET", "/v2/models/made-upp"));
-  expect(404, "the model made-up has the version 1 only, found 2", server.ask("GET", "/v2/models/made-up/versions/2"));
+  expect(404, "the model made-up has only version 1, found 2", server.ask("GET", "/v2/models/made-up/versions/2"));
   expect(405, "/predict takes POST, found GET", server.ask("GET", "/predict"));
   EXPECT_EQ(server.ask("GET", "/predict").headers.at("Allow"), "POST");
   EXPECT_EQ(server.ask("POST", "/v2", "{}").headers.at("Allow"), "GET, HEAD");
   expect(400, "the image: should have 4 bytes", server.ask("POST", "/predict", "12345"));
   expect(400, "the body is empty", server.ask("POST", "/predict"));
-  expect(400, "the body should be JSON, which it is not at byte 1",
+  expect(400, "the body should be JSON, but it is not JSON at byte 1",
          server.ask("POST", "/v2/models/made-up/infer", "x"));
   expect(400, "the feature 'width' is missing",
          server.ask("POST", "/predict?model=table", R"({"features":{"height":3,"w":-1}})"));
@@ -185,9 +182,9 @@ TEST(InferenceServer, RefusesModelsItCannotName) {
   using serving::InferenceServer;
   EXPECT_THROWS(ArgumentError, InferenceServer({}, {}), "a server should have a model");
   EXPECT_THROWS(ArgumentError, InferenceServer({made_up_model(), made_up_model()}, {}),
-                "two models are called made-up");
+                "two models have the name made-up");
   EXPECT_THROWS(ArgumentError, InferenceServer({made_up_model("a/b")}, {}),
-                "a model's name should not be empty and have no slash, found 'a/b'");
+                "the name of a model should not be empty and should have no slash, found 'a/b'");
 }
 
 TEST(InferenceServer, KnowsUnderWhichNameItIsAsked) {
@@ -212,7 +209,7 @@ TEST(InferenceServer, KnowsUnderWhichNameItIsAsked) {
   for (const auto* origin : {"http://attacker.example", "http://localhost:3000", "null", "http://"})
     EXPECT_EQ(status("localhost:8080", origin), 403) << origin;
   EXPECT_EQ(error_of(server.ask("GET", "/v2", "", "Origin: http://attacker.example\r\n")),
-            "a page of 'http://attacker.example' may not ask this server: --allow-host lets it");
+            "a page of 'http://attacker.example' may not use this server: --allow-host allows it");
 }
 
 TEST(InferenceServer, TellsTheLogWhatIsNoClientsBusiness) {
@@ -239,7 +236,7 @@ TEST(InferenceServer, TellsTheLogWhatIsNoClientsBusiness) {
     const auto reply = server.ask("POST", "/predict", body);
     EXPECT_EQ(reply.status, 503) << body;
     EXPECT_EQ(reply.headers.at("Retry-After"), "1");
-    EXPECT_EQ(error_of(reply), "the server is out of memory for this request");
+    EXPECT_EQ(error_of(reply), "the server has no memory left for this request");
   }
   ASSERT_EQ(logged.size(), 4U);
   EXPECT_TRUE(logged[0].starts_with("500 /predict mat1 and mat2 shapes cannot be multiplied")) << logged[0];

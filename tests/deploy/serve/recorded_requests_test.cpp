@@ -125,7 +125,7 @@ TEST(RecordedRequests, ExpandNoFurtherThanABodyMayBe) {
   const auto bomb = serving::compressed(std::string(10'000'000, ' '), ContentCoding::kGzip);
   const auto reply = sent(server, on_the_wire(kInfer, bomb, "Content-Encoding: gzip\r\n"));
   EXPECT_EQ(reply.status, 413);
-  EXPECT_EQ(json::parse(reply.body)["error"], "the body should have at most 100000 bytes, expanded");
+  EXPECT_EQ(json::parse(reply.body)["error"], "the expanded body should have at most 100000 bytes");
   EXPECT_LE(options.memory->most(), 100'000);
 }
 

@@ -80,14 +80,14 @@ void expect_refused(const std::string& body, const char* reason, const std::stri
 }
 
 TEST(TensorRequest, SaysWhatIsWrong) {
-  expect_refused("{\"inputs\":", "the body should be JSON, which it is not at byte 11");
+  expect_refused("{\"inputs\":", "the body should be JSON, but it is not JSON at byte 11");
   expect_refused("[]", "the body should be a JSON object");
   expect_refused("{}", "inputs is missing");
   expect_refused(R"({"inputs":{}})", "inputs should be an array");
   expect_refused(R"({"inputs":[]})", "inputs should hold one tensor, found 0");
   expect_refused(input(R"("shape":[1,1,2,2],"data":[])"), "datatype is missing");
   expect_refused(R"({"inputs":[{"shape":[1,1,2,2],"data":[]}]})", "name is missing");
-  expect_refused(R"({"inputs":[{"name":"x"}]})", "there is no input 'x': there is input");
+  expect_refused(R"({"inputs":[{"name":"x"}]})", "there is no input 'x'; the input is input");
   expect_refused(input(R"("datatype":"FP8","shape":[1,1,2,2],"data":[])"),
                  "datatype should be one of UINT8, FP16, BF16, FP32, FP64, found FP8");
   expect_refused(input(R"("datatype":"FP16","shape":[1,1,2,2],"data":[0,0,0,0])"),
@@ -95,7 +95,7 @@ TEST(TensorRequest, SaysWhatIsWrong) {
   expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,2],"data":null)"), "data is missing");
   expect_refused(R"({"inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,2,2],"data":[0,0,0,0]}],)"
                  R"("outputs":[{"name":"entropy","parameters":{"classification":2}}]})",
-                 "classification is for outputs with a value per class, which entropy has not");
+                 "classification is for outputs with one value per class, and entropy is not one of them");
   expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,3],"data":[])"),
                  "the shape of the input should be [N, 1, 2, 2], found [1,1,2,3]");
   expect_refused(input(R"("datatype":"UINT8","shape":[-1,1,2,2],"data":[])"),
@@ -112,12 +112,11 @@ TEST(TensorRequest, SaysWhatIsWrong) {
   expect_refused(input(R"("datatype":"UINT8","shape":[1,1,2,2],"data":7)"), "data should be one array of numbers");
   expect_refused(
       R"({"inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,2,2],"data":[0,0,0,0]}],"outputs":[{"name":"logits"}]})",
-      "there is no output 'logits': there are prediction, probability, probabilities, alphas, entropy, "
+      "there is no output 'logits'; the outputs are prediction, probability, probabilities, alphas, entropy, "
       "mutual_information, p_value, verdict, verdict_by");
   expect_refused("{}", "Inference-Header-Content-Length should be at most the body's 2 bytes, found '3'", "3");
   const auto head = input(R"("datatype":"UINT8","shape":[2,1,2,2],"parameters":{"binary_data_size":8})");
-  expect_refused(head + "abc",
-                 "the input should come in 8 bytes of binary data, found 3 of which binary_data_size says 8",
+  expect_refused(head + "abc", "the input should have 8 bytes of binary data, found 3, and binary_data_size says 8",
                  std::to_string(head.size()));
 }
 
@@ -172,7 +171,7 @@ TEST(RowRequest, TakesRowsByTheNamesOfColumns) {
   EXPECT_THROWS(ArgumentError, read_row_request(model, R"([{"age":1},{"age":2}])", {"", 1}),
                 "a request should hold at most 1 inputs");
   EXPECT_THROWS(ArgumentError, read_row_request(model, R"([{"colur":"red"}])", {"", 1}),
-                "a row gives none of the model's columns: age, colour");
+                "a row has none of the model's columns: age, colour");
   EXPECT_THROWS(ArgumentError, read_row_request(model, R"({"rows":[]})", {}),
                 "rows should be a list of at least one row");
 }
@@ -181,7 +180,7 @@ TEST(RowRequest, TakesTables) {
   const auto model = table_description();
   const auto rows = read_row_request(model, "colour;age\nred;30,5\nblue;\n", {"text/csv; charset=utf-8", 9});
   EXPECT_EQ(numbers_of(rows), (Numbers{37, 1, 0, 37, 0, 1})) << "the model has no decimal commas";
-  EXPECT_EQ(rows.notes[0], std::vector<std::string>{"age: \"30,5\" is no number and counts as missing"});
+  EXPECT_EQ(rows.notes[0], std::vector<std::string>{"age: \"30,5\" is not a number and counts as missing"});
   EXPECT_THROWS(ArgumentError, read_row_request(model, "a,b\n1,2\n", {"text/csv", 9}),
                 "the first line of the table names none of the model's columns age, colour; it names a, b");
 }

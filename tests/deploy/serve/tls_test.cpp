@@ -73,7 +73,7 @@ TEST_F(TlsServer, RefusesAKeyThatIsNone) {
     const RunningServer server({}, http_);
     FAIL() << "it listens";
   } catch (const DataError& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with(http_.tls_key + ": is no private key in PEM")) << error.what();
+    EXPECT_TRUE(std::string(error.what()).starts_with(http_.tls_key + ": is not a private key in PEM")) << error.what();
   }
 }
 

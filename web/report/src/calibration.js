@@ -32,7 +32,7 @@ function rejection({ models }) {
   const describe = (d, line) => `${line.name}\nkept ${percent(d.x, 1)} %\nerror of these ${d.y.toFixed(2)} %`;
   const box = chart("Risk against coverage", () => ({
     x: { domain: [0, 1], label: "share of inputs that is kept →", tickFormat: "~%", ticks: 5 },
-    y: { label: "↑ error of what is kept, %", grid: true, nice: true, zero: true, ticks: 5 },
+    y: { label: "↑ error of the inputs that are kept, %", grid: true, nice: true, zero: true, ticks: 5 },
     marks: lineMarks(lines(), describe, { isCurve: true }),
   }));
   const draw = () => {

@@ -16,7 +16,7 @@ function saying({ prediction, probability, rival, rival_probability: second, lab
 
 const spoken = ({ prediction, probability, label, set, row, verdict_by: by }) =>
   `Input ${row} of ${set}: the model says ${prediction}, ${sure(probability)}${label === undefined ? "" : `; it is ${label}`}` +
-  (by ? `; its ${measureInSentence(by)} speaks against the answer` : "");
+  (by ? `; its ${measureInSentence(by)} rejects the answer` : "");
 
 const pictureTile = (input, isForeign) =>
   h("figure", { class: "tile", title: spoken(input) },
@@ -41,7 +41,7 @@ export function examples({ groups }) {
   const isTable = groups[0].inputs[0].columns !== undefined;
   return h("div", {},
     h("p", { class: "caption" }, "Drawn at random from each group. The percentage is the calibrated probability of the class.",
-      isTable && " Of each row the columns are shown that lie farthest from the average of what the model learnt from, in standard deviations (σ)."),
+      isTable && " For each row, the table shows the columns that lie farthest from their average in training, in standard deviations (σ)."),
     groups.map(({ name, title, meaning, total, inputs }) => {
       const isForeign = name.startsWith("foreign");
       return h("div", { class: "card example-group", "data-group": name },

@@ -48,7 +48,7 @@ export function images(data) {
   return h("div", {},
     h("p", { class: "caption" }, `By the ${measureInSentence(data.measure)} of the ${data.model}, seed ${data.seed}. Under each image ` +
       (isDirichlet
-        ? `the concentrations α of its Dirichlet, one bar per class, on one logarithmic scale up to ${short(top)}; the bar of the class it is taken for is blue. α₀ is their sum: small where the network does not know the input.`
+        ? `the concentrations α of its Dirichlet, one bar per class, on one logarithmic scale up to ${short(top)}; the bar of the predicted class is blue. α₀ is their sum: it is small if the network does not know the input.`
         : "the probabilities of the classes; the most probable one is blue.")),
     data.sets.map((set, s) => {
       const pixels = bytesOf(set.pixels);

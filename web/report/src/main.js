@@ -25,14 +25,14 @@ function researchSections(results) {
   const { curves, tables = [] } = results;
   const hasPublished = tables.some((table) => table.rows.some((row) => row.some((cell) => cell?.published !== undefined)));
   return [
-    ["figures", "Which uncertainty knows where the data is", results.maps && maps(results.maps)],
+    ["figures", "Uncertainty over the plane", results.maps && maps(results.maps)],
     ["reasons", "Three tests of it", results.reasons && reasons(results.reasons)],
-    ["tables", hasPublished ? "In numbers, beside the paper’s" : "In numbers",
+    ["tables", hasPublished ? "Numbers beside the paper’s" : "In numbers",
       tables.length > 0 && [hasPublished && comparisonKey(), tables.map(tableElement)]],
     ["curves", "Scores and detection", curves?.models.length > 0 && explorer(curves)],
     ["calibration", "Calibration and rejection", curves?.models.length > 0 && calibration(curves)],
-    ["images", "What the network is sure of, and what not", results.images && images(results.images)],
-    ["trivial", "What needs no network", results.trivial?.length > 0 && trivial(results.trivial)],
+    ["images", "The most and the least certain images", results.images && images(results.images)],
+    ["trivial", "What simple statistics tell without a network", results.trivial?.length > 0 && trivial(results.trivial)],
     ["training", "Training", curves?.models.length > 0 && training(curves)],
     ["simplex", "Distributions on a simplex", results.maps && simplexes()],
   ].filter(isThere);
@@ -46,7 +46,7 @@ function modelSections(results, id) {
   return [
     ["outcomes", "What it hands back, and why", outcomes(summary)],
     ["mistakes", "Where it is wrong", mistakes(summary)],
-    ["trust", "How far to believe it", trust(summary)],
+    ["trust", "How far to believe its probabilities", trust(summary)],
     ["foreign", "Inputs that belong to none of its classes", foreign(summary)],
     ["examples", "Examples", results.examples && examples(results.examples)],
     ["details", "For specialists", h("details", { class: "specialists" },
@@ -98,12 +98,12 @@ function start() {
     h("div", { class: "layout" }, contents(experiments),
       h("main", { id: "main" },
         !single && h("header", { class: "page" }, h("h1", {}, all.some((results) => results.summary) ? "Results" : "Prior Networks, reproduced"),
-          h("p", {}, `${experiments.length} results of priornet, published numbers beside ours where there are any.`)),
+          h("p", {}, `${experiments.length} results of priornet. Published numbers stand beside ours if there are any.`)),
         !single && h("ul", { class: "overview" }, experiments.map((entry, i) =>
           h("li", { class: "card" }, h("a", { href: `#${entry.id}` }, entry.title()), h("p", {}, all[i].lead ?? ""), scoreBar(all[i].tables ?? [])))),
         experiments.map((entry) => entry.element),
         h("footer", {}, all.some((results) => !results.summary) && `Published numbers: “${paper}”, Malinin and Gales, 2018. `,
-          "This page was written by priornet report; it opens from disk and fetches nothing."))));
+          "priornet report wrote this page. It opens from disk and loads nothing from the web."))));
 }
 
 start();

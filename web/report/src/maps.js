@@ -68,7 +68,7 @@ export function maps(data) {
         h("div", { class: "maps" }, entry.maps.map((map, i) => panel(map, entry, data, i === 0))),
         h("div", { class: "scale", "aria-hidden": "true" }, h("span", {}, "certain"), h("i"), h("span", {}, "uncertain")))),
     h("ul", { class: "reading" },
-      h("li", {}, "Classes apart: entropy and differential entropy are both low on the data and high elsewhere; either finds what is out of distribution."),
+      h("li", {}, "Classes apart: entropy and differential entropy are both low on the data and high elsewhere; either finds out-of-distribution inputs."),
       h("li", {}, "Classes overlapping: entropy is high outside, but also between the classes. A high value may mean an ambiguous input or an unfamiliar one."),
-      h("li", {}, "Differential entropy stays low over the whole data region: it tells unfamiliar from ambiguous. The plain network (DNN) grows more certain the further it is from everything it knows.")));
+      h("li", {}, "Differential entropy stays low over the whole data region: it tells unfamiliar from ambiguous. The plain network (DNN) becomes more certain the further a point is from all data.")));
 }

@@ -26,9 +26,9 @@ function perClass(classes, isCalibrated) {
   const list = (part) => h("ul", { class: "per-class" }, part.map((entry) => classRow(entry, top, isCalibrated)));
   const first = sorted.length > listedClasses + 3 ? listedClasses : sorted.length;
   return h("div", { class: "card" }, h("h4", {}, "Error of each class"),
-    h("p", { class: "caption" }, "Of the inputs that belong to a class, the share that is taken for another one. The worst class stands first."),
+    h("p", { class: "caption" }, "The share of the inputs of a class that the model takes for another class. The worst class stands first."),
     list(sorted.slice(0, first)),
-    sorted.length > first && h("details", {}, h("summary", {}, `${sorted.length - first} classes more`), list(sorted.slice(first))));
+    sorted.length > first && h("details", {}, h("summary", {}, `${sorted.length - first} more classes`), list(sorted.slice(first))));
 }
 
 function confusions(classes, matrix) {
@@ -75,7 +75,7 @@ function confusionCard(classes, matrix) {
   const all = confusions(classes, matrix);
   const shown = all.slice(0, listedConfusions);
   return h("div", { class: "card" }, h("h4", {}, "Which class is taken for which"),
-    h("p", { class: "caption" }, "The confusion matrix: a model without mistakes has numbers on the diagonal alone."),
+    h("p", { class: "caption" }, "The confusion matrix: a model without mistakes has numbers only on the diagonal."),
     classes.length <= tableSide ? matrixTable(classes, matrix) : matrixPicture(classes, matrix),
     shown.length === 0 ? h("p", {}, "It makes no mistake on this set.")
       : h("div", {}, h("p", { class: "kind" }, shown.length < all.length ? `The ${shown.length} most frequent of ${all.length} confusions` : "In words"),

@@ -72,20 +72,20 @@ function countsTable({ sets, verdicts }) {
 function limits({ operating_point: point, verdicts }) {
   const meaning = (cause) => verdicts.find(({ name }) => name === cause);
   const [low, high] = point.false_alarm_range;
-  return h("div", { class: "card" }, h("h4", {}, "The limits behind it"),
-    h("p", { class: "caption" }, `They were set on ${count(point.calibration_size)} inputs that the model did not learn from (${point.calibration_title}), ` +
+  return h("div", { class: "card" }, h("h4", {}, "The limits"),
+    h("p", { class: "caption" }, `The limits were set on ${count(point.calibration_size)} inputs that the model did not learn from (${point.calibration_title}), ` +
       `so that at most ${short(100 * point.false_alarm)} % of inputs like these are handed back, on average over calibration sets; ` +
-      `with this one it is ${percent(low, 1)} to ${percent(high, 1)} %, 95 times of 100. Inputs of another kind are not covered by that promise.`),
+      `with this calibration set it is ${percent(low, 1)} to ${percent(high, 1)} %, 95 times out of 100. The promise does not cover other kinds of inputs.`),
     h("ul", { class: "limits" }, point.watches.map(({ cause, measure, threshold, spoke }) =>
       h("li", {}, h("i", { class: `swatch ${cause}` }),
         h("span", {}, h("b", {}, `${meaning(cause)?.title ?? cause}`), ` where the ${measureInSentence(measure)} is above `,
           h("b", { class: "limit" }, `${short(threshold)}${measureUnit(measure) ? ` ${measureUnit(measure)}` : ""}`),
-          h("small", {}, `${meaning(cause)?.meaning}; it spoke for ${count(spoke)} of the test inputs`))))));
+          h("small", {}, `${meaning(cause)?.meaning}; it rejected ${count(spoke)} of the test inputs`))))));
 }
 
 export function outcomes(summary) {
   if (!summary.operating_point)
-    return h("div", { class: "card" }, h("p", {}, "Nothing yet: this model has no limits, so that every answer is taken. "),
+    return h("div", { class: "card" }, h("p", {}, "Nothing yet: this model has no limits, so every answer is taken. "),
       h("p", { class: "caption" }, withCode(`\`priornet calibrate ${summary.model.name}\` sets them on inputs that it did not learn from, and writes a model file. Evaluate that file to see here what it hands back, and why.`)));
   const found = outcomesOf(summary);
   return h("div", {},
@@ -98,7 +98,7 @@ const auroc = (value) => `${percent(value, value > 0.995 && value < 1 ? 2 : 1)} 
 // How well the network, and a number that needs no network, tell the foreign sets apart.
 export const foreign = ({ foreign: sets, test }) =>
   sets.length > 0 && h("div", { class: "card" },
-    h("p", { class: "caption" }, `How well one number tells an input of each set from one of ${test.title}: of two such inputs, one of each set, how often it puts the foreign one first (AUROC). 50 % is chance. Where a plain property of the input does as well as the network, the set says little about the network.`),
+    h("p", { class: "caption" }, `How well one number tells the inputs of each set from those of ${test.title}: take one input of each; how often does the number put the foreign one first (AUROC)? 50 % is chance. If a simple property of the input does as well as the network, the set says little about the network.`),
     h("ul", { class: "contests" }, sets.map((set) =>
       h("li", { class: set.trivial_beats_network ? "beaten" : undefined },
         h("h4", {}, set.title, h("small", {}, ` ${count(set.size)} inputs`)),
@@ -106,7 +106,7 @@ export const foreign = ({ foreign: sets, test }) =>
         set.trivial_statistic && contest("without a network", set.trivial_statistic, set.trivial_auroc, false),
         set.trivial_statistic && h("p", { class: "verdict-line" }, set.trivial_beats_network
           ? `⚠ ${set.trivial_statistic} alone beats the network here.`
-          : set.trivial_auroc > 0.95 ? "An easy set: it can be told apart without any network." : "The network adds what no single number has.")))));
+          : set.trivial_auroc > 0.95 ? "An easy set: a simple property tells it apart without any network." : "The network does better than any simple property.")))));
 
 const contest = (who, what, value, isNetwork) =>
   h("div", { class: "contest" }, h("span", {}, who, h("small", {}, ` ${what}`)),

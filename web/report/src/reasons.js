@@ -30,7 +30,7 @@ function people(rows) {
     ],
   }));
   return h("div", { class: "card" }, h("h4", {}, "Against people"),
-    h("p", { class: "caption" }, "Does a measure put CIFAR-10’s test images into the order that the disagreement of people has? Lines are 95 % intervals."),
+    h("p", { class: "caption" }, "Does a measure put CIFAR-10’s test images into the same order as the disagreement of people? Lines are 95 % intervals."),
     box, legend(measures.map((name, i) => ({ name, style: i }))));
 }
 
@@ -44,7 +44,7 @@ function bar(row) {
 
 function causes(rows) {
   return h("div", { class: "causes" }, h("h4", {}, "Which cause a verdict names"),
-    h("p", { class: "caption" }, "Shares in % of images of each kind, at 5 % false alarms on test images. Images that people are torn about should be ambiguous, those of other things unfamiliar, those that all people agree on sure."),
+    h("p", { class: "caption" }, "Shares in % of images of each kind, at 5 % false alarms on test images. Images on which people disagree should be ambiguous, images of other things unfamiliar, and images on which all people agree sure."),
     h("ul", { class: "legend" }, verdicts.map(([key, name]) => h("li", {}, h("i", { class: `swatch ${key}`, "aria-hidden": "true" }), h("span", {}, name)))),
     h("div", { class: "triple verdicts" }, unique(rows.map((row) => row.model)).map((model) =>
       h("div", { class: "card" }, h("h4", {}, model), rows.filter((row) => row.model === model && row.images > 0).map(bar)))));
@@ -65,7 +65,7 @@ function amounts(rows) {
     marks: lineMarks(lines, describe, { marker: "dot" }),
   }));
   return h("div", { class: "card" }, h("h4", {}, "Against the amount of training data"),
-    h("p", { class: "caption" }, "More data should take mutual information away, and leave the expected entropy, which is in the images, as it is. Every network took the same number of steps."),
+    h("p", { class: "caption" }, "More data should reduce the mutual information. It should not change the expected entropy, which is a property of the images. Every network took the same number of steps."),
     box, legend(lines));
 }
 

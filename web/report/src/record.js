@@ -40,10 +40,10 @@ function trainingTimes(rows) {
 
 const easy = 0.95;
 
-// What one number an image reaches without any network: where that is high, a detector proves little.
+// What one number per image reaches without any network: if that is high, a detector proves little.
 export function trivial(rows) {
   return h("div", { class: "card" },
-    h("p", { class: "caption" }, "AUROC of one number an image, without any network, for telling each set from the in-distribution one. Where it is near 100 %, a good result on the set says little about the network."),
+    h("p", { class: "caption" }, "AUROC of one number per image, without any network, for telling each set from the in-distribution one. If it is near 100 %, a good result on the set says little about the network."),
     h("ul", { class: "trivial" }, rows.map((row) =>
       h("li", { class: row.auroc >= easy ? "easy" : undefined },
         h("span", { class: "name" }, row.set), h("span", { class: "statistic" }, row.statistic.replaceAll("_", " ")),

@@ -22,9 +22,9 @@ function probabilities({ test, operating_point: point }) {
     ],
   }));
   return h("div", { class: "card" }, h("h4", {}, "Does 90 % mean 90 %?"),
-    h("p", { class: "caption" }, "On the dotted line it is right as often as it says. Below it the model is too sure, above it too modest. The larger a dot, the more inputs.",
+    h("p", { class: "caption" }, "On the dotted line the model is right as often as it says. Below the line it is too sure, above it too modest. A larger dot stands for more inputs.",
       point && ` Calibration divides the network's logits by ${short(Number(point.temperature.toPrecision(3)))}.`), box,
-    legend(lines.map((line) => ({ ...line, value: points(line.ece) })), "Off by, on average (ECE):"));
+    legend(lines.map((line) => ({ ...line, value: points(line.ece) })), "Mean difference (ECE):"));
 }
 
 // The line that a model's own order of inputs gives, and where on it the limits put the model.
@@ -44,13 +44,13 @@ function handingBack({ test, operating_point: point }) {
     ],
   }));
   const [full] = line.points.slice(-1);
-  return h("div", { class: "card" }, h("h4", {}, "What handing back buys"),
+  return h("div", { class: "card" }, h("h4", {}, "What is gained by handing inputs back"),
     h("p", { class: "caption" }, point
-      ? "The most unusual inputs are handed back first. From right to left more is handed back, and what is left should be wrong less often."
-      : "If the least probable answers were handed back first: from right to left more is handed back, and what is left should be wrong less often."),
+      ? "The most unusual inputs are handed back first. From right to left more inputs are handed back, and the remaining answers should be wrong less often."
+      : "If the least probable answers were handed back first: from right to left more inputs are handed back, and the remaining answers should be wrong less often."),
     box,
     h("ul", { class: "legend" },
-      at && h("li", {}, h("i", { class: "swatch dot" }), h("span", {}, "as it is set now:"), h("b", {}, words)),
+      at && h("li", {}, h("i", { class: "swatch dot" }), h("span", {}, "with the present limits:"), h("b", {}, words)),
       h("li", {}, h("span", {}, "nothing handed back:"), h("b", {}, `${full.y.toFixed(1)} % wrong`))));
 }
 
