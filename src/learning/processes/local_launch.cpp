@@ -113,8 +113,8 @@ LocalProcesses::LocalProcesses(const LocalLaunch& launch) : place_(place_from_en
     return;
   }
   if (place_.processes > 1)
-    throw ConfigError(fmt::format(
-        "the environment already makes this process one of {}: --processes is for a run of its own", place_.processes));
+    throw ConfigError(fmt::format("the environment already makes this process one of {}: do not give --processes too",
+                                  place_.processes));
   place_.processes = launch.processes;
   place_.master = kThisMachine;
   place_.port = free_port();
