@@ -118,7 +118,7 @@ TEST(ProcessFaults, ProcessesThatNeverComeAreNamed) {
   const std::vector<std::string> command{PRIORNET_TRAINING_PROCESS, (folder / "run").string(), "join=1000"};
   StartedProcess first(command, {"RANK=0", "WORLD_SIZE=3", "MASTER_ADDR=127.0.0.1", port});
   EXPECT_EQ(first.wait(), 1);
-  EXPECT_EQ(first.err(), "process 0 of 3 waited 1 s for the others: process 1, 2\n did not come");
+  EXPECT_EQ(first.err(), "process 0 of 3 waited 1 s for the others: process 1, 2 did not come\n");
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <torch/nn/modules/conv.h>
 #include <torch/types.h>
 
-// What follows a convolution on a GPU, by the kernels of convolution_kernels.h; differentiable.
+// What follows a convolution on a GPU, by the kernels of convolution_kernels.h; differentiable. It is a second way
+// beside LibTorch's modules: on an H200 whole training steps of VGG-16, ResNet-18 and VGG-6 are 70, 48 and 87 % faster
+// (docs/results.md).
 
 namespace priornet::fused {
 

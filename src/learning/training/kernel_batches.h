@@ -29,7 +29,8 @@ class OutsideStock {
 };
 
 /// The batches of TrainingBatches made in place by one kernel, which finds the step in a counter on the device: what
-/// can be part of a CUDA graph. For each step first prepare(step), then make() or a replay of it.
+/// can be part of a CUDA graph. For each step first prepare(step), then make() or a replay of it. A second way beside
+/// tensor operations: whole training steps of VGG-16 on an H200 are 6 % faster (docs/results.md).
 class KernelBatches {
  public:
   /// Of images. `sources` outlives it.

@@ -61,7 +61,8 @@ class TrainingStep {
 
 /// A training step whose work, the batch included, is recorded once as a CUDA graph and then replayed: the GPU no
 /// longer waits for the host to launch kernel after kernel. Runs plainly where a network cannot be recorded. Works
-/// within a SideStream, always with the same batches. Of a build with CUDA.
+/// within a SideStream, always with the same batches. Of a build with CUDA. On an H200 whole steps of VGG-6, VGG-16 and
+/// ResNet-18 are 240, 26 and 5 % faster (docs/results.md).
 std::unique_ptr<TrainingStep> captured_step(Classifier& network, FlatParameters& parameters, Optimiser& optimiser,
                                             TrainingStep::Options options);
 
