@@ -16,15 +16,15 @@ const strokes = {
   star: [Array.from({ length: 6 }, (_, i) => [0.5 + 0.33 * Math.sin((i * 4 * Math.PI) / 5), 0.5 - 0.33 * Math.cos((i * 4 * Math.PI) / 5)]).flatMap((p) => [p, p])],
 };
 
-// From one digit to another as t goes from 0 to 1; about `middle` nobody can tell which.
+// From one digit to another as t goes from 0 to 1. At `middle` the digit model that comes with priornet cannot tell which.
 const between = (from, to, t) => from + (to - from) * t;
 const morphs = {
-  fourOrNine: { ends: ["4", "9"], middle: 0.5, strokes: (t) => [
+  fourOrNine: { ends: ["4", "9"], middle: 0.47, strokes: (t) => [
     [[between(0.38, 0.6, t), between(0.2, 0.19, t)], [between(0.37, 0.45, t), 0.2], [0.36, 0.3], [0.32, 0.44], [0.36, 0.51], [0.5, 0.51], [0.64, 0.48]],
     [[0.65, 0.2], [0.64, 0.45], [0.62, 0.65], [0.6, 0.86]]] },
-  sevenOrTwo: { ends: ["7", "2"], middle: 0.25, strokes: (t) => [
+  sevenOrTwo: { ends: ["7", "2"], middle: 0.36, strokes: (t) => [
     [...arc(0.5, 0.34, 0.19, 0.17, 195, 385), [0.6, 0.55], [0.45, 0.7], [0.31, 0.83], [0.33, 0.83], [between(0.34, 0.5, t), 0.82], [between(0.36, 0.72, t), 0.83]]] },
-  sevenOrNine: { ends: ["7", "9"], middle: 0.6, strokes: (t) => [
+  sevenOrNine: { ends: ["7", "9"], middle: 0.56, strokes: (t) => [
     [[0.3, 0.2], [0.5, 0.2], [0.7, 0.2], [0.69, 0.22], [0.6, 0.5], [0.5, 0.86]],
     [[0.3, 0.2], [between(0.3, 0.33, t), between(0.22, 0.42, t)], [between(0.31, 0.5, t), between(0.24, 0.47, t)], [between(0.31, 0.62, t), between(0.25, 0.42, t)]]] },
 };

@@ -32,7 +32,7 @@ struct VerdictWords {
 
 /// In the order in which they are shown.
 constexpr std::array<VerdictWords, kVerdictNames.size()> kVerdictWords = {
-    {{Verdict::kAccept, "Accepted", "nothing is unusual about the input"},
+    {{Verdict::kAccept, "Accepted", "there is no reason to doubt the answer"},
      {Verdict::kAmbiguous, "Ambiguous", "the input looks like several classes"},
      {Verdict::kUnfamiliar, "Unfamiliar", "the input is unlike what the model learnt from"},
      {Verdict::kUndecided, "Undecided", "the model's members disagree about the input"}}};

@@ -245,7 +245,7 @@ std::string verdict_in_words(const ModelDescription& model, const PlainPredictio
   const auto reason = reason_of(model, answers, watch, at);
   switch (verdict) {
     case Verdict::kAccept:
-      return fmt::format("Nothing is unusual about the input: {:.0f} % of known inputs look at least as unusual.",
+      return fmt::format("There is no reason to doubt it: {:.0f} % of known inputs look at least as unusual.",
                          100 * p_value);
     case Verdict::kAmbiguous:
       return fmt::format("Ambiguous: it could be {}.{}",
