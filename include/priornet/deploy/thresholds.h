@@ -22,12 +22,17 @@ struct CalibrationOptions {
   bool per_class = false;  ///< thresholds of its own for every predicted class (operating_points())
 };
 
+/// Below so many held-out rows of a table, those that the network learnt from calibrate its detectors too.
+constexpr int64_t kFewCalibrationInputs = 400;
+
 /// `said`: what the model, not calibrated yet, says of the inputs; `labels`: int64 [N], theirs, or undefined, which
 /// leaves the temperature at 1. ArgumentError for fewer than 2 inputs, labels that do not fit them, a rate that is not
 /// between 0 and 1, or where nothing, or what the model does not give, is watched.
+/// `cross_validated`: scores of detectors, float64 [N + T], that stand in for what the model says: of these N inputs
+/// and of T more that the network learnt from (cross_validate(), operating_points()).
 OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
                           const std::vector<std::pair<Verdict, std::string>>& watched,
-                          const CalibrationOptions& options);
+                          const CalibrationOptions& options, const std::vector<NamedTensor>& cross_validated = {});
 
 /// The T under which softmax(logits / T), the mean over members of [M, N, K], gives the labels, and one row more whose
 /// label could be any, the largest likelihood; between 1/20 and 20.

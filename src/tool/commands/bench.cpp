@@ -62,6 +62,7 @@ void describe_bench_options(Command& command, BenchOptions& options) {
        .to = &options.model,
        .help = "The model file to ask and to serve; else networks with weights at random are served",
        .exists = Exists::kFile},
+      torchscript_option(options.allow_torchscript),
       {.name = "--json", .to = &options.json, .help = "Print the results as JSON"}};
   command.examples = {"priornet bench --classes 10,1000", "priornet bench --device cuda --only training"};
 }
