@@ -94,8 +94,9 @@ void run_prediction(const Work& options, Output& output) {
   if (options.model.empty()) return;
   output.say("What serve and predict compute: from inputs in memory to all outputs of the model.");
   output.say(fmt::format("{:>5} {:>12} {:>20}", "batch", "inputs/s", "inputs per CPU s"));
-  measure_prediction(options.work.device, options.model, options.work.seconds,
-                     [&](const auto& line) { output.add(line); });
+  OpenOptions open(options.work.device);
+  open.allow_torchscript = options.allow_torchscript;
+  measure_prediction(open, options.model, options.work.seconds, [&](const auto& line) { output.add(line); });
 }
 
 void run_serving(const Work& options, Output& output) {

@@ -101,7 +101,7 @@ void Output::add(const PartTimes& line) {
 }
 
 void Output::add(const ScoringCost& line) {
-  if (first_scoring_ == 0) first_scoring_ = line.images_per_second;
+  if (line.how.ends_with(", one pass")) first_scoring_ = line.images_per_second;  // what follows is compared with it
   const double cost = first_scoring_ / line.images_per_second;
   say(fmt::format("{:<28} {:>6} {:>12.0f} {:>7.1f}x", line.how, line.passes, line.images_per_second, cost));
   all_["scoring"].push_back(

@@ -27,25 +27,30 @@ struct Work {
   ScoringOptions options;
 };
 
+const char* usual_network(const torch::Device& device) { return device.is_cpu() ? "vgg6" : "vgg16"; }
+
 /// `keep`: of dense layers; convolutions have the authors' min(keep + 0.3, 1).
-TrainedRun untrained(const torch::Device& device, int64_t members, double keep) {
+TrainedRun untrained(const torch::Device& device, const std::string& network, int64_t members, double keep) {
   TrainedRun run;
-  run.config.model.name = device.is_cpu() ? "vgg6" : "vgg16";
+  run.config.model.name = network;
   run.config.model.input = device.is_cpu() ? std::vector<int64_t>{1, 28, 28} : std::vector<int64_t>{3, 32, 32};
   run.config.model.classes = kClasses;
-  run.config.model.keep_dense = keep;
-  run.config.model.keep_convolution = std::min(keep + 0.3, 1.0);
+  if (keep < 1.0) {
+    run.config.model.keep_dense = keep;
+    run.config.model.keep_convolution = std::min(keep + 0.3, 1.0);
+  }
   for (int64_t m = 0; m < members; ++m) {
-    auto network = make_model(run.config.model, make_generator(static_cast<uint64_t>(m)));
-    network->to(device);
-    to_channels_last(*network);
-    run.members.push_back(std::move(network));
+    auto member = make_model(run.config.model, make_generator(static_cast<uint64_t>(m)));
+    member->to(device);
+    to_channels_last(*member);
+    run.members.push_back(std::move(member));
   }
   return run;
 }
 
-Work work_of(const torch::Device& device, int64_t members, double keep, int64_t dropout_samples) {
-  Work work{untrained(device, members, keep), {}, {}};
+Work work_of(const torch::Device& device, const std::string& network, int64_t members, double keep,
+             int64_t dropout_samples) {
+  Work work{untrained(device, network, members, keep), {}, {}};
   std::vector<int64_t> shape = work.run.config.model.input;
   shape.insert(shape.begin(), device.is_cpu() ? 50 : 20'000);
   work.images.name = "random";
@@ -90,10 +95,14 @@ double images_per_second(Work& work, double seconds, const std::function<void(co
 
 }  // namespace
 
-void measure_scoring(const torch::Device& device, double seconds, const ScoringReport& report) {
-  const torch::NoGradGuard no_gradient;
-  auto one = work_of(device, 1, 1.0, 0);
-  report({"Prior Network, one pass", 1,
+namespace {
+
+// A pass, then the same with detectors: their cost beside it.
+void measure_detectors(const torch::Device& device, const std::string& network, double seconds,
+                       const ScoringReport& report) {
+  auto one = work_of(device, network, 1, 1.0, 0);
+  const auto usual = network == usual_network(device);
+  report({usual ? "Prior Network, one pass" : network + ", one pass", 1,
           images_per_second(one, seconds, [](const auto& logits) { dirichlet_measures(logits); })});
   const auto every = usable_detectors(*one.run.members[0], false);
   std::vector<std::pair<std::string, std::vector<std::string>>> ways = {
@@ -105,18 +114,27 @@ void measure_scoring(const torch::Device& device, double seconds, const ScoringR
     one.options.detectors = fitted(names, one);
     report({how, 1, images_per_second(one, seconds, [](const auto& logits) { dirichlet_measures(logits); })});
   }
-  auto dropout = work_of(device, 1, 0.5, kDropoutSamples);
+}
+
+}  // namespace
+
+void measure_scoring(const torch::Device& device, double seconds, const ScoringReport& report) {
+  const torch::NoGradGuard no_gradient;
+  const std::string network = usual_network(device);
+  measure_detectors(device, network, seconds, report);
+  auto dropout = work_of(device, network, 1, 0.5, kDropoutSamples);
   report({"DNN, dropout samples", kDropoutSamples,
           images_per_second(dropout, seconds, [](const auto& logits) { ensemble_measures(logits); })});
-  auto ensemble = work_of(device, kMembers, 1.0, 0);
+  auto ensemble = work_of(device, network, kMembers, 1.0, 0);
   report({"ensemble of Prior Networks", kMembers, images_per_second(ensemble, seconds, [](const auto& logits) {
             dirichlet_ensemble_measures(logits, {0, 0});
           })});
+  if (!device.is_cpu()) measure_detectors(device, "resnet18", seconds, report);
 }
 
-void measure_prediction(const torch::Device& device, const std::filesystem::path& model, double seconds,
+void measure_prediction(const OpenOptions& open, const std::filesystem::path& model, double seconds,
                         const std::function<void(const PredictionSpeed& line)>& report) {
-  Predictor predictor(read_model_file(model, device));
+  Predictor predictor(read_model_file(model, open));
   const auto& preprocessing = predictor.model().preprocessing;
   for (const int64_t batch : {1, 32, 256}) {
     auto shape = preprocessing.shape;

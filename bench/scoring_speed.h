@@ -1,5 +1,6 @@
 #pragma once
 
+#include <priornet/learning/trained_run.h>
 #include <torch/types.h>
 
 #include <filesystem>
@@ -30,7 +31,7 @@ struct PredictionSpeed {
 };
 
 /// Of a model file, at several batch sizes; `seconds` is spent on each.
-void measure_prediction(const torch::Device& device, const std::filesystem::path& model, double seconds,
+void measure_prediction(const OpenOptions& open, const std::filesystem::path& model, double seconds,
                         const std::function<void(const PredictionSpeed& line)>& report);
 
 }  // namespace priornet::bench

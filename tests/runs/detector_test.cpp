@@ -378,6 +378,29 @@ TEST(Detectors, EveryOneIsFittedKeptAndReadAgain) {
   EXPECT_TRUE(near(logits, logits_of_networks(networks, training.inputs.narrow(0, 0, 50), options)));
 }
 
+// In as many parts as half of the rows, each row is judged by detectors that saw all but its part.
+TEST(Detectors, CrossValidationJudgesEachRowByWhatDidNotLearnFromIt) {
+  const auto all = made_up(30, 5, 60);
+  const auto judged = cross_validate({"columns_mahalanobis", "columns_shift"}, all.inputs, all.labels);
+  ASSERT_EQ(judged.columns.size(), 2U);
+  for (const auto& [name, values] : judged.columns) {
+    EXPECT_TRUE(values.isfinite().all().item<bool>());
+    EXPECT_FALSE(near(values, scored(name, all, all))) << name << ": they learnt from what they judge";
+  }
+  // A row far out pulls what learns from it towards itself.
+  auto inputs = all.inputs.clone();
+  inputs[7].fill_(50.0);
+  const auto far = cross_validate({"columns_mahalanobis"}, inputs, all.labels);
+  DetectorInputs with = all;
+  with.inputs = inputs;
+  EXPECT_GT(far.columns[0].values[7].item<double>(), 5 * scored("columns_mahalanobis", with, with)[7].item<double>());
+  EXPECT_TRUE(near(far.detectors[0].detector->score(with), scored("columns_mahalanobis", with, with)));
+  EXPECT_THROWS(ArgumentError, cross_validate({"knn"}, all.inputs, all.labels),
+                "cross_validate: knn looks at more than inputs");
+  EXPECT_THROW(cross_validate({"columns_shift"}, all.inputs.narrow(0, 0, 3), all.labels.narrow(0, 0, 3)),
+               ArgumentError);
+}
+
 TEST(Detectors, RefuseADamagedState) {
   const auto training = made_up(40, 4, 100);
   const auto made = make_detector("mahalanobis");

@@ -22,12 +22,17 @@ struct CalibrationOptions {
   bool per_class = false;  ///< every predicted class has its own thresholds (operating_points())
 };
 
+/// Below so many held-out rows of a table, those that the network learnt from calibrate its detectors too.
+constexpr int64_t kFewCalibrationInputs = 400;
+
 /// `said`: what the model, not calibrated yet, says about the inputs. `labels`: int64 [N], or undefined, which leaves
 /// the temperature at 1. Throws ArgumentError for fewer than 2 inputs, labels that do not fit them, a rate that is not
 /// between 0 and 1, if nothing is watched, or if the model does not give a watched measure.
+/// `cross_validated`: scores of detectors, float64 [N + T], that stand in for what the model says: of these N inputs
+/// and of T more that the network learnt from (cross_validate(), operating_points()).
 OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
                           const std::vector<std::pair<Verdict, std::string>>& watched,
-                          const CalibrationOptions& options);
+                          const CalibrationOptions& options, const std::vector<NamedTensor>& cross_validated = {});
 
 /// The temperature T for which softmax(logits / T), the mean over members of [M, N, K], has the largest likelihood of
 /// the labels, with one more row whose label could be any; between 1/20 and 20.

@@ -146,10 +146,31 @@ std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
 /// The same on what networks gave for those inputs, all of it.
 std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, const DetectorInputs& training);
 
-/// The same of a run, on the set that it was trained on, which is read again. DataError if it is not there any more,
-/// or where its rows are others by now.
+/// What a run learnt from, which is read again. DataError where it is not there any more, or where its rows are others
+/// by now.
+DetectorTraining training_of(const TrainedRun& run, Progress& progress);
+
+/// The same on that.
 std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, const TrainedRun& run,
                                          Progress& progress);
+
+/// Detectors that look at inputs alone, fitted on all of them, and what others like them, which did not learn from an
+/// input, say of it: the inputs lie in `parts` parts at random, and each part is judged by detectors that learnt from
+/// the rest. Such scores are like those of new inputs (a little larger, as the judges learnt from fewer). A network's
+/// features of what it learnt from are not like those of new inputs, so detectors of features and maps have none.
+struct CrossValidation {
+  std::vector<NamedDetector> detectors;
+  std::vector<NamedTensor> columns;  ///< float64 [N] on the CPU, in the order of the detectors
+};
+constexpr int64_t kCrossValidationParts = 20;
+
+/// Whether it looks at inputs alone.
+bool judges_inputs_alone(const DetectorInfo& info);
+
+/// `inputs`: [N, ...] as networks take them; `labels`: int64 [N]. ArgumentError for fewer than 4 inputs, or a detector
+/// that looks at more than inputs.
+CrossValidation cross_validate(const std::vector<std::string>& names, const torch::Tensor& inputs,
+                               const torch::Tensor& labels, int64_t parts = kCrossValidationParts);
 
 /// The scores of one batch as columns, float64 [N] on the CPU, in the order of the detectors.
 std::vector<NamedTensor> detector_columns(const std::vector<NamedDetector>& detectors, const DetectorInputs& batch);

@@ -89,6 +89,9 @@ struct WatchedValues {
   Verdict cause = Verdict::kUnfamiliar;
   std::string measure;
   torch::Tensor values;  ///< float64 [N], in the order of the inputs
+  /// float64 [T], or undefined: of inputs that the network learnt from, where this watch did not (detector.h,
+  /// cross_validate()). What it says of new ones is like it, whereas the network's measures are not.
+  torch::Tensor others = {};
 };
 
 /// The classes that calibration inputs were predicted as, where each class is to have thresholds of its own.
@@ -103,7 +106,11 @@ struct PredictedClasses {
 /// With predicted classes the same holds within each class of which there are 1 / false_alarm - 1 inputs or more. The
 /// others share thresholds, together with the next larger classes where they are too few even so; for them it holds
 /// over the classes that share.
-/// ArgumentError for no watches, values that are not finite or not [N], a rate that is not between 0 and 1.
+/// Where some watches have `others`, all N + T inputs calibrate: `combined` and every reference have N + T values. The
+/// measures without, known of N inputs, have quantiles of an estimate for their reference, and T inputs borrow theirs.
+/// This is cross-conformal prediction: P(p <= a) is about a or less, but not exactly bounded (docs/math.md, section
+/// 10). ArgumentError for no watches, values that are not finite or not [N], a rate that is not between 0 and 1, or
+/// others that are not [T] or come with predicted classes.
 OperatingPoints operating_points(const std::vector<WatchedValues>& watched, double false_alarm,
                                  const PredictedClasses& predicted = {});
 

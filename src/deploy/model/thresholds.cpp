@@ -65,7 +65,7 @@ std::vector<std::pair<Verdict, std::string>> watched_measures(bool dirichlet, bo
 
 OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
                           const std::vector<std::pair<Verdict, std::string>>& watched,
-                          const CalibrationOptions& options) {
+                          const CalibrationOptions& options, const std::vector<NamedTensor>& cross_validated) {
   if (!(options.false_alarm > 0.0 && options.false_alarm < 1.0))
     throw ArgumentError(fmt::format("calibrate: false_alarm should be between 0 and 1, found {}", options.false_alarm));
   if (watched.empty()) throw ArgumentError("calibrate: should be given at least one measure to watch, found none");
@@ -73,7 +73,19 @@ OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
     throw ArgumentError(fmt::format("calibrate: should be given at least 2 inputs, found {}", said.size()));
   if (labels.defined()) check_labels("calibrate", "labels", labels, said.size(), said.logits.size(-1));
   std::vector<WatchedValues> values;
-  for (const auto& [cause, measure] : watched) values.push_back({cause, measure, column(said, measure)});
+  for (const auto& [cause, measure] : watched) {
+    const auto found = std::find_if(cross_validated.begin(), cross_validated.end(),
+                                    [&, name = measure](const NamedTensor& one) { return one.name == name; });
+    if (found == cross_validated.end()) {
+      values.push_back({cause, measure, column(said, measure)});
+      continue;
+    }
+    if (found->values.dim() != 1 || found->values.size(0) <= said.size())
+      throw ArgumentError(
+          fmt::format("calibrate: {} should have a score of more than {} inputs", measure, said.size()));
+    values.push_back({cause, measure, found->values.narrow(0, 0, said.size()),
+                      found->values.narrow(0, said.size(), found->values.size(0) - said.size())});
+  }
   PredictedClasses predicted;
   if (options.per_class) predicted = {said.prediction, said.logits.size(-1)};
   auto points = operating_points(values, options.false_alarm, predicted);

@@ -251,18 +251,63 @@ std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, 
   return detectors;
 }
 
-std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, const TrainedRun& run,
-                                         Progress& progress) {
-  if (names.empty()) return {};
-  check_usable(names, *run.members.at(0));
+DetectorTraining training_of(const TrainedRun& run, Progress& progress) {
   const auto sets = load_training_sets(run.config, progress);
   if (!run.split.may_be_of(sets.split.content))
     throw DataError(fmt::format("{}: its rows have changed since the run was trained on it", run.config.train));
   const auto& train = sets.train;
-  return fit_detectors(names, run.members,
-                       {fit_to_run(train, run).inputs, train.labels, run.gives_dirichlet(),
-                        derive_seed(static_cast<uint64_t>(run.config.seed), "detectors"), train.rows},
-                       progress);
+  return {fit_to_run(train, run).inputs, train.labels, run.gives_dirichlet(),
+          derive_seed(static_cast<uint64_t>(run.config.seed), "detectors"), train.rows};
+}
+
+std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, const TrainedRun& run,
+                                         Progress& progress) {
+  if (names.empty()) return {};
+  check_usable(names, *run.members.at(0));
+  return fit_detectors(names, run.members, training_of(run, progress), progress);
+}
+
+bool judges_inputs_alone(const DetectorInfo& info) {
+  const auto& needs = info.needs;
+  return (needs.rows || needs.images) &&
+         !(needs.features || needs.layers || needs.gradients || needs.last_layer || info.is_measure);
+}
+
+CrossValidation cross_validate(const std::vector<std::string>& names, const torch::Tensor& inputs,
+                               const torch::Tensor& labels, int64_t parts) {
+  const torch::NoGradGuard no_gradient;
+  constexpr int64_t kLeast = 4;
+  const auto size = inputs.size(0);
+  if (size < kLeast || parts < 2)
+    throw ArgumentError(
+        fmt::format("cross_validate: should be given at least {} inputs in at least 2 parts, found {} "
+                    "in {}",
+                    kLeast, size, parts));
+  const auto seen = [&](const torch::Tensor& rows) {
+    DetectorInputs some;
+    some.inputs = inputs.index_select(0, rows.to(inputs.device()));
+    some.labels = labels.index_select(0, rows.to(labels.device()));
+    return some;
+  };
+  CrossValidation result;
+  for (const auto& [name, detector] : made(names)) {
+    if (!judges_inputs_alone(*find_detector(name)))
+      throw ArgumentError(fmt::format("cross_validate: {} looks at more than inputs", name));
+    result.columns.push_back({name, torch::empty({size}, torch::kFloat64)});
+  }
+  const auto order =
+      torch::randperm(size, make_generator(derive_seed(0, "parts of a cross-validation")), torch::kInt64);
+  parts = std::min(parts, size / 2);
+  for (int64_t p = 0; p < parts; ++p) {
+    const auto part = order.slice(0, p, size, parts);
+    auto left = torch::ones({size}, torch::kBool);
+    left.index_fill_(0, part, false);
+    const auto judges = fit_detectors(names, seen(left.nonzero().flatten()));
+    const auto said = detector_columns(judges, seen(part));
+    for (size_t d = 0; d < said.size(); ++d) result.columns[d].values.index_copy_(0, part, said[d].values);
+  }
+  result.detectors = fit_detectors(names, seen(torch::arange(size)));
+  return result;
 }
 
 std::vector<NamedTensor> detector_columns(const std::vector<NamedDetector>& detectors, const DetectorInputs& batch) {

@@ -67,8 +67,11 @@ ShrunkGaussian fit_shrunk_gaussian(const torch::Tensor& rows, const torch::Tenso
 }
 
 torch::Tensor column_deviations(const torch::Tensor& rows) {
+  // Of a column that never varied nobody knows the unit. With few rows new ones often differ there for the first time,
+  // and with a deviation of 1 such rows would be the strangest of all (bench/unfamiliar_rows.py choice).
+  constexpr double kUnknown = 3.0;
   const auto deviation = rows.to(torch::kFloat64).std(0, false);
-  return torch::where(deviation > 1e-9, deviation, torch::ones_like(deviation));
+  return torch::where(deviation > 1e-9, deviation, torch::full_like(deviation, kUnknown));
 }
 
 ShrunkGaussian fit_gaussian_in_deviations(const torch::Tensor& rows, const torch::Tensor& labels) {

@@ -20,7 +20,7 @@ struct ShrunkGaussian {
 /// centre. float64, on the rows' device.
 ShrunkGaussian fit_shrunk_gaussian(const torch::Tensor& rows, const torch::Tensor& labels);
 
-/// The deviation of each column over all rows, float64 [D]; 1 of one that never varies.
+/// The deviation of each column over all rows, float64 [D]; 3 of one that never varies.
 torch::Tensor column_deviations(const torch::Tensor& rows);
 
 /// The same with every column in units of its deviation while its covariance is shrunk: what is shrunk towards does not

@@ -64,6 +64,7 @@ void describe_bench_options(Command& command, BenchOptions& options) {
        .to = &options.model,
        .help = "Model file to use for serving; without it, networks with random weights are served",
        .exists = Exists::kFile},
+      torchscript_option(options.allow_torchscript),
       {.name = "--json", .to = &options.json, .help = "Print the results as JSON"}};
   command.examples = {"priornet bench --classes 10,1000", "priornet bench --device cuda --only training"};
 }

@@ -17,6 +17,7 @@ struct BenchOptions {
   std::vector<std::string> only;
   std::string trace;
   std::string model;
+  bool allow_torchscript = false;
   bool json = false;
 };
 

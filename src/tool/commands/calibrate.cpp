@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include "tool/commands/calibration_report.h"
@@ -79,17 +80,22 @@ bool same_set(const std::string& one, const std::string& other) {
                           std::filesystem::equivalent(path(one), path(other), not_there));
 }
 
-Dataset held_out(const TrainedRun& run, const CalibrateOptions& options, const LoadOptions& load) {
-  if (options.data.empty()) return rows_kept_back(run, options.run, load);
+struct HeldOut {
+  Dataset set;
+  bool kept_back = false;  ///< from the set that the run was trained on: drawn from it at random
+};
+
+HeldOut held_out(const TrainedRun& run, const CalibrateOptions& options, const LoadOptions& load) {
+  if (options.data.empty()) return {rows_kept_back(run, options.run, load), true};
   auto set = load_set(options.data, load);
   // What the run was trained on, moved or not: the rows that it kept back are known.
   const auto& split = run.split;
   if (split.calibration_rows.defined() && !split.content.empty() && split.content == training_content(set))
-    return kept_rows_of(set, run);
+    return {kept_rows_of(set, run), true};
   if (same_set(options.data, run.config.train))
     warn(fmt::format("the run learnt from {}: on new inputs there will be more false alarms than promised",
                      options.data));
-  return set;
+  return {std::move(set), false};
 }
 
 /// The detectors of a model file.
@@ -128,15 +134,46 @@ std::vector<std::pair<Verdict, std::string>> watches_of(const ModelFile& model, 
   return watched;
 }
 
-// They learn from what the run learnt from, and never from rows that were kept back.
-std::vector<NamedDetector> learnt_detectors(const std::vector<std::string>& names, const TrainedRun& run,
-                                            Progress& progress) {
-  try {
-    return fit_detectors(names, run, progress);
-  } catch (const DataError& error) {
-    throw DataError(
-        fmt::format("{}; detectors learn from the run's training set: --no-detectors does without them", error.what()));
-  }
+/// Detectors with, where rows are few, their scores of held-out rows and then of those that the run learnt from.
+struct LearntDetectors {
+  std::vector<NamedDetector> detectors;
+  std::vector<NamedTensor> cross_validated = {};
+};
+
+// Few rows of a table that were kept back at random are like those that the run learnt from, so that detectors of
+// columns, which the network has no part in, are calibrated with all of them: each row by detectors that did not learn
+// from it. Those of the model file then learn from all rows.
+bool are_cross_validated(const ChosenDetectors& chosen, const HeldOut& held, const DetectorTraining& training,
+                         const CalibrateOptions& options) {
+  return held.kept_back && held.set.size() < kFewCalibrationInputs && !options.calibration.per_class &&
+         held.set.size() + training.inputs.size(0) <= kDetectorTraining && !chosen.watched.empty() &&
+         std::all_of(chosen.watched.begin(), chosen.watched.end(), [](const std::string& name) {
+           const auto& info = *find_detector(name);
+           return info.needs.rows && judges_inputs_alone(info);
+         });
+}
+
+// Otherwise they learn from what the run learnt from, and never from rows that were kept back.
+LearntDetectors learnt_detectors(const ChosenDetectors& chosen, const TrainedRun& run, const HeldOut& held,
+                                 const CalibrateOptions& options, Progress& progress) try {
+  if (chosen.kept.empty()) return {};
+  const auto training = training_of(run, progress);
+  if (!are_cross_validated(chosen, held, training, options))
+    return {fit_detectors(chosen.kept, run.members, training, progress)};
+  const auto rows = run.split.standardised(fit_to_run(held.set, run).inputs);
+  auto judged = cross_validate(chosen.watched, torch::cat({rows, training.inputs}),
+                               torch::cat({labels_for(run, held.set), training.labels}));
+  note(fmt::format("{} learn from all {} rows, and all of them calibrate, by cross-validation in {} parts",
+                   fmt::join(chosen.watched, ", "), rows.size(0) + training.inputs.size(0), kCrossValidationParts));
+  for (auto& [name, detector] : judged.detectors) detector->to(run.device());
+  auto others =
+      fit_detectors({chosen.kept.begin() + static_cast<std::ptrdiff_t>(chosen.watched.size()), chosen.kept.end()},
+                    run.members, training, progress);
+  std::move(others.begin(), others.end(), std::back_inserter(judged.detectors));
+  return {std::move(judged.detectors), std::move(judged.columns)};
+} catch (const DataError& error) {
+  throw DataError(
+      fmt::format("{}; detectors learn from what the run learnt from: --no-detectors does without them", error.what()));
 }
 
 // What the model says about a set, batch by batch.
@@ -251,7 +288,8 @@ void run_logits(const CalibrateOptions& options) {
 }
 
 // Thresholds of a model that has its detectors, out of a set that neither learnt from; then the file.
-void calibrate_and_write(ModelFile model, Dataset set, const ChosenDetectors& chosen, const LoadOptions& load,
+void calibrate_and_write(ModelFile model, Dataset set, const ChosenDetectors& chosen,
+                         const std::vector<NamedTensor>& cross_validated, const LoadOptions& load,
                          const CalibrateOptions& options, Progress& progress) {
   if (!options.name.empty()) model.name = options.name;
   model.dropout_samples = options.dropout_samples;
@@ -260,7 +298,7 @@ void calibrate_and_write(ModelFile model, Dataset set, const ChosenDetectors& ch
   const auto labels = set.has_labels() ? labels_for(model.run, set) : torch::Tensor();
   Predictor plain(model);
   const auto said = said_of(plain, set, progress);
-  model.points = calibrate(said, labels, watches_of(model, chosen), options.calibration);
+  model.points = calibrate(said, labels, watches_of(model, chosen), options.calibration, cross_validated);
   model.points->calibration_set = set.name;
   say_what_is_short(model);
 
@@ -343,7 +381,7 @@ void run_network(const CalibrateOptions& options, LoadOptions load, Progress& pr
   const auto chosen = chosen_detectors(options, usable_detectors(network, false), watched_detectors(network));
   load.encoding = set.encoding;
   model.detectors = learnt_detectors(chosen.kept, model.run, set, options, load, progress);
-  calibrate_and_write(std::move(model), std::move(set), chosen, load, options, progress);
+  calibrate_and_write(std::move(model), std::move(set), chosen, {}, load, options, progress);
 }
 
 void run(const CalibrateOptions& options) {
@@ -370,9 +408,10 @@ void run(const CalibrateOptions& options) {
   const auto& network = *model.run.members.at(0);
   const auto chosen = chosen_detectors(options, usable_detectors(network, false), watched_detectors(network));
   load.encoding = model.run.split.encoding;
-  auto set = held_out(model.run, options, load);
-  model.detectors = learnt_detectors(chosen.kept, model.run, progress);
-  calibrate_and_write(std::move(model), std::move(set), chosen, load, options, progress);
+  auto held = held_out(model.run, options, load);
+  auto learnt = learnt_detectors(chosen, model.run, held, options, progress);
+  model.detectors = std::move(learnt.detectors);
+  calibrate_and_write(std::move(model), std::move(held.set), chosen, learnt.cross_validated, load, options, progress);
 }
 
 }  // namespace

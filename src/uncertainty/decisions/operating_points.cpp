@@ -5,21 +5,36 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 namespace priornet {
 namespace {
+
+void check_values(const std::string& measure, const torch::Tensor& values, const torch::Tensor& first,
+                  const char* size) {
+  if (!values.defined() || values.dim() != 1 || values.scalar_type() != torch::kFloat64 ||
+      values.sizes() != first.sizes())
+    throw ArgumentError(c10::str("operating_points: ", measure, " should be float64 [", size, "], the same ", size,
+                                 " for all measures"));
+  if (!values.isfinite().all().item<bool>())
+    throw ArgumentError(c10::str("operating_points: ", measure, " should hold finite values"));
+}
+
+/// The others of the first watch that has any, or an undefined tensor.
+torch::Tensor others_of(const std::vector<WatchedValues>& watched) {
+  for (const auto& one : watched)
+    if (one.others.defined()) return one.others;
+  return {};
+}
 
 void check_watched(const std::vector<WatchedValues>& watched) {
   if (watched.empty())
     throw ArgumentError("operating_points: should be given at least one measure to watch, found none");
   const auto& first = watched.front().values;
-  for (const auto& [cause, measure, values] : watched) {
-    if (!values.defined() || values.dim() != 1 || values.scalar_type() != torch::kFloat64 ||
-        values.sizes() != first.sizes())
-      throw ArgumentError(
-          c10::str("operating_points: ", measure, " should be float64 [N], the same N for all measures"));
-    if (!values.isfinite().all().item<bool>())
-      throw ArgumentError(c10::str("operating_points: ", measure, " should hold finite values"));
+  const auto others = others_of(watched);
+  for (const auto& one : watched) {
+    check_values(one.measure, one.values, first, "N");
+    if (one.others.defined()) check_values(one.measure, one.others, others, "T");
   }
   if (first.size(0) < 2)
     throw ArgumentError(c10::str("operating_points: should be given at least 2 inputs, found ", first.size(0)));
@@ -68,6 +83,100 @@ Joined joined(const std::vector<WatchedValues>& watched, const torch::Tensor& ro
     watch.reference = std::get<0>(values.cpu().sort()).contiguous();
     watch.precedence = (count - 1.0 - static_cast<double>(w)) / (count * size);
     const auto of_watch = joined_rarity(watch, values.cpu(), 0.5 / (count * size));
+    rarest = rarest.defined() ? torch::maximum(rarest, of_watch) : of_watch;
+    result.watches.push_back(std::move(watch));
+  }
+  result.combined = std::get<0>(rarest.sort()).contiguous();
+  return result;
+}
+
+/// How often new inputs exceed a value of a measure that m inputs have: by its rank among them, x counted with them,
+/// (1 + how many are at least as large) / (m + 1); above the largest it falls exponentially, through 1/2 at the middle
+/// and 1 / (m + 1) at the largest.
+class EstimatedTail {
+ public:
+  explicit EstimatedTail(const torch::Tensor& values)
+      : values_(values.cpu().contiguous()),
+        sorted_(std::get<0>(values_.sort()).contiguous()),
+        size_(values.size(0)),
+        slope_(std::log(static_cast<double>(size_ + 1) / 2.0)) {}
+
+  /// Above it the tail is at most `tail`, which is above 0.
+  double value_at(double tail) const {
+    const auto* sorted = sorted_.data_ptr<double>();
+    const auto least = std::clamp<int64_t>(static_cast<int64_t>(tail * static_cast<double>(size_ + 1)), 0, size_);
+    if (least > 0) return sorted[size_ - least];
+    const auto largest = sorted[size_ - 1];
+    const auto spread = std::max(largest - sorted[size_ / 2], 1e-9 * std::max(1.0, std::abs(largest)));
+    return largest - spread * std::log(tail * static_cast<double>(size_ + 1)) / slope_;
+  }
+
+  /// Of each of the m once a new input joined them below it: half a rank below what one just above it has.
+  std::vector<double> of_inputs() const {
+    const auto* sorted = sorted_.data_ptr<double>();
+    const auto* of = values_.data_ptr<double>();
+    std::vector<double> tails;
+    for (int64_t i = 0; i < size_; ++i) {
+      const auto least = of[i] - std::abs(of[i]) * kTie;
+      const auto below = std::lower_bound(sorted, sorted + size_, least) - sorted;
+      const auto above = static_cast<double>(size_ - below) + 0.5;
+      tails.push_back((below == size_ - 1 ? std::exp(-slope_ * largest_lead(sorted, size_)) : above) /
+                      static_cast<double>(size_ + 1));
+    }
+    return tails;
+  }
+
+ private:
+  torch::Tensor values_;
+  torch::Tensor sorted_;
+  int64_t size_;
+  double slope_;
+};
+
+/// By how much less a measure of few inputs counts than a watch of all: its tail is taken for e times as large. The two
+/// share one rate of false alarms, and what is known of few inputs would take most of it.
+constexpr double kHandicap = 2.718281828459045;
+
+/// A watch whose reference is `size` quantiles of that estimate, and how rare each of the m inputs is to it.
+std::pair<Watch, torch::Tensor> estimated(const WatchedValues& watched, int64_t size) {
+  const EstimatedTail tail(watched.values);
+  const auto count = static_cast<double>(size);
+  Watch watch{watched.cause, watched.measure, torch::empty({size}, torch::kFloat64)};
+  auto* reference = watch.reference.data_ptr<double>();
+  for (int64_t i = 0; i < size; ++i)
+    reference[i] = tail.value_at((1.0 - (static_cast<double>(i) + 0.5) / count) / kHandicap);
+  const auto spread = spread_of(watch);
+  auto rarest = torch::empty({watched.values.size(0)}, torch::kFloat64);
+  const auto tails = tail.of_inputs();
+  for (size_t i = 0; i < tails.size(); ++i) {
+    // How many of the quantiles are of a larger tail.
+    const auto below = std::clamp(std::ceil(count * (1.0 - kHandicap * tails[i]) - 0.5), 0.0, count);
+    const auto lead = below < count ? 0.0 : std::max(0.0, tail.value_at(tails[i]) - reference[size - 1]) / spread;
+    rarest.data_ptr<double>()[i] = below / count + lead;
+  }
+  return {std::move(watch), std::move(rarest)};
+}
+
+/// The same as joined() where watches have others. Inputs are the N, then the T. No watch comes before another: an
+/// input of the same rank in another watch is not counted.
+Joined cross_joined(const std::vector<WatchedValues>& watched, int64_t others) {
+  const auto known = watched.front().values.size(0);
+  const auto size = known + others;
+  // Which of the N each of the T borrows from: each in turn.
+  const auto lender = torch::cat({torch::arange(known), torch::arange(others).remainder(known)});
+  Joined result;
+  torch::Tensor rarest;
+  for (const auto& one : watched) {
+    torch::Tensor of_watch;
+    Watch watch;
+    if (one.others.defined()) {
+      const auto values = torch::cat({one.values.cpu(), one.others.cpu()});
+      watch = {one.cause, one.measure, std::get<0>(values.sort()).contiguous()};
+      of_watch = joined_rarity(watch, values, 0.25 / static_cast<double>(size));
+    } else {
+      std::tie(watch, of_watch) = estimated(one, size);
+      of_watch = of_watch.index_select(0, lender);
+    }
     rarest = rarest.defined() ? torch::maximum(rarest, of_watch) : of_watch;
     result.watches.push_back(std::move(watch));
   }
@@ -135,7 +244,10 @@ OperatingPoints operating_points(const std::vector<WatchedValues>& watched, doub
   OperatingPoints points;
   points.false_alarm = false_alarm;
   points.calibration_size = watched.front().values.size(0);
-  auto [watches, combined] = joined(watched, {});
+  const auto others = others_of(watched);
+  if (others.defined() && predicted.of_inputs.defined())
+    throw ArgumentError("operating_points: classes have no thresholds of their own where watches have others");
+  auto [watches, combined] = others.defined() ? cross_joined(watched, others.size(0)) : joined(watched, {});
   points.watches = std::move(watches);
   points.combined = std::move(combined);
   if (predicted.of_inputs.defined()) points.groups = class_groups(watched, false_alarm, predicted);
