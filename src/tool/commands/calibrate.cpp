@@ -173,7 +173,7 @@ LearntDetectors learnt_detectors(const ChosenDetectors& chosen, const TrainedRun
   return {std::move(judged.detectors), std::move(judged.columns)};
 } catch (const DataError& error) {
   throw DataError(
-      fmt::format("{}; detectors learn from what the run learnt from: --no-detectors does without them", error.what()));
+      fmt::format("{}; detectors learn from the run's training set: --no-detectors does without them", error.what()));
 }
 
 // What the model says about a set, batch by batch.
