@@ -254,7 +254,7 @@ TEST(TorchScript, IsRefusedWithAReason) {
     make_model(options, make_generator(1));
     FAIL() << "a last layer was replaced that cannot be found";
   } catch (const ConfigError& error) {
-    EXPECT_NE(std::string(error.what()).find("gives 7 classes where 4 are wanted"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("gives 7 classes but 4 are needed"), std::string::npos) << error.what();
   }
 }
 
@@ -292,8 +292,7 @@ TEST(Package, IsRefusedWithAReason) {
   const RunFolder run(folder / "run", RunFolder::Start::kNew);
   EXPECT_THROWS(ConfigError, trained(config, run),
                 ("model.file: " + *options.file +
-                 " is an AOTInductor package, which can be asked but not trained: priornet calibrate --network takes "
-                 "it as it is")
+                 " is an AOTInductor package, which cannot be trained: use priornet calibrate --network")
                     .c_str());
 }
 
