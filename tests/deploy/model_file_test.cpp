@@ -226,7 +226,7 @@ TEST(ModelFile, RefusesWeightsOfAnotherNetwork) {
   tensors.erase(last);
   EXPECT_EQ(missing.refusal(), "holds no tensor network.layer1.bias");
   tensors.push_back({kept.name, torch::zeros({3})});
-  EXPECT_EQ(missing.refusal(), "is of another network: network.layer1.bias has shape [3], here it is [2]");
+  EXPECT_EQ(missing.refusal(), "belongs to another network: network.layer1.bias has shape [3], wanted [2]");
   tensors.back() = kept;
   tensors.push_back({"member-2.network.layer9.bias", torch::zeros({3})});
   EXPECT_EQ(missing.refusal(), "belongs to another network: it has 5 tensors of weights, this network has 4");
