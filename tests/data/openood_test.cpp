@@ -137,7 +137,7 @@ TEST(Cifar10h, RefusesWhatIsNoCount) {
   EXPECT_THROWS(DataError, read_cifar10h(root / ""), wanted("should hold counts, found -1").c_str());
   counts[2].zero_();
   write_npy(file, counts);
-  EXPECT_THROWS(DataError, read_cifar10h(root / ""), wanted("nobody labelled image 2, from 0").c_str());
+  EXPECT_THROWS(DataError, read_cifar10h(root / ""), wanted("nobody labelled image 2 (counted from 0)").c_str());
 }
 
 }  // namespace

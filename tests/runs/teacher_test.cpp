@@ -100,7 +100,7 @@ TEST_F(Teacher, OfOtherClassesOrInputsIsRefused) {
   auto others = sets_;
   others.train.class_names = {"left", "middle", "top"};
   EXPECT_THROWS(DataError, add_teacher(others, pupil_, torch::kCPU),
-                (pupil_.teacher + ": has the classes left, but middle, right, small has left, middle, top").c_str());
+                (pupil_.teacher + ": has the classes left, middle, right, but small has left, middle, top").c_str());
   sets_.train.inputs = sets_.train.inputs.slice(2, 0, 6);
   EXPECT_THROWS(DataError, add_teacher(sets_, pupil_, torch::kCPU),
                 (pupil_.teacher + ": takes inputs of shape [1, 8, 8], but those of small are [1, 6, 8]").c_str());
