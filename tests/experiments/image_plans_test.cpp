@@ -105,10 +105,11 @@ TEST(ColourExperiments, EvaluateLessQuickly) {
   EXPECT_EQ(experiment.models[1].dropout_samples, 10);
 }
 
+using Names = std::vector<std::string>;
+
 TEST(ColourExperiments, CompareModernNetworksOfOneRecipe) {
   for (const auto plan : kBoth) {
     const auto experiment = plan({Profile::kModern, 4, {}});
-    EXPECT_EQ(names_of_models(experiment), (std::vector<std::string>{"DNN", "OE", "DPN", "DPN ensemble"}));
     const auto& exposure = model_named(experiment, "OE").config;
     const auto& dpn = model_named(experiment, "DPN").config;
     EXPECT_EQ(exposure.method.name, "outlier-exposure");
@@ -116,48 +117,85 @@ TEST(ColourExperiments, CompareModernNetworksOfOneRecipe) {
     EXPECT_EQ(dpn.method.name, "dpn-reverse");
     EXPECT_EQ(dpn.method.settings.at("cross_entropy_weight"), 1.0);
     EXPECT_LT(dpn.method.settings.at("divergence_weight"), 0.5) << "it is large beside the cross-entropy";
-    // Beyond method and seed they are the same.
+    // Beyond the method they are the same.
     auto alike = exposure;
     alike.method = dpn.method;
-    alike.seed = dpn.seed;
     EXPECT_EQ(to_toml(alike), to_toml(dpn));
-    ASSERT_EQ(experiment.comparisons.size(), 2u);
-    EXPECT_EQ(experiment.comparisons[0].against, "OE");
   }
 }
 
-// The members of two seeds differ, and the single DPN is the first of those of its seed.
-TEST(ColourExperiments, TakeTheDpnFromTheEnsemble) {
-  const auto experiment = cifar10_experiment({Profile::kModern, 4, {}});
-  const auto& ensemble = model_named(experiment, "DPN ensemble");
-  EXPECT_EQ(ensemble.config.members, 5);
-  const auto& dpn = model_named(experiment, "DPN");
-  EXPECT_EQ(to_toml(dpn.config), to_toml(member_config(ensemble.config, 1)));
-  EXPECT_EQ(dpn.run, member_folder(ensemble.run, 1).generic_string());
-  EXPECT_NE(dpn.config.seed, model_named(cifar10_experiment({Profile::kModern, 5, {}}), "DPN").config.seed);
+TEST(ColourExperiments, CompareOneWithOneAndFiveWithFive) {
+  const auto pairs = [](const ImageExperiment& experiment) {
+    Names names;
+    for (const auto& plan : experiment.comparisons) {
+      EXPECT_EQ(model_named(experiment, plan.model).config.members,
+                model_named(experiment, plan.against).config.members);
+      EXPECT_EQ(plan.measure, "differential_entropy");
+      EXPECT_EQ(plan.against_measure, "entropy");
+      names.push_back(plan.model + " / " + plan.against);
+    }
+    return names;
+  };
+  const auto cifar10 = cifar10_experiment({Profile::kModern, 4, {}});
+  EXPECT_EQ(names_of_models(cifar10),
+            (Names{"DNN", "OE", "DPN", "DPN distilled", "DNN ensemble", "OE ensemble", "DPN ensemble"}));
+  EXPECT_EQ(pairs(cifar10), (Names{"DPN / OE", "DPN distilled / OE", "DPN ensemble / OE ensemble"}));
+  const auto svhn = svhn_experiment({Profile::kModern, 4, {}});
+  EXPECT_EQ(names_of_models(svhn), (Names{"DNN", "OE", "DPN", "DNN ensemble", "OE ensemble", "DPN ensemble"}));
+  EXPECT_EQ(pairs(svhn), (Names{"DPN / OE", "DPN ensemble / OE ensemble"}));
 }
 
-// Several seeds of one reproduction share an ensemble: the DPN of each is a member, and the first seed has the whole.
-TEST(ColourExperiments, ShareOneEnsembleBetweenSeeds) {
+// The members of two seeds differ, and a single network is the first member of the ensemble of its seed.
+TEST(ColourExperiments, TakeSingleNetworksFromTheEnsembles) {
+  const auto experiment = cifar10_experiment({Profile::kModern, 4, {}});
+  const auto other = cifar10_experiment({Profile::kModern, 5, {}});
+  for (const std::string name : {"DNN", "OE", "DPN"}) {
+    const auto& ensemble = model_named(experiment, name + " ensemble");
+    EXPECT_EQ(ensemble.config.members, 5);
+    const auto& single = model_named(experiment, name);
+    EXPECT_EQ(to_toml(single.config), to_toml(member_config(ensemble.config, 1)));
+    EXPECT_EQ(single.run, member_folder(ensemble.run, 1).generic_string());
+    EXPECT_NE(single.config.seed, model_named(other, name).config.seed);
+  }
+}
+
+// Several seeds of one reproduction share the ensembles: the networks of each are members, and the first seed has the
+// whole.
+TEST(ColourExperiments, ShareEnsemblesBetweenSeeds) {
   const auto first = cifar10_experiment({Profile::kModern, 4, {}});
   const auto third = cifar10_experiment({Profile::kModern, 6, {}, 2});
-  EXPECT_EQ(names_of_models(third), (std::vector<std::string>{"DNN", "OE", "DPN"}));
-  EXPECT_EQ(third.comparisons.size(), 1u);
-  const auto& ensemble = model_named(first, "DPN ensemble");
-  const auto& dpn = model_named(third, "DPN");
-  EXPECT_EQ(to_toml(dpn.config), to_toml(member_config(ensemble.config, 3)));
-  EXPECT_EQ(dpn.run, member_folder(ensemble.run, 3).generic_string());
-  EXPECT_EQ(model_named(third, "OE").config.seed, 6);
-  EXPECT_EQ(model_named(third, "OE").run, "seed-6/oe");
+  EXPECT_EQ(names_of_models(third), (Names{"DNN", "OE", "DPN", "DPN distilled"}));
+  EXPECT_EQ(third.comparisons.size(), 2u);
+  for (const std::string name : {"DNN", "OE", "DPN"}) {
+    const auto& ensemble = model_named(first, name + " ensemble");
+    EXPECT_EQ(to_toml(model_named(third, name).config), to_toml(member_config(ensemble.config, 3)));
+    EXPECT_EQ(model_named(third, name).run, member_folder(ensemble.run, 3).generic_string());
+  }
+}
+
+TEST(ColourExperiments, DistilTheEnsembleOfTheFirstSeed) {
+  const auto first = cifar10_experiment({Profile::kModern, 4, {}});
+  const auto third = cifar10_experiment({Profile::kModern, 6, {}, 2});
+  for (const auto* experiment : {&first, &third}) {
+    const auto& student = model_named(*experiment, "DPN distilled");
+    ASSERT_TRUE(student.teacher);
+    EXPECT_EQ(student.config.teacher, "seed-4/dpn");
+    EXPECT_EQ(student.teacher->run, "seed-4/dpn");
+    EXPECT_EQ(to_toml(student.teacher->config), to_toml(model_named(first, "DPN ensemble").config));
+    EXPECT_EQ(student.config.members, 1);
+  }
+  EXPECT_EQ(model_named(third, "DPN distilled").run, "seed-6/dpn-distilled");
+  EXPECT_EQ(model_named(third, "DPN distilled").config.seed, 6);
 }
 
 TEST(ColourExperiments, HaveAsManyMembersAsIsSaidByHand) {
   const auto three = cifar10_experiment({Profile::kModern, 1, {"method.members=3"}});
-  EXPECT_EQ(model_named(three, "DPN ensemble").config.members, 3);
+  for (const auto* name : {"DNN ensemble", "OE ensemble", "DPN ensemble"})
+    EXPECT_EQ(model_named(three, name).config.members, 3);
   EXPECT_EQ(model_named(three, "DNN").config.members, 1);
-  EXPECT_EQ(model_named(three, "OE").config.members, 1);
+  EXPECT_EQ(model_named(three, "DPN distilled").config.members, 1);
   const auto one = cifar10_experiment({Profile::kModern, 1, {"method.members=1"}});
-  EXPECT_EQ(names_of_models(one), (std::vector<std::string>{"DNN", "OE", "DPN"}));
+  EXPECT_EQ(names_of_models(one), (Names{"DNN", "OE", "DPN"})) << "one network has nothing to tell another";
 }
 
 }  // namespace

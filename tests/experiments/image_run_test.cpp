@@ -221,7 +221,9 @@ TEST(ImageExperiment, TakesAMemberOfAnEnsembleForItself) {
               comparison["sets"][0]["auroc"].get<double>() - comparison["sets"][0]["auroc_against"].get<double>(),
               1e-12);
   ASSERT_EQ(summary.tables.size(), 7u);
-  EXPECT_EQ(summary.tables[4].title, "DPN by D.Ent. against DNN by Ent.: AUROC in %");
+  EXPECT_EQ(summary.tables[4].title, "One network against one: DPN by D.Ent. against DNN by Ent., AUROC in %");
+  EXPECT_EQ(summary.tables[5].title,
+            "Two networks against one: DPN ensemble by D.Ent. against DNN by Ent., AUROC in %");
   EXPECT_EQ(summary.tables[6].title, "DPN ensemble: data, distributional and model uncertainty apart");
 }
 
@@ -240,6 +242,94 @@ TEST(ImageExperiment, TakesAWholeEnsembleFromAnotherExperiment) {
   third.run.other_runs = second.run.other_runs;
   third.count_steps(small_ensemble);
   EXPECT_EQ(third.steps, 2 * 2 * 10) << "both members; the DNN and the single DPN are taken";
+}
+
+/// The ensemble of small_ensemble, and a student of it per seed, which stands before it.
+ImageExperiment small_student(uint64_t seed) {
+  auto experiment = small_ensemble(seed);
+  const auto first = small_ensemble(1);
+  PlannedModel student{"Student", run_of_seed(seed, "student"), small_plan("dpn", seed)};
+  student.teacher = std::make_shared<const PlannedModel>(first.models.back());
+  student.config.teacher = student.teacher->run;
+  experiment.models.insert(experiment.models.begin() + 2, student);
+  return experiment;
+}
+
+TEST(ImageExperiment, TrainsATeacherBeforeItsStudents) {
+  const TemporaryFolder folder;
+  Reproduction reproduction(folder / "out");
+  reproduction.options.seeds = 2;
+  reproduction.count_steps(small_student);
+  EXPECT_EQ(reproduction.steps, (2 + 2 + 2) * 2 * 10) << "a DNN, a DPN and a student per seed";
+  const auto student = read_config(folder / "out/runs/seed-2/student/config.toml");
+  EXPECT_EQ(student.teacher, (folder / "out/runs/seed-1/dpn").generic_string());
+}
+
+TEST(ImageExperiment, KnowsAStudentWhereverItLies) {
+  const TemporaryFolder folder;
+  Reproduction(folder / "out").count_steps(small_student);
+  fs::create_directories(folder / "far");
+  fs::rename(folder / "out", folder / "far/away");
+  Reproduction moved(folder / "far/away");
+  moved.count_steps(small_student);
+  EXPECT_EQ(moved.steps, 0);
+  // Another experiment beside it takes it from there; a student of somebody else is another student.
+  Reproduction other(folder / "far/other");
+  other.run.other_runs = {folder / "far/away/runs"};
+  other.count_steps(small_student);
+  EXPECT_EQ(other.steps, 0);
+  const auto of_another = [](uint64_t seed) {
+    auto experiment = small_student(seed);
+    experiment.models[2].config.teacher = "seed-1/others";
+    return experiment;
+  };
+  const auto message = (folder / "far/away/runs/seed-1/student").string() +
+                       ": holds a run of another configuration (profile, --set): choose another --out, or remove it";
+  EXPECT_THROWS(DataError, moved.count_steps(of_another), message.c_str());
+}
+
+// The folder is moved while the student is half way: it goes on, and ends as one that stayed.
+TEST(ImageExperiment, GoesOnWithAStudentThatWasMoved) {
+  const TemporaryFolder folder;
+  Reproduction whole(folder / "whole");
+  whole.count_steps(small_student);
+  Reproduction stopped(folder / "stopped");
+  int64_t steps = 0;
+  stopped.options.stop = [&] { return ++steps == 75; };
+  NoProgress progress;
+  EXPECT_THROW(reproduce_images(small_student, stopped.options, stopped.run, progress), TrainingStopped);
+  fs::rename(folder / "stopped", folder / "moved");
+  Reproduction moved(folder / "moved");
+  moved.count_steps(small_student);
+  const auto models_of = [](const fs::path& out) {
+    return nlohmann::json::parse(bytes_of(out / "results.json"))["seeds"][0]["models"];
+  };
+  EXPECT_EQ(models_of(folder / "moved"), models_of(folder / "whole"));
+}
+
+TEST(PlanImages, GivesWhatIsLeftToTrainTeachersFirst) {
+  const TemporaryFolder folder;
+  ExperimentOptions options;
+  options.out = folder / "out";
+  ImageRunOptions run;
+  run.load = small_set;
+  const std::vector<ImageExperiment> plans = {small_student(1), small_student(2)};
+  const auto left = plan_images(plans, options, run);
+  std::vector<std::string> folders;
+  for (const auto& network : left) {
+    folders.push_back(network.folder.lexically_relative(folder / "out/runs").generic_string());
+    EXPECT_EQ(network.stage, folders.back().ends_with("student") ? 2 : 1) << folders.back();
+    EXPECT_EQ(read_config(network.config).members, 1);
+  }
+  EXPECT_EQ(folders, (std::vector<std::string>{"seed-1/dnn", "seed-1/dpn/member-1", "seed-1/dpn/member-2", "seed-2/dnn",
+                                               "seed-1/student", "seed-2/student"}));
+  EXPECT_EQ(read_config(left.back().config).teacher, (folder / "out/runs/seed-1/dpn").generic_string());
+  EXPECT_EQ(read_config(folder / "out/runs/seed-1/dpn/config.toml").members, 2) << "so that it can teach";
+  Reproduction reproduction(folder / "out");
+  reproduction.count_steps(small_student);
+  const auto second = plan_images(plans, options, run);
+  ASSERT_EQ(second.size(), 2u) << "the networks of the second seed";
+  EXPECT_EQ(second[1].stage, 1) << "its teacher is there";
 }
 
 TEST(RunsBeside, LieInTheFoldersBesideTheResults) {
@@ -266,7 +356,7 @@ TEST(ImageExperiment, MakesOneEnsembleOfTheNetworksOfAllSeeds) {
               100 * results["seeds"][0]["models"][2]["evaluation"]["in_distribution"]["error"].get<double>(), 1e-9);
   EXPECT_NE(errors.notes[0].find("Mean over 3 seeds"), std::string::npos) << errors.notes[0];
   EXPECT_NE(errors.notes[0].find("There is one DPN ensemble"), std::string::npos) << errors.notes[0];
-  EXPECT_EQ(summary.tables[4].columns.back(), "largest p") << "of the DPN, over the seeds";
+  EXPECT_EQ(summary.tables[4].columns.back(), "difference of each seed") << "of the DPN";
   EXPECT_EQ(summary.tables[5].columns.back(), "p") << "of the ensemble";
 }
 

@@ -1,9 +1,14 @@
+#include <testing/small_experiment.h>
 #include <testing/tool.h>
+#include <testing/train_files.h>
+#include "tool/experiments/image_run.h"
 #include "tool/report/figure.h"
 
 #include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 namespace priornet {
 namespace {
@@ -118,6 +123,102 @@ TEST(Reproduce, GoesThroughAllAndSumsUp) {
   ASSERT_EQ(rows.size(), 6u);
   EXPECT_EQ(rows[0]["outcome"], "done");
   EXPECT_GT(rows[0]["wall time, s"], 0);
+}
+
+/// CIFAR-10's training set where the tool looks for it, as large as it is, and black.
+void lay_out_black_cifar10(const std::filesystem::path& root) {
+  std::filesystem::create_directories(root / "cifar-10-batches-bin");
+  for (const auto* number : {"1", "2", "3", "4", "5"}) {
+    const auto file = root / "cifar-10-batches-bin" / (std::string("data_batch_") + number + ".bin");
+    std::ofstream(file).close();
+    std::filesystem::resize_file(file, 10'000 * 3073);  // with holes, which take no room
+  }
+}
+
+TEST(Reproduce, PrintsWhatIsLeftToTrain) {
+  const TemporaryFolder folder;
+  lay_out_black_cifar10(folder / "data");
+  ::setenv("PRIORNET_DATA", (folder / "data").c_str(), 1);
+  const auto out = folder / "out of mine";
+  const std::vector<std::string> asked = {"reproduce", "cifar10", "--profile", "modern",
+                                          "--seeds",   "2",       "--set",     "method.members=2",
+                                          "--device",  "cpu",     "--out",     out.string()};
+  auto plan = asked;
+  plan.emplace_back("--plan");
+  const auto done = run_tool(plan);
+  ASSERT_EQ(done.status, 0) << done.err;
+  std::vector<std::string> lines;
+  std::istringstream text(done.out);
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 2u + 8) << "DNN, OE and DPN of two seeds are the members of the ensembles; two students";
+  EXPECT_EQ(lines[0], "# stage 1: 6 networks");
+  EXPECT_EQ(lines[7], "# stage 2: 2 networks, which learn from those above");
+  EXPECT_EQ(words_of(lines[1]),
+            (std::vector<std::string>{"priornet", "train", (out / "plan/seed-1-dnn-member-1.toml").string(), "--out",
+                                      (out / "runs/seed-1/dnn/member-1").string(), "--resume", "--device", "cpu"}));
+  EXPECT_EQ(words_of(lines[9])[4], (out / "runs/seed-2/dpn-distilled").string());
+  for (size_t i : {1, 2, 3, 4, 5, 6, 8, 9}) EXPECT_TRUE(std::filesystem::exists(words_of(lines[i])[2])) << lines[i];
+  plan.emplace_back("--json");
+  const auto json = nlohmann::json::parse(run_tool(plan).out);
+  ASSERT_EQ(json.size(), 8u);
+  EXPECT_EQ(json[7]["stage"], 2);
+  EXPECT_EQ(json[7]["command"], lines[9]);
+}
+
+/// Two networks, an ensemble of them, and a student of it.
+ImageExperiment small_experiment_on(const TrainFiles& files) {
+  auto config = small_plan("dpn", 1);
+  config.train = config.validation = files.set();
+  ImageExperiment experiment;
+  experiment.name = "small";
+  experiment.inside = files.set();
+  experiment.inside_title = "bars";
+  experiment.outside = {{"The same", files.set(), ""}};
+  experiment.bootstrap.replicates = 2;
+  PlannedModel ensemble{"Ensemble", "seed-1/dpn", config};
+  ensemble.config.members = 2;
+  PlannedModel student{"Student", "seed-1/student", config};
+  student.config.teacher = ensemble.run;
+  student.teacher = std::make_shared<const PlannedModel>(ensemble);
+  experiment.models = {{"DPN", "seed-1/dpn/member-1", member_config(ensemble.config, 1)}, student, ensemble};
+  return experiment;
+}
+
+TEST(Reproduce, TakesTheNetworksOfItsPlanAsItsOwn) {
+  const TrainFiles files;
+  ExperimentOptions options;
+  options.out = files / "out";
+  options.device = torch::kCPU;
+  const auto plan = small_experiment_on(files);
+  for (const auto& network : plan_images({plan}, options, {})) {
+    const auto done =
+        run_tool({"train", network.config.string(), "--out", network.folder.string(), "--resume", "--device", "cpu"});
+    ASSERT_EQ(done.status, 0) << done.err;
+  }
+  EXPECT_EQ(plan_images({plan}, options, {}).size(), 0u);
+  // In another place, too: there the student's teacher has another path.
+  std::filesystem::create_directories(files / "far");
+  std::filesystem::rename(options.out, files / "far/away");
+  options.out = files / "far/away";
+  EXPECT_EQ(plan_images({plan}, options, {}).size(), 0u);
+  options.stop = [] {
+    ADD_FAILURE() << "trained again";
+    return true;
+  };
+  NoProgress progress;
+  const auto summary = reproduce_images([&](uint64_t) { return plan; }, options, {}, progress);
+  EXPECT_EQ(summary.tables[0].rows.size(), 3u);
+  const auto results = nlohmann::json::parse(bytes_of(options.out / "results.json"));
+  EXPECT_EQ(results["seeds"][0]["models"][1]["evaluation"]["run"], "runs/seed-1/student");
+  EXPECT_NE(results["options"]["models"][1]["config"].get<std::string>().find("teacher = \"seed-1/dpn\""),
+            std::string::npos)
+      << "no path of this machine";
+}
+
+TEST(Reproduce, PlansOnlyWhatHasAConfiguration) {
+  expect_misuse(run_tool({"reproduce", "synthetic", "--plan"}),
+                "--plan: synthetic has no configurations that priornet train could take (see priornet reproduce "
+                "--help)");
 }
 
 TEST(Reproduce, SetsOnlyWhatHasAConfiguration) {

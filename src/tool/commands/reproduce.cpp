@@ -29,6 +29,7 @@ struct ReproduceOptions {
   int64_t seeds = 1;
   std::string out;
   std::vector<std::string> overrides;
+  bool plan = false;
   bool json = false;
 };
 
@@ -133,6 +134,52 @@ void finish_several(const std::vector<ExperimentOutcome>& outcomes, const Invoca
         fmt::format("{} of {} experiments failed: {}", failed.size(), outcomes.size(), fmt::join(failed, ", ")));
 }
 
+/// Where one of `count` experiments leaves its results.
+fs::path folder_of(const Experiment& experiment, size_t count, const ReproduceOptions& options) {
+  const fs::path folder = options.out.empty() ? "out" : options.out;
+  return options.out.empty() || count > 1 ? folder / experiment.name : folder;
+}
+
+std::string training_line(const TrainingCommand& network, const std::string& device) {
+  return fmt::format("priornet train {} --out {} --resume{}", shell_word(network.config.string()),
+                     shell_word(network.folder.string()), device == "auto" ? "" : " --device " + device);
+}
+
+/// A shell script, one command per line; those of one stage may run at the same time.
+std::string plan_text(const std::vector<TrainingCommand>& networks, const std::string& device) {
+  if (networks.empty()) return "# nothing is left to train\n";
+  std::string text;
+  int64_t stage = 0;
+  for (const auto& network : networks) {
+    if (network.stage != stage)
+      text += fmt::format("# stage {}: {} networks{}\n", network.stage,
+                          std::count_if(networks.begin(), networks.end(),
+                                        [&](const auto& other) { return other.stage == network.stage; }),
+                          network.stage == 1 ? "" : ", which learn from those above");
+    stage = network.stage;
+    text += training_line(network, device) + "\n";
+  }
+  return text;
+}
+
+/// Prints what is left to train, and trains nothing.
+void print_plan(const std::vector<const Experiment*>& chosen, ExperimentOptions run, const ReproduceOptions& options) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto* experiment : chosen) {
+    if (experiment->networks == nullptr)
+      throw Misuse(fmt::format("--plan: {} has no configurations that priornet train could take", experiment->name));
+    run.out = folder_of(*experiment, chosen.size(), options);
+    const auto networks = experiment->networks(run);
+    if (!options.json) print(plan_text(networks, options.device));
+    for (const auto& network : networks)
+      json.push_back({{"experiment", experiment->name},
+                      {"stage", network.stage},
+                      {"folder", network.folder.string()},
+                      {"command", training_line(network, options.device)}});
+  }
+  if (options.json) print(json_text(json, 2) + "\n");
+}
+
 void reproduce(const ReproduceOptions& options, const Invocation& invocation) {
   const auto chosen = find_all(options.names);
   ExperimentOptions run;
@@ -141,11 +188,12 @@ void reproduce(const ReproduceOptions& options, const Invocation& invocation) {
   run.seed = options.seed;
   run.seeds = options.seeds;
   run.overrides = options.overrides;
+  if (options.plan) return print_plan(chosen, run, options);
   const fs::path folder = options.out.empty() ? "out" : options.out;
   auto json = nlohmann::ordered_json::array();
   std::vector<ExperimentOutcome> outcomes;
   for (const auto* experiment : chosen) {
-    run.out = options.out.empty() || chosen.size() > 1 ? folder / experiment->name : folder;
+    run.out = folder_of(*experiment, chosen.size(), options);
     run.command = invocation.command_line({{"WHAT", {std::string(experiment->name)}}, {"--out", {run.out.string()}}});
     outcomes.push_back(outcome_of(*experiment, run, chosen.size() == 1));
     if (options.json)
@@ -183,15 +231,23 @@ void describe_reproduce(Command& command) {
       {.name = "--out",
        .to = &options->out,
        .help = "Folder for the results: OUT for one experiment, OUT/WHAT for several; by default out/WHAT"},
+      {.name = "--plan",
+       .to = &options->plan,
+       .help = "Train nothing: print the commands that train the networks that are not there yet, one per line, "
+               "teachers before students; their configurations are left in OUT/plan"},
       {.name = "--json", .to = &options->json, .help = "Print tables and files as JSON"}};
   command.notes = "Experiments:";
   for (const auto& experiment : experiments())
     command.notes += fmt::format("\n  {:<12} {}", experiment.name, experiment.description);
   command.notes += fmt::format("\n  {:<12} every one of the paper's, with a summary at the end", kAll);
-  command.notes += "\n\nNetworks are left in OUT/runs: a command that was stopped goes on where it was.";
+  command.notes +=
+      "\n\nNetworks are left in OUT/runs: a command that was stopped goes on where it was. The commands of one stage "
+      "of\n"
+      "--plan may run at the same time; the same command without --plan then trains nothing more.";
   command.examples = {"priornet reproduce synthetic --out out/synthetic",
                       "priornet reproduce synthetic mnist --profile quick",
-                      "priornet reproduce cifar10 --profile modern --seeds 3 --device cuda --out out/cifar10-modern",
+                      "priornet reproduce cifar10 --profile modern --seeds 5 --device cuda --out out/cifar10-modern",
+                      "priornet reproduce cifar10 --profile modern --seeds 5 --out out/cifar10-modern --plan",
                       "priornet reproduce reasons --profile modern --device cuda --out out/reasons",
                       "priornet reproduce all --out out"};
   command.computes = true;

@@ -61,17 +61,19 @@ constexpr Experiment kExperiments[] = {
     {"synthetic", "three Gaussian classes in the plane, apart and overlapping (section 5.1, figure 3)",
      reproduce_synthetic},
     {"mnist", "MNIST against OMNIGLOT, SEMEION, SVHN, CIFAR-10 and Fashion-MNIST (section 5.2, appendix B.1)",
-     reproduce_mnist},
-    {"mnist-noise", "MNIST against OMNIGLOT in Gaussian noise of sigma 0 and 3 (section 5.2)", reproduce_mnist_noise},
-    {"svhn", "SVHN against CIFAR-10, CIFAR-100, TinyImageNet, LSUN and other scenes (appendix B.2)", reproduce_svhn},
+     reproduce_mnist, true, mnist_networks},
+    {"mnist-noise", "MNIST against OMNIGLOT in Gaussian noise of sigma 0 and 3 (section 5.2)", reproduce_mnist_noise,
+     true, mnist_noise_networks},
+    {"svhn", "SVHN against CIFAR-10, CIFAR-100, TinyImageNet, LSUN and other scenes (appendix B.2)", reproduce_svhn,
+     true, svhn_networks},
     {"cifar10", "CIFAR-10 against CIFAR-100, SVHN, TinyImageNet, LSUN and other scenes (section 5.2, appendix B.3)",
-     reproduce_cifar10},
+     reproduce_cifar10, true, cifar10_networks},
     {"openood", "CIFAR-10 by the protocol of OpenOOD 1.5, beside its published rows (profiles modern and quick)",
-     reproduce_openood, false},
+     reproduce_openood, false, openood_networks},
     {"reasons",
      "is the reason right? uncertainty against people, causes of verdicts, and the amount of training data "
      "(profiles modern and quick)",
-     reproduce_reasons, false},
+     reproduce_reasons, false, reasons_networks},
 };
 
 }  // namespace

@@ -73,11 +73,20 @@ struct ExperimentSummary {
   std::vector<Headline> headlines;           ///< for the summary of several experiments
 };
 
+/// `priornet train CONFIG --out FOLDER` trains a network as the experiment would, which then takes it from there.
+struct TrainingCommand {
+  std::filesystem::path config;
+  std::filesystem::path folder;
+  int64_t stage = 1;  ///< a network of a later stage learns from those of earlier ones
+};
+
 struct Experiment {
   std::string_view name;
   std::string_view description;
   ExperimentSummary (*run)(const ExperimentOptions& options, Progress& progress);
   bool is_of_paper = true;  ///< else it goes beyond the paper and has no profile of that name
+  /// The networks that are still to be trained, teachers before students; null where it has no configurations.
+  std::vector<TrainingCommand> (*networks)(const ExperimentOptions& options) = nullptr;
 };
 
 /// Every experiment, in the paper's order; then those beyond it.

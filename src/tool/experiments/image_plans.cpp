@@ -4,6 +4,9 @@
 #include <priornet/learning/training.h>
 #include <priornet/uncertainty/errors.h>
 
+#include <algorithm>
+#include <memory>
+
 #include "tool/experiments/experiment.h"
 
 namespace priornet {
@@ -50,31 +53,65 @@ void add_paper_models(ImageExperiment& experiment, const PaperRecipes& recipes, 
   experiment.models.push_back({"DPN", run_of_seed(options.seed, "dpn" + recipes.suffix), dpn, 0});
 }
 
-void add_modern_models(ImageExperiment& experiment, const ModernRecipes& recipes, const ImagePlanOptions& options) {
-  // What is set by hand is set of all of them, but only the DPN is an ensemble.
-  const auto alone = [&](const PlannedRecipe& planned) {
-    auto config = planned_config(planned, options);
-    config.members = 1;
-    return config;
-  };
+namespace {
+
+/// A network per seed and, with the first seed, the ensemble that they are the members of.
+struct SeedsAndEnsemble {
+  PlannedModel of_seed;
+  PlannedModel ensemble;
+};
+
+SeedsAndEnsemble members_of_seeds(const char* name, const char* run, const PlannedRecipe& planned,
+                                  const ImagePlanOptions& options) {
   auto of_first_seed = options;
   of_first_seed.seed -= static_cast<uint64_t>(options.seeds_before);
-  const auto ensemble = planned_config(recipes.dpn, of_first_seed);
-  const auto ensemble_run = run_of_seed(of_first_seed.seed, "dpn");
+  const auto config = planned_config(planned, of_first_seed);
+  const auto whole = run_of_seed(of_first_seed.seed, run);
   const auto member = options.seeds_before + 1;
-  experiment.models.push_back({"DNN", run_of_seed(options.seed, "dnn"), alone(recipes.dnn), 0});
-  experiment.models.push_back({"OE", run_of_seed(options.seed, "oe"), alone(recipes.outlier_exposure), 0});
-  experiment.models.push_back(
-      {"DPN", member_folder(ensemble_run, member).generic_string(), member_config(ensemble, member), 0});
-  experiment.comparisons.push_back({"DPN", "differential_entropy", "OE", "entropy"});
-  if (ensemble.members == 1 || options.seeds_before > 0) return;
-  experiment.models.push_back({"DPN ensemble", ensemble_run, ensemble, 0});
-  experiment.comparisons.push_back({"DPN ensemble", "differential_entropy", "OE", "entropy"});
+  return {{name, member_folder(whole, member).generic_string(), member_config(config, member)},
+          {fmt::format("{} ensemble", name), whole, config}};
+}
+
+/// One network that learns from an ensemble.
+PlannedModel student_of(const PlannedModel& teacher, const PlannedRecipe& planned, const ImagePlanOptions& options) {
+  PlannedModel student{"DPN distilled", run_of_seed(options.seed, "dpn-distilled"), planned_config(planned, options)};
+  student.config.members = 1;  // what is set by hand is set of all of them
+  student.config.teacher = teacher.run;
+  student.teacher = std::make_shared<const PlannedModel>(teacher);
+  return student;
+}
+
+}  // namespace
+
+void add_modern_models(ImageExperiment& experiment, const ModernRecipes& recipes, const ImagePlanOptions& options) {
+  const auto dnn = members_of_seeds("DNN", "dnn", recipes.dnn, options);
+  const auto exposure = members_of_seeds("OE", "oe", recipes.outlier_exposure, options);
+  const auto dpn = members_of_seeds("DPN", "dpn", recipes.dpn, options);
+  const auto is_ensemble = [](const PlannedModel& model) { return model.config.members > 1; };
+  const auto compare = [&](const PlannedModel& model, const PlannedModel& against) {
+    experiment.comparisons.push_back({model.name, "differential_entropy", against.name, "entropy"});
+  };
+  for (const auto* models : {&dnn, &exposure, &dpn}) experiment.models.push_back(models->of_seed);
+  compare(dpn.of_seed, exposure.of_seed);
+  if (recipes.distilled && is_ensemble(dpn.ensemble)) {
+    experiment.models.push_back(student_of(dpn.ensemble, *recipes.distilled, options));
+    compare(experiment.models.back(), exposure.of_seed);
+  }
+  if (options.seeds_before > 0) return;
+  for (const auto* models : {&dnn, &exposure, &dpn})
+    if (is_ensemble(models->ensemble)) experiment.models.push_back(models->ensemble);
+  if (is_ensemble(dpn.ensemble) && is_ensemble(exposure.ensemble)) compare(dpn.ensemble, exposure.ensemble);
 }
 
 std::string evaluated(const std::string& set, int64_t size, const ImagePlanOptions& options) {
   const auto most = extent_of(options.profile).inputs;
   return most == 0 || size <= most ? set : fmt::format("{},subset={},seed={}", set, most, options.seed);
+}
+
+std::vector<ImageExperiment> plans_of_seeds(const PlanOfSeed& plan, const ExperimentOptions& options) {
+  std::vector<ImageExperiment> plans;
+  for (int64_t i = 0; i < options.seeds; ++i) plans.push_back(plan(options.seed + static_cast<uint64_t>(i)));
+  return plans;
 }
 
 PlanOfSeed plan_by(ImageExperiment (*experiment)(const ImagePlanOptions&), const ExperimentOptions& options) {
@@ -83,24 +120,13 @@ PlanOfSeed plan_by(ImageExperiment (*experiment)(const ImagePlanOptions&), const
   };
 }
 
-namespace {
-
-/// What profile quick changes of both configurations of a family: a small network that a CPU trains in minutes.
-std::vector<std::string> quick_changes(const std::string& family) {
-  return {fmt::format("data.train={}:train,subset=10000", family),
-          "data.rotation=0.0",
-          "model.blocks=[[16, 16], [32, 32], [64, 64]]",
-          "model.dense=[128]",
-          "model.batch_norm=true",
-          "model.keep_convolution=1.0",
-          "training.epochs=6",
-          "training.rate=4e-3",
-          "training.schedule=cosine",
-          "training.warm_up=0.2",
-          "training.last_rate=1e-5"};
+PlannedRecipe quick_recipe(const std::string& family, const std::string& name) {
+  return {fmt::format("{}-{}", family, name),
+          {fmt::format("data.train={}:train,subset=10000", family), "data.rotation=0.0",
+           "model.blocks=[[16, 16], [32, 32], [64, 64]]", "model.dense=[128]", "model.batch_norm=true",
+           "model.keep_convolution=1.0", "training.epochs=6", "training.rate=4e-3", "training.schedule=cosine",
+           "training.warm_up=0.2", "training.last_rate=1e-5"}};
 }
-
-}  // namespace
 
 std::vector<PlannedSet> photograph_sets(const ImagePlanOptions& options) {
   const auto tiny = evaluated("tinyimagenet:test", 10'000, options);
@@ -117,12 +143,17 @@ void add_colour_models(ImageExperiment& experiment, const std::string& family, c
     const auto of_family = [&](const char* name) {
       return PlannedRecipe{fmt::format("{}-modern-{}", family, name), {}};
     };
-    add_modern_models(experiment, {of_family("dnn"), of_family("oe"), of_family("dpn")}, options);
+    ModernRecipes recipes{of_family("dnn"), of_family("oe"), of_family("dpn"), std::nullopt};
+    const auto distilled = of_family("distilled");
+    const auto known = recipe_names();
+    if (std::find(known.begin(), known.end(), distilled.name) != known.end()) recipes.distilled = distilled;
+    add_modern_models(experiment, recipes, options);
     return;
   }
   PaperRecipes recipes{{family + "-dnn", {}}, {family + "-dpn", {}}, ""};
   if (options.profile == Profile::kQuick) {
-    recipes.dnn.changes = recipes.dpn.changes = quick_changes(family);
+    recipes.dnn = quick_recipe(family, "dnn");
+    recipes.dpn = quick_recipe(family, "dpn");
     // In a few epochs the divergence alone teaches little of the classes: as profile modern weighs it.
     for (const auto* change : {"method.alpha0=100", "method.divergence_weight=0.1", "method.outside_weight=0.1"})
       recipes.dpn.changes.emplace_back(change);
@@ -156,7 +187,15 @@ void add_colour_remarks(ImageExperiment& experiment, const ImagePlanOptions& opt
       "tables.");
   const auto members = experiment.models.back().config.members;
   if (members > 1)
-    experiment.remarks.back() += fmt::format(" The DPNs of the seeds are members of the ensemble of {}.", members);
+    experiment.remarks.back() += fmt::format(
+        " The networks of the seeds are the members of the ensembles of {}: one network is compared with one, {} with "
+        "{}.",
+        members, members, members);
+  for (const auto& model : experiment.models)
+    if (model.teacher)
+      experiment.remarks.back() +=
+          fmt::format(" {} is one network that learnt from the {}: it costs one network where it is used.", model.name,
+                      model.teacher->name);
 }
 
 namespace {
@@ -246,10 +285,27 @@ ExperimentSummary reproduce_mnist(const ExperimentOptions& options, Progress& pr
   return reproduce_images(plan_by(mnist_experiment, options), options, {}, progress);
 }
 
-ExperimentSummary reproduce_mnist_noise(const ExperimentOptions& options, Progress& progress) {
+std::vector<TrainingCommand> mnist_networks(const ExperimentOptions& options) {
+  return plan_images(plans_of_seeds(plan_by(mnist_experiment, options), options), options, {});
+}
+
+namespace {
+
+/// It uses the networks of `mnist`.
+ImageRunOptions beside_noise(const ExperimentOptions& options) {
   ImageRunOptions run;
   run.other_runs = runs_beside(options.out, {"mnist"});
-  return reproduce_images(plan_by(mnist_noise_experiment, options), options, run, progress);
+  return run;
+}
+
+}  // namespace
+
+ExperimentSummary reproduce_mnist_noise(const ExperimentOptions& options, Progress& progress) {
+  return reproduce_images(plan_by(mnist_noise_experiment, options), options, beside_noise(options), progress);
+}
+
+std::vector<TrainingCommand> mnist_noise_networks(const ExperimentOptions& options) {
+  return plan_images(plans_of_seeds(plan_by(mnist_noise_experiment, options), options), options, beside_noise(options));
 }
 
 ImageExperiment svhn_experiment(const ImagePlanOptions& options) {
@@ -274,6 +330,10 @@ ImageExperiment svhn_experiment(const ImagePlanOptions& options) {
 
 ExperimentSummary reproduce_svhn(const ExperimentOptions& options, Progress& progress) {
   return reproduce_images(plan_by(svhn_experiment, options), options, {}, progress);
+}
+
+std::vector<TrainingCommand> svhn_networks(const ExperimentOptions& options) {
+  return plan_images(plans_of_seeds(plan_by(svhn_experiment, options), options), options, {});
 }
 
 ImageExperiment cifar10_experiment(const ImagePlanOptions& options) {
@@ -304,6 +364,10 @@ ImageExperiment cifar10_experiment(const ImagePlanOptions& options) {
 
 ExperimentSummary reproduce_cifar10(const ExperimentOptions& options, Progress& progress) {
   return reproduce_images(plan_by(cifar10_experiment, options), options, {}, progress);
+}
+
+std::vector<TrainingCommand> cifar10_networks(const ExperimentOptions& options) {
+  return plan_images(plans_of_seeds(plan_by(cifar10_experiment, options), options), options, {});
 }
 
 }  // namespace priornet

@@ -63,11 +63,14 @@ struct ModernRecipes {
   PlannedRecipe dnn;
   PlannedRecipe outlier_exposure;
   PlannedRecipe dpn;
+  std::optional<PlannedRecipe> distilled;
 };
 
-/// Adds DNN, OE and DPN. The DPNs of the seeds are the members of one ensemble, as its configuration describes it: with
-/// the first seed it is added as "DPN ensemble" where it has several, and so costs no more than the members that no
-/// seed needs. DPN and ensemble are compared with OE, differential entropy with entropy.
+/// Adds DNN, OE and DPN, one network each per seed. The networks of the seeds are the members of three ensembles, as
+/// their configurations describe them: with the first seed they are added as "DNN ensemble" and so on, and so cost no
+/// more than the members that no seed needs. "DPN distilled" is a network per seed that learns from the DPN ensemble;
+/// where there are no ensembles (method.members=1) there is none. One is compared with one, an ensemble with an
+/// ensemble: DPN and DPN distilled with OE, DPN ensemble with OE ensemble, differential entropy with entropy.
 void add_modern_models(ImageExperiment& experiment, const ModernRecipes& recipes, const ImagePlanOptions& options);
 
 /// The set, or as many of its `size` rows as the profile evaluates, drawn by seed.
@@ -75,6 +78,7 @@ std::string evaluated(const std::string& set, int64_t size, const ImagePlanOptio
 
 /// The plan of every seed that the experiment is run with.
 PlanOfSeed plan_by(ImageExperiment (*experiment)(const ImagePlanOptions&), const ExperimentOptions& options);
+std::vector<ImageExperiment> plans_of_seeds(const PlanOfSeed& plan, const ExperimentOptions& options);
 
 // What the experiments on 32x32 colour images, SVHN and CIFAR-10, share.
 
@@ -82,6 +86,9 @@ PlanOfSeed plan_by(ImageExperiment (*experiment)(const ImagePlanOptions&), const
 /// the same at half the size), which the published cells are held to, bilinear and antialiased; LSUN; and scenes of
 /// Places, which are not LSUN and have no published cells.
 std::vector<PlannedSet> photograph_sets(const ImagePlanOptions& options);
+
+/// configs/FAMILY-NAME.toml as profile quick has it: a small network that a CPU trains in minutes.
+PlannedRecipe quick_recipe(const std::string& family, const std::string& name);
 
 /// Adds the models of a family of configurations ("cifar10": configs/cifar10-dnn.toml, ...) as the profile has them.
 void add_colour_models(ImageExperiment& experiment, const std::string& family, const ImagePlanOptions& options);
@@ -101,7 +108,9 @@ ImageExperiment mnist_noise_experiment(const ImagePlanOptions& options);
 /// Run them and write their files (image_run.h). The noise experiment uses the networks of a finished
 /// experiment `mnist` in the folder beside its own. AbsentSet where MNIST is not there.
 ExperimentSummary reproduce_mnist(const ExperimentOptions& options, Progress& progress);
+std::vector<TrainingCommand> mnist_networks(const ExperimentOptions& options);
 ExperimentSummary reproduce_mnist_noise(const ExperimentOptions& options, Progress& progress);
+std::vector<TrainingCommand> mnist_noise_networks(const ExperimentOptions& options);
 
 // The paper's experiment on SVHN: appendix B.2.
 
@@ -111,6 +120,7 @@ ImageExperiment svhn_experiment(const ImagePlanOptions& options);
 
 /// Runs it and writes its files (image_run.h). AbsentSet where SVHN or CIFAR-10 is not there.
 ExperimentSummary reproduce_svhn(const ExperimentOptions& options, Progress& progress);
+std::vector<TrainingCommand> svhn_networks(const ExperimentOptions& options);
 
 // The paper's experiment on CIFAR-10: section 5.2 and appendix B.3.
 
@@ -120,5 +130,6 @@ ImageExperiment cifar10_experiment(const ImagePlanOptions& options);
 
 /// Runs it and writes its files (image_run.h). AbsentSet where CIFAR-10 or CIFAR-100 is not there.
 ExperimentSummary reproduce_cifar10(const ExperimentOptions& options, Progress& progress);
+std::vector<TrainingCommand> cifar10_networks(const ExperimentOptions& options);
 
 }  // namespace priornet

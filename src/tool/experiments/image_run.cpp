@@ -16,7 +16,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
@@ -98,51 +97,6 @@ Estimate difference(const PairedAuroc& pair) {
 
 namespace {
 
-/// Empty if there is no run.
-std::string config_of(const std::filesystem::path& folder) {
-  const auto file = folder / "config.toml";
-  return std::filesystem::exists(file) ? InputFile(file).read_rest() : std::string();
-}
-
-// An experiment also fixes what a run may be told anew when it goes on (first_difference).
-bool is_of(const std::string& found, const TrainConfig& config) {
-  if (!first_difference(found, to_toml(config)).empty()) return false;
-  const auto before = read_config(TomlText{"config.toml", found});
-  return before.epochs == config.epochs && before.patience == config.patience && before.train == config.train;
-}
-
-}  // namespace
-
-void refuse_other_run(const std::filesystem::path& folder, const TrainConfig& config) {
-  const auto found = config_of(folder);
-  if (!found.empty() && !is_of(found, config))
-    throw DataError(
-        fmt::format("{}: holds a run of another configuration (profile, --set): choose another --out, or remove it",
-                    folder.string()));
-}
-
-bool is_finished_run(const std::filesystem::path& folder, const TrainConfig& config, int64_t rows) {
-  if (!is_of(config_of(folder), config)) return false;
-  const auto steps = RunFolder(folder, RunFolder::Start::kResume).steps();
-  return !steps.empty() && steps.back() == config.epochs * (rows / config.batch);
-}
-
-double training_seconds(const std::filesystem::path& folder) {
-  double seconds = 0.0;
-  std::istringstream lines(InputFile(folder / "metrics.jsonl").read_rest());
-  for (std::string line; std::getline(lines, line);) seconds += parse_json(line).value("seconds", 0.0);
-  return seconds;
-}
-
-int64_t restarts_of(const std::filesystem::path& folder) {
-  int64_t restarts = 0;
-  std::istringstream lines(InputFile(folder / "metrics.jsonl").read_rest());
-  for (std::string line; std::getline(lines, line);) restarts = parse_json(line).value("restart", int64_t{0});
-  return restarts;
-}
-
-namespace {
-
 /// Says whose progress it is.
 class NamedProgress final : public Progress {
  public:
@@ -197,9 +151,7 @@ class SeedRun {
   void load_sets() {
     result_.experiment = experiment_;
     result_.inside = load(experiment_.inside);
-    for (const auto& model : experiment_.models)
-      for (const auto& name : {model.config.train, model.config.validation})
-        if (!name.empty() && !sets_.contains(name)) sets_.emplace(name, load(name));
+    for (const auto& model : experiment_.models) load_sets_of(model);
     // Every network takes what its training set holds: the sets are fitted once for all of them.
     const auto shape = image_shape(sets_.at(experiment_.models.front().config.train));
     result_.inside = fit_to(result_.inside, shape);
@@ -212,6 +164,12 @@ class SeedRun {
       }
     }
     trivial_ = trivial_detection(result_.inside, result_.outside_sets);
+  }
+
+  void load_sets_of(const PlannedModel& model) {
+    for (const auto& name : {model.config.train, model.config.validation})
+      if (!name.empty() && !sets_.contains(name)) sets_.emplace(name, load(name));
+    if (model.teacher) load_sets_of(*model.teacher);
   }
 
   ModelResult result_of(const PlannedModel& plan) {
@@ -265,42 +223,38 @@ class SeedRun {
     return options;
   }
 
-  /// The folder of the run, after training where there was any left to do.
+  /// The folder of the run, after training where there was any left to do; a teacher before its student.
   std::filesystem::path trained(const PlannedModel& plan, const std::string& name) {
+    if (const auto found = folders_.finished(plan)) return *found;
+    std::filesystem::path teacher;
+    if (plan.teacher) teacher = trained(*plan.teacher, plan.teacher->name);
     const auto own = options_.runs / plan.run;
-    if (plan.config.members == 1) refuse_other_run(own, plan.config);
-    if (!is_finished(own, plan.config))
-      for (const auto& other : options_.other_runs)
-        if (is_finished(other / plan.run, plan.config)) return other / plan.run;
     if (plan.config.members == 1) {
-      train_network(plan.config, own, name);
+      train_network(plan, own, teacher, name);
       return own;
     }
     // Members are held to their configurations one by one: there may be more of them than last time.
     const RunFolder folder(own, RunFolder::Start::kResume);
-    for (int64_t member = 1; member <= plan.config.members; ++member)
-      train_network(member_config(plan.config, member), member_folder(folder.path(), member),
-                    fmt::format("{}, member {}", name, member));
-    folder.write_config(to_toml(plan.config));
-    return folder.path();
+    int64_t member = 0;
+    for (const auto& network : folders_.networks(plan))
+      train_network(network.plan, network.folder, teacher, fmt::format("{}, member {}", name, ++member));
+    folder.write_config(to_toml(config_on_disk(plan, own, teacher)));
+    return own;
   }
 
-  /// Of an ensemble, whether it and all of its members are.
-  bool is_finished(const std::filesystem::path& folder, const TrainConfig& config) const {
-    const auto rows = sets_.at(config.train).size();
-    if (config.members == 1) return is_finished_run(folder, config, rows);
-    if (config_of(folder) != to_toml(config)) return false;
-    for (int64_t member = 1; member <= config.members; ++member)
-      if (!is_finished_run(member_folder(folder, member), member_config(config, member), rows)) return false;
-    return true;
-  }
-
-  void train_network(const TrainConfig& config, const std::filesystem::path& folder, const std::string& name) {
-    const auto& train_set = sets_.at(config.train);
-    refuse_other_run(folder, config);
-    if (is_finished_run(folder, config, train_set.size())) return;
+  void train_network(const PlannedModel& plan, const std::filesystem::path& folder,
+                     const std::filesystem::path& teacher, const std::string& name) {
+    const auto& train_set = sets_.at(plan.config.train);
+    refuse_other_run(folder, plan.config);
+    if (is_finished_run(folder, plan.config, train_set.size())) return;
     TrainingSets sets{train_set, {}, {}};
-    if (!config.validation.empty()) sets.validation = sets_.at(config.validation);
+    if (!plan.config.validation.empty()) sets.validation = sets_.at(plan.config.validation);
+    const auto config = config_on_disk(plan, folder, teacher);
+    if (plan.teacher) {
+      auto today = config;  // the run may have been begun with another path
+      today.teacher = teacher.generic_string();
+      add_teacher(sets, today, options_.device);
+    }
     TrainerOptions options;
     options.device = options_.device;
     options.resume = true;
@@ -320,6 +274,8 @@ class SeedRun {
   const ImageRunOptions& options_;
   Progress& progress_;
   std::map<std::string, Dataset> sets_;
+  NetworkFolders folders_{options_.runs, options_.other_runs,
+                          [this](const std::string& set) { return sets_.at(set).size(); }};
   std::vector<StatisticAuroc> trivial_;
   ImageResult result_;
 };
@@ -421,6 +377,25 @@ std::vector<std::filesystem::path> runs_beside(const std::filesystem::path& out,
   std::vector<std::filesystem::path> folders;
   for (const auto& name : names) folders.push_back((out / ".." / name / "runs").lexically_normal());
   return folders;
+}
+
+std::vector<TrainingCommand> plan_images(const std::vector<ImageExperiment>& plans, const ExperimentOptions& options,
+                                         ImageRunOptions run) {
+  const OutputFolder out(options.out);
+  run = run_options(options, std::move(run));
+  std::map<std::string, int64_t> known;
+  const auto rows = [&](const std::string& set) {
+    if (!known.contains(set)) known[set] = (run.load ? run.load(set) : load_set(set)).size();
+    return known.at(set);
+  };
+  const NetworkFolders folders{run.runs, run.other_runs, rows};
+  std::vector<PlannedModel> models;
+  for (const auto& plan : plans) models.insert(models.end(), plan.models.begin(), plan.models.end());
+  const auto networks = networks_to_train(models, folders);
+  const auto files = write_plan(out.path(), networks, models, folders);
+  std::vector<TrainingCommand> commands;
+  for (size_t i = 0; i < networks.size(); ++i) commands.push_back({files[i], networks[i].folder, networks[i].stage});
+  return commands;
 }
 
 ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptions& options, ImageRunOptions run,

@@ -16,19 +16,13 @@
 #include <vector>
 
 #include "tool/experiments/experiment.h"
+#include "tool/experiments/planned_networks.h"
 #include "tool/experiments/published.h"
 #include "tool/report/table.h"
 
 // An experiment on images as data: which networks are trained and asked, on which sets, beside which published cells.
 
 namespace priornet {
-
-struct PlannedModel {
-  std::string name;    ///< as the paper's tables name it: "DNN", "MCDP", "DPN"
-  std::string run;     ///< its folder below runs/; models may share one, or be a member of another
-  TrainConfig config;  ///< an ensemble has members; its noise is on the inputs of training and evaluation alike
-  int64_t dropout_samples = 0;  ///< passes with dropout at work; 0: one without it
-};
 
 struct PlannedSet {
   std::string title;      ///< as the tables name it
@@ -97,18 +91,6 @@ std::vector<PairedAuroc> compare_detection(const Evaluation& first, std::string_
 /// First less second, with its 95 % interval.
 Estimate difference(const PairedAuroc& pair);
 
-/// Throws DataError where the folder holds a run of another configuration.
-void refuse_other_run(const std::filesystem::path& folder, const TrainConfig& config);
-
-/// Whether the folder holds a run of this very configuration that was trained to its end, on a set of `rows` rows.
-bool is_finished_run(const std::filesystem::path& folder, const TrainConfig& config, int64_t rows);
-
-/// The seconds that the epochs of a run took, by its metrics.
-double training_seconds(const std::filesystem::path& folder);
-
-/// How often a run began again from another seed (training.restarts), by its metrics.
-int64_t restarts_of(const std::filesystem::path& folder);
-
 struct ModelResult {
   PlannedModel plan;
   double training_seconds = 0.0;  ///< over all epochs of all its networks
@@ -162,6 +144,11 @@ ImageRunOptions run_options(const ExperimentOptions& options, ImageRunOptions ru
 
 /// Where experiments of these names, in the folders beside `out`, leave their networks.
 std::vector<std::filesystem::path> runs_beside(const std::filesystem::path& out, const std::vector<std::string>& names);
+
+/// What is left to train of an experiment: its plans, one per seed, as reproduce_images has them; `run` likewise.
+/// Leaves OUT/plan (planned_networks.h). AbsentSet where a set that is trained on is not there.
+std::vector<TrainingCommand> plan_images(const std::vector<ImageExperiment>& plans, const ExperimentOptions& options,
+                                         ImageRunOptions run);
 
 /// Runs it for every seed and writes results.json, curves.json and images.json (of the first seed), table.md,
 /// table.tex, table.csv and report.html; networks are left below OUT/runs and used again. `run` says where the sets

@@ -1,8 +1,11 @@
 #include "tool/experiments/image_tables.h"
 
 #include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 
 #include "tool/experiments/image_results.h"
 #include "tool/experiments/published.h"
@@ -52,6 +55,23 @@ Table parts_table(const std::vector<ImageResult>& seeds, size_t model) {
   return table;
 }
 
+/// "One network against one", "Five networks against five".
+std::string sides_of(const ImageResult& result, const PlannedComparison& plan) {
+  constexpr std::array<const char*, 11> kNumbers = {"",    "one",   "two",   "three", "four", "five",
+                                                    "six", "seven", "eight", "nine",  "ten"};
+  const auto number = [&](const std::string& name) {
+    for (const auto& model : result.models)
+      if (model.plan.name == name) {
+        const auto members = static_cast<size_t>(model.plan.config.members);
+        return members < kNumbers.size() ? std::string(kNumbers[members]) : fmt::format("{}", members);
+      }
+    throw ArgumentError(fmt::format("comparison_tables: no model {}", name));
+  };
+  auto of_model = number(plan.model);
+  of_model[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(of_model[0])));
+  return fmt::format("{} {} against {}", of_model, of_model == "One" ? "network" : "networks", number(plan.against));
+}
+
 Table pair_table(const std::vector<ImageResult>& seeds, size_t comparison) {
   const auto& first = seeds.front();
   const auto& plan = first.comparisons[comparison].plan;
@@ -64,10 +84,11 @@ Table pair_table(const std::vector<ImageResult>& seeds, size_t comparison) {
   const auto name = title(plan.model, plan.measure), against = title(plan.against, plan.against_measure);
   const auto count = static_cast<double>(found.size());
   const bool is_one = found.size() == 1;
-  Table table{fmt::format("{} against {}: AUROC in %", name, against),
+  Table table{fmt::format("{}: {} against {}, AUROC in %", sides_of(first, plan), name, against),
               {"out of distribution", name, against, "difference", "95 % interval", is_one ? "p" : "largest p"},
               {},
               {}};
+  if (!is_one) table.columns.emplace_back("difference of each seed");
   for (size_t set = 0; set < first.outside.size(); ++set) {
     double of_first = 0.0, of_second = 0.0, p = 0.0;
     std::vector<Estimate> differences;
@@ -79,10 +100,19 @@ Table pair_table(const std::vector<ImageResult>& seeds, size_t comparison) {
       differences.push_back(difference(pair));
     }
     const auto estimate = over_seeds(differences);
-    table.add({first.outside[set].title, Cell::number(of_first, 2), Cell::number(of_second, 2),
-               Cell::number(100 * estimate.value, fmt::format("{:+.2f}", 100 * estimate.value)),
-               fmt::format("{:+.2f} to {:+.2f}", 100 * estimate.low, 100 * estimate.high),
-               Cell::number(p, fmt::format("{:.2g}", p))});
+    std::vector<Cell> row{first.outside[set].title,
+                          Cell::number(of_first, 2),
+                          Cell::number(of_second, 2),
+                          Cell::number(100 * estimate.value, fmt::format("{:+.2f}", 100 * estimate.value)),
+                          fmt::format("{:+.2f} to {:+.2f}", 100 * estimate.low, 100 * estimate.high),
+                          Cell::number(p, fmt::format("{:.2g}", p))};
+    if (!is_one) {
+      std::string each;
+      for (const auto& of_seed : differences)
+        each += fmt::format("{}{:+.2f}", each.empty() ? "" : ", ", 100 * of_seed.value);
+      row.emplace_back(each);
+    }
+    table.add(std::move(row));
   }
   table.notes.push_back(
       is_one ? std::string("DeLong's paired test on the same inputs: two-sided p that both AUROCs are equal. It "

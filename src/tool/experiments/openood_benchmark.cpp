@@ -299,11 +299,24 @@ std::vector<Table> openood_tables(const std::vector<ImageResult>& seeds, const M
   return all;
 }
 
+namespace {
+
+ImageRunOptions beside_openood(const ExperimentOptions& options) {
+  ImageRunOptions run;
+  run.other_runs = runs_beside(options.out, {"cifar10", "cifar10-modern", "reasons", "relatives"});
+  return run;
+}
+
+}  // namespace
+
+std::vector<TrainingCommand> openood_networks(const ExperimentOptions& options) {
+  return plan_images(plans_of_seeds(plan_by(openood_experiment, options), options), options, beside_openood(options));
+}
+
 ExperimentSummary reproduce_openood(const ExperimentOptions& options, Progress& progress) {
   openood_experiment({options.profile, options.seed, options.overrides});  // what cannot be planned leaves no folder
   const OutputFolder out(options.out);
-  ImageRunOptions run;
-  run.other_runs = runs_beside(options.out, {"cifar10", "cifar10-modern", "reasons"});
+  const auto run = beside_openood(options);
   // Trains what is not trained yet; the test images are looked at after the measures are chosen.
   const auto validation_plan = plan_by(openood_validation, options), plan = plan_by(openood_experiment, options);
   std::vector<ImageResult> validation;

@@ -33,7 +33,9 @@ MeasureOfModel choose_measures(const std::vector<ImageResult>& validation);
 std::vector<Table> openood_tables(const std::vector<ImageResult>& seeds, const MeasureOfModel& measures);
 
 /// Runs it and writes its files (image_run.h). Uses the networks of finished experiments `cifar10`,
-/// `cifar10-modern` and `reasons` in the folders beside its own. AbsentSet where CIFAR-10 or the lists are not there.
+/// `cifar10-modern`, `reasons` and `relatives` in the folders beside its own. AbsentSet where CIFAR-10 or the lists are
+/// not there.
 ExperimentSummary reproduce_openood(const ExperimentOptions& options, Progress& progress);
+std::vector<TrainingCommand> openood_networks(const ExperimentOptions& options);
 
 }  // namespace priornet

@@ -177,7 +177,7 @@ void add_other_divergence(ImageExperiment& experiment, const ImagePlanOptions& o
     other.name = name;
     other.run = run_of_seed(options.seed, run);
     other.config.method = method;
-    experiment.models.push_back(other);
+    experiment.models.insert(experiment.models.begin() + (dpn - experiment.models.data()) + 1, other);
     dpn = find_model(experiment, "DPN");
   };
   if (dpn == nullptr) return;
@@ -306,19 +306,42 @@ ReasonsResult run_reasons(const ReasonsPlan& plan, const ImageRunOptions& option
   return result;
 }
 
+namespace {
+
+/// One per seed.
+std::vector<ReasonsPlan> reasons_plans(const ExperimentOptions& options) {
+  std::vector<ReasonsPlan> plans;
+  for (int64_t i = 0; i < options.seeds; ++i)
+    plans.push_back(reasons_plan({options.profile, options.seed + static_cast<uint64_t>(i), options.overrides, i}));
+  return plans;
+}
+
+ImageRunOptions beside_reasons(const ExperimentOptions& options) {
+  ImageRunOptions run;
+  run.other_runs = runs_beside(options.out, {"cifar10", "cifar10-modern", "openood", "relatives"});
+  return run;
+}
+
+}  // namespace
+
+std::vector<TrainingCommand> reasons_networks(const ExperimentOptions& options) {
+  std::vector<ImageExperiment> plans;
+  for (const auto& plan : reasons_plans(options)) {
+    plans.push_back(plan.models);
+    plans.push_back(plan.amounts);
+  }
+  return plan_images(plans, options, beside_reasons(options));
+}
+
 ExperimentSummary reproduce_reasons(const ExperimentOptions& options, Progress& progress) {
   check_range("reproduce_reasons", "seeds", options.seeds >= 1, "at least 1", static_cast<double>(options.seeds));
   const auto start = std::chrono::steady_clock::now();
-  const auto plan_of = [&](int64_t i) {
-    return reasons_plan({options.profile, options.seed + static_cast<uint64_t>(i), options.overrides, i});
-  };
-  plan_of(0);  // a profile that it does not have, or a setting that there is not, leaves no folder behind
+  // A profile that it does not have, or a setting that there is not, leaves no folder behind.
+  const auto plans = reasons_plans(options);
   OutputFolder out(options.out);
-  ImageRunOptions run;
-  run.other_runs = runs_beside(options.out, {"cifar10", "cifar10-modern", "openood"});
-  run = run_options(options, run);
+  const auto run = run_options(options, beside_reasons(options));
   std::vector<ReasonsResult> results;
-  for (int64_t i = 0; i < options.seeds; ++i) results.push_back(run_reasons(plan_of(i), run, progress));
+  for (const auto& plan : plans) results.push_back(run_reasons(plan, run, progress));
   auto record = describe_run();
   record.command = options.command;
   record.device = run.device.str();

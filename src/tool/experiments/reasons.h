@@ -133,8 +133,9 @@ std::vector<Table> reasons_tables(const std::vector<ReasonsResult>& seeds);
 std::string to_json(const std::vector<ReasonsResult>& seeds, const RunRecord& record);
 
 /// Runs it for every seed and writes results.json, table.md, table.tex, table.csv and report.html. Uses the networks of
-/// finished experiments `cifar10`, `cifar10-modern` and `openood` in the folders beside its own. AbsentSet where
-/// CIFAR-10, CIFAR-100 or CIFAR-10H is not there.
+/// finished experiments `cifar10`, `cifar10-modern`, `openood` and `relatives` in the folders beside its own. AbsentSet
+/// where CIFAR-10, CIFAR-100 or CIFAR-10H is not there.
 ExperimentSummary reproduce_reasons(const ExperimentOptions& options, Progress& progress);
+std::vector<TrainingCommand> reasons_networks(const ExperimentOptions& options);
 
 }  // namespace priornet
