@@ -86,17 +86,17 @@ TEST(CrossValidation, RefusesWhatDoesNotFit) {
       "operating_points: classes have no thresholds of their own where watches have others");
 }
 
-struct Simulated {
+struct SimulatedTables {
   double rejected = 0.0;  ///< of new rows
   double above = 0.0;     ///< share of tables whose rejected share is above the printed range
 };
 
 // Tables of three classes in six columns, a fifth to a third of the rows kept back, of which alone two measures are
 // known; each judged with 400 new rows.
-Simulated simulated(int64_t tables, int64_t rows, int64_t kept, double heavy) {
+SimulatedTables simulated_tables(int64_t tables, int64_t rows, int64_t kept, double heavy) {
   constexpr int64_t kNew = 400;
   auto generator = make_generator(static_cast<uint64_t>(rows));
-  Simulated result;
+  SimulatedTables result;
   for (int64_t table = 0; table < tables; ++table) {
     const auto labels = torch::randint(0, 3, {rows + kNew}, generator, torch::kInt64);
     auto inputs = torch::randn({rows + kNew, 6}, generator, torch::kFloat64) + labels.unsqueeze(1);
@@ -127,7 +127,7 @@ Simulated simulated(int64_t tables, int64_t rows, int64_t kept, double heavy) {
 void hold_promise(int64_t tables, const std::vector<std::array<int64_t, 2>>& sizes) {
   for (const auto& [rows, kept] : sizes)
     for (const double heavy : {0.0, 0.3}) {
-      const auto result = simulated(tables, rows, kept, heavy);
+      const auto result = simulated_tables(tables, rows, kept, heavy);
       const auto name = fmt::format("{} rows, {} kept back, {}", rows, kept, heavy > 0 ? "long tails" : "Gaussian");
       fmt::print("{}: {:.2f} % rejected, {:.1f} % of tables above the printed range\n", name, 100 * result.rejected,
                  100 * result.above);

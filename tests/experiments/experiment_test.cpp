@@ -14,7 +14,7 @@ TEST(Experiments, AreFoundByName) {
 TEST(Experiments, ListTheKnownNames) {
   EXPECT_THROWS(ConfigError, find_experiment("syntetic"),
                 "unknown experiment 'syntetic'; known: synthetic, mnist, mnist-noise, svhn, cifar10, openood, "
-                "reasons");
+                "reasons, relatives");
 }
 
 TEST(OutputFolder, IsMadeAndHoldsWhatIsWritten) {

@@ -91,6 +91,11 @@ TEST(ColourExperiments, HaveARowForEverySetOfThePaper) {
   }
 }
 
+TEST(ColourExperiments, CountTheMutualInformationOfThePaperApart) {
+  for (const auto plan : kBoth) EXPECT_TRUE(plan({Profile::kPaper, 1, {}}).paper_gives_entropy_as_information);
+  EXPECT_FALSE(mnist_experiment({Profile::kPaper, 1, {}}).paper_gives_entropy_as_information);
+}
+
 TEST(Cifar10Experiment, AlsoLooksAtTinyImageNetWithoutItsOwnClasses) {
   const auto experiment = cifar10_experiment({Profile::kPaper, 1, {}});
   const auto found = std::find_if(experiment.outside.begin(), experiment.outside.end(), [](const auto& set) {

@@ -8,6 +8,7 @@
 
 #include "tool/experiments/experiment.h"
 #include "tool/experiments/reasons.h"
+#include "tool/experiments/reasons_figures.h"
 
 namespace priornet {
 namespace {
@@ -165,6 +166,24 @@ TEST(Reasons, GivesMeansOverSeeds) {
   EXPECT_TRUE(found);
   EXPECT_EQ(json["seeds"][1]["models"].size(), 2u);
   EXPECT_EQ(reasons_tables(reasons.results)[0].rows.size(), 3u);
+}
+
+TEST(Reasons, AreThreePictures) {
+  const SmallReasons reasons(2);
+  const auto figures = reasons_figures(means_over_seeds(reasons.results));
+  ASSERT_EQ(figures.size(), 3u);
+  if (!can_render()) GTEST_SKIP() << kNoGnuplot;
+  const auto people = render(figures[0].figure, FigureFormat::kSvg);
+  for (const auto* text : {"DPN forward", "DNN ensemble", "Expected entropy", "rank correlation"})
+    EXPECT_NE(people.find(text), std::string::npos) << text;
+  const auto verdicts = render(figures[1].figure, FigureFormat::kSvg);
+  for (const auto* text : {"people are torn", "Dots", "unfamiliar", "shares in %"})
+    EXPECT_NE(verdicts.find(text), std::string::npos) << text;
+  EXPECT_EQ(verdicts.find("all test images"), std::string::npos);
+  const auto amounts = render(figures[2].figure, FigureFormat::kSvg);
+  for (const auto* text : {"DPN: mutual information", ">320<", "nats"})
+    EXPECT_NE(amounts.find(text), std::string::npos) << text;
+  EXPECT_TRUE(render(figures[1].figure, FigureFormat::kPng).starts_with("\x89PNG"));
 }
 
 TEST(Reasons, RefusesPeopleOfOtherImages) {

@@ -125,6 +125,29 @@ TEST(Method, HoldsOnlyMisleadingEvidenceToAFlatDirichlet) {
   EXPECT_NEAR(loss(50.0, 5.0).in.item<double>(), wanted, 1e-10);
 }
 
+// Of Dir(2, 1, 1, 1) with the label first: psi(5) - psi(2) = 1/2 + 1/3 + 1/4, and KL[Dir(2, 1, 1, 1) || Dir(1)] =
+// ln 4 + psi(2) - psi(5).
+TEST(Method, ExpectsTheCrossEntropyOfAPosterior) {
+  const auto logits = torch::tensor({{2.0, 1.0, 1.0, 1.0}}, torch::kFloat64).log();
+  const BatchTargets targets{torch::zeros({1}, torch::kInt64), {}};
+  const auto total = [&](double weight) {
+    return make_method({"posterior", {{"entropy_weight", weight}}})
+        ->loss(logits, targets, 1e9)
+        .loss.total.item<double>();
+  };
+  constexpr double kExpected = 13.0 / 12.0;
+  EXPECT_NEAR(total(0.0), kExpected, 1e-12);
+  EXPECT_NEAR(total(2.0), kExpected + 2 * (std::log(4.0) - kExpected), 1e-10);
+}
+
+// A density says nothing at all of an input far away, and very much of one that it knows.
+TEST(Method, StaysFiniteForEveryPosterior) {
+  const auto logits = torch::tensor({{0.0, 0.0}, {300.0, -300.0}, {-80.0, 80.0}});
+  const auto found = make_method({"posterior", {}})->loss(logits, {torch::zeros({3}, torch::kInt64), {}}, 10.0);
+  EXPECT_TRUE(found.loss.total.isfinite().item<bool>()) << found.loss.total;
+  EXPECT_TRUE(found.gradient.isfinite().all().item<bool>()) << found.gradient;
+}
+
 TEST(Method, RejectsWhatMakesNoSense) {
   EXPECT_THROWS(ArgumentError, make_method({"dpn", {{"alpha0", 0.0}}}), "dpn: alpha0 should be above 0, found 0");
   EXPECT_THROWS(ArgumentError, make_method({"dpn", {{"alpha", 1.0}}}), "method: there is no setting alpha");

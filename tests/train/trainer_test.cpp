@@ -1,4 +1,6 @@
+#include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>
+#include <priornet/uncertainty/random.h>
 #include <testing/small_runs.h>
 #include <testing/throws.h>
 #include "learning/training/checkpoint.h"
@@ -25,6 +27,28 @@ TEST(Trainer, LearnsWithEveryMethod) {
     EXPECT_LT(metrics[2]["validation"]["error"], 0.1) << metrics[2];
     EXPECT_EQ(metrics[2]["validation"].contains("outside"), method.needs_outside);
   }
+}
+
+// A posterior network that never saw noise has less evidence for it than for what it learnt.
+TEST(Trainer, LearnsADensityPerClass) {
+  auto config = small_config("posterior");
+  config.model.density = 4;
+  config.model.density_rows = 100;
+  config.model.prior = 1.0;
+  config.model.batch_norm = true;
+  config.epochs = 8;
+  const TemporaryFolder folder;
+  const RunFolder run(folder / "run", Start::kNew);
+  const auto network = trained(config, run);
+  EXPECT_LT(metrics_of(run).back()["validation"]["error"], 0.1);
+  network->eval();
+  const torch::NoGradGuard no_gradient;
+  const auto evidence = [&](const torch::Tensor& inputs) {
+    return torch::logsumexp(network->forward(inputs), 1).median().item<double>();
+  };
+  const auto bars = to_unit_range(small_images(90, 2).inputs);
+  const auto noise = torch::rand({90, 1, 8, 8}, make_generator(4)).mul(2).sub(1);
+  EXPECT_GT(evidence(bars), evidence(noise) + 1.0) << "in ln alpha0, at least ln 3";
 }
 
 TEST(Trainer, TellsNoiseFromDataOnceTrained) {

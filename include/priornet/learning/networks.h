@@ -39,6 +39,11 @@ struct ModelOptions {
   /// Added to every concentration, alpha = prior + e^logit, by a network made of layers; none: alpha = e^logit.
   std::optional<double> prior;
 
+  /// In place of the last layer of such a network: a density per class in a space of so many dimensions, whose
+  /// logarithm, plus ln density_rows (1000 unless given), is the logit.
+  std::optional<int64_t> density;
+  std::optional<double> density_rows;
+
   // Of images, per channel of values in [0, 1]: what the network takes is (value - mean) / deviation. Both or none;
   // none: values in [-1, 1].
   std::optional<std::vector<double>> mean;

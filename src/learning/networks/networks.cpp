@@ -11,6 +11,7 @@
 #include <map>
 
 #include "learning/networks/architectures.h"
+#include "learning/networks/density_layer.h"
 #include "learning/networks/layers.h"
 #include "learning/networks/torchscript.h"
 
@@ -131,9 +132,17 @@ std::optional<NetworkPlan> plan_model(const ModelOptions& options) {
   const auto* row = is_program(options) ? nullptr : &checked_row(options);
   if (row == nullptr || !row->plan) {
     if (options.prior) throw ConfigError("model.prior is for networks made of layers; this network is not");
+    if (options.density) throw ConfigError("model.density is for networks made of layers; this network is not");
     return std::nullopt;
   }
   auto plan = row->plan(options);
+  if (options.density)
+    plan.wrap_last([&](const auto&) {
+      return std::make_shared<DensityLayer>(DensityOptions{.inputs = plan.shape_before(plan.layers() - 1).at(0),
+                                                           .classes = plan.classes(),
+                                                           .dimensions = *options.density,
+                                                           .rows = options.density_rows.value_or(1000.0)});
+    });
   if (options.prior)
     plan.wrap_last([&](auto last) { return std::make_shared<EvidenceLayer>(std::move(last), *options.prior); });
   if (options.mean) plan.prepend("scale", std::make_shared<NormaliseLayer>(*options.mean, *options.deviation));

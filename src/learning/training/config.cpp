@@ -73,6 +73,13 @@ void visit_model(TrainConfig& config, ConfigFields& fields) {
   fields.maybe("prior", model.prior, [&](auto& value) {
     fields.number("prior", value, above(0), "added to every concentration: alpha = prior + e^logit; evidential: 1");
   });
+  fields.maybe("density", model.density, [&](auto& value) {
+    fields.whole("density", value, at_least(1),
+                 "the last layer: a density per class in so many dimensions; posterior: 6");
+  });
+  fields.maybe("density_rows", model.density_rows, [&](auto& value) {
+    fields.number("density_rows", value, above(0), "with density: what multiplies it, the rows of a class");
+  });
 }
 
 void visit_method(TrainConfig& config, ConfigFields& fields) {

@@ -13,11 +13,12 @@ MethodInfo dpn_reverse_method();
 MethodInfo outlier_exposure_method();
 MethodInfo distil_method();
 MethodInfo evidential_method();
+MethodInfo posterior_method();
 
 /// In the order in which configurations show them.
 inline std::vector<MethodInfo> listed_methods() {
-  return {dnn_method(),    dpn_method(),       dpn_reverse_method(), outlier_exposure_method(),
-          distil_method(), evidential_method()};
+  return {dnn_method(),    dpn_method(),        dpn_reverse_method(), outlier_exposure_method(),
+          distil_method(), evidential_method(), posterior_method()};
 }
 
 /// For MethodInfo::make, of a method that takes its settings when it is made.

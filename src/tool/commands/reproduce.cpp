@@ -242,8 +242,8 @@ void describe_reproduce(Command& command) {
   command.notes += fmt::format("\n  {:<12} all experiments of the paper, with a summary at the end", kAll);
   command.notes +=
       "\n\nNetworks are kept in OUT/runs. If a command was stopped, call it again: it goes on from there. The commands "
-      "of "
-      "one stage of\n--plan may run at the same time. The same command without --plan then trains nothing more.";
+      "of\n"
+      "one stage of --plan may run at the same time. The same command without --plan then trains nothing more.";
   command.examples = {"priornet reproduce synthetic --out out/synthetic",
                       "priornet reproduce synthetic mnist --profile quick",
                       "priornet reproduce cifar10 --profile modern --seeds 5 --device cuda --out out/cifar10-modern",

@@ -12,6 +12,7 @@
 #include "tool/experiments/image_plans.h"
 #include "tool/experiments/openood_benchmark.h"
 #include "tool/experiments/reasons.h"
+#include "tool/experiments/relatives.h"
 #include "tool/experiments/synthetic.h"
 #include "tool/report/evaluation_results.h"
 #include "tool/report/page.h"
@@ -74,6 +75,8 @@ constexpr Experiment kExperiments[] = {
      "is the reason right? uncertainty against people, causes of verdicts, and the amount of training data "
      "(profiles modern and quick)",
      reproduce_reasons, false, reasons_networks},
+    {"relatives", "Prior Networks beside evidential and posterior networks on CIFAR-10 (profiles modern and quick)",
+     reproduce_relatives, false, relatives_networks},
 };
 
 }  // namespace

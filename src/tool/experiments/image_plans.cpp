@@ -161,6 +161,7 @@ void add_colour_models(ImageExperiment& experiment, const std::string& family, c
 }
 
 void add_colour_remarks(ImageExperiment& experiment, const ImagePlanOptions& options) {
+  experiment.paper_gives_entropy_as_information = true;
   experiment.remarks.emplace_back(
       "The paper's M.I. of the DPN is probably its entropy: the authors' code returns the entropy, and the two columns "
       "agree within 0.1 in every row. Ours is the mutual information, which is lower for a network trained with the "
@@ -291,11 +292,7 @@ std::vector<TrainingCommand> mnist_networks(const ExperimentOptions& options) {
 namespace {
 
 /// It uses the networks of `mnist`.
-ImageRunOptions beside_noise(const ExperimentOptions& options) {
-  ImageRunOptions run;
-  run.other_runs = runs_beside(options.out, {"mnist"});
-  return run;
-}
+ImageRunOptions beside_noise(const ExperimentOptions& options) { return with_runs_beside(options, {"mnist"}); }
 
 }  // namespace
 

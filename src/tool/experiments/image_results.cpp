@@ -40,6 +40,10 @@ Estimate over_seeds(const std::vector<Estimate>& seeds) {
   return {mean, mean - margin, mean + margin};
 }
 
+const char* name_of(CellMetric metric) {
+  return metric == CellMetric::kError ? "error" : metric == CellMetric::kAuroc ? "AUROC" : "AUPR";
+}
+
 namespace {
 
 Estimate in_percent(const Estimate& share) { return {100 * share.value, 100 * share.low, 100 * share.high}; }
@@ -86,6 +90,9 @@ class Cells {
   void add(ResultCell cell, const std::vector<Estimate>& seeds, double published) {
     cell.ours = in_percent(over_seeds(seeds));
     if (!std::isnan(published)) cell.published = published;
+    cell.counted_apart = cell.published && seeds_.front().experiment.paper_gives_entropy_as_information &&
+                         cell.model == "DPN" && cell.metric != CellMetric::kError &&
+                         kPaperMeasures[cell.measure] == "mutual_information";
     cells_.push_back(std::move(cell));
   }
 

@@ -20,6 +20,9 @@ Estimate over_seeds(const std::vector<Estimate>& seeds);
 
 enum class CellMetric { kError, kAuroc, kAupr };
 
+/// "error", "AUROC", "AUPR".
+const char* name_of(CellMetric metric);
+
 /// One number of the tables, in percent, with the published one beside it.
 struct ResultCell {
   std::string outside;  ///< title of the set; empty: of misclassification detection, or the error
@@ -29,6 +32,7 @@ struct ResultCell {
   size_t measure = 0;  ///< of kPaperMeasures; of the error 0
   Estimate ours;       ///< over the seeds
   std::optional<double> published;
+  bool counted_apart = false;  ///< the published one is most likely of another measure
 };
 
 /// Every cell that our runs have: those of kPaperMeasures that a model gives. One result a seed, of one experiment.

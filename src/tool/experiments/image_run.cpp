@@ -379,6 +379,12 @@ std::vector<std::filesystem::path> runs_beside(const std::filesystem::path& out,
   return folders;
 }
 
+ImageRunOptions with_runs_beside(const ExperimentOptions& options, const std::vector<std::string>& names) {
+  ImageRunOptions run;
+  run.other_runs = runs_beside(options.out, names);
+  return run;
+}
+
 std::vector<TrainingCommand> plan_images(const std::vector<ImageExperiment>& plans, const ExperimentOptions& options,
                                          ImageRunOptions run) {
   const OutputFolder out(options.out);

@@ -53,6 +53,8 @@ struct ImageExperiment {
   std::vector<PlannedSet> outside;
   std::vector<PlannedComparison> comparisons;
   std::span<const PublishedRow> published;
+  /// Of the DPN: its published M.I. is most likely the entropy, and is counted apart.
+  bool paper_gives_entropy_as_information = false;
   bool is_noise_table = false;       ///< compared with the paper's table on noise: AUROC alone, one row per sigma
   BootstrapOptions bootstrap;        ///< of the intervals
   std::vector<std::string> remarks;  ///< what a reader of the tables should know about the recipe
@@ -144,6 +146,9 @@ ImageRunOptions run_options(const ExperimentOptions& options, ImageRunOptions ru
 
 /// Where experiments of these names, in the folders beside `out`, leave their networks.
 std::vector<std::filesystem::path> runs_beside(const std::filesystem::path& out, const std::vector<std::string>& names);
+
+/// For an experiment that takes networks from there.
+ImageRunOptions with_runs_beside(const ExperimentOptions& options, const std::vector<std::string>& names);
 
 /// What is left to train of an experiment: its plans, one per seed, as reproduce_images has them; `run` likewise.
 /// Leaves OUT/plan (planned_networks.h). AbsentSet where a set that is trained on is not there.

@@ -9,6 +9,7 @@
 
 #include "tool/experiments/image_results.h"
 #include "tool/experiments/published.h"
+#include "tool/experiments/published_cells.h"
 
 namespace priornet {
 namespace {
@@ -138,10 +139,6 @@ std::vector<Table> comparison_tables(const std::vector<ImageResult>& seeds) {
 
 namespace {
 
-const char* name_of(CellMetric metric) {
-  return metric == CellMetric::kError ? "error" : metric == CellMetric::kAuroc ? "AUROC" : "AUPR";
-}
-
 std::string beside(const std::string& ours, const std::optional<double>& published) {
   return published ? fmt::format("{} ({:.1f})", ours, *published) : ours;
 }
@@ -156,8 +153,9 @@ std::string ours_and_published(const ResultCell& cell) {
 }
 
 Cell number_cell(const ResultCell& cell, const std::string& text) {
-  return Cell::number(cell.ours.value, text,
-                      {cell.ours.low, cell.ours.high, cell.published, cell.metric == CellMetric::kError});
+  return Cell::number(
+      cell.ours.value, text,
+      {cell.ours.low, cell.ours.high, cell.published, cell.metric == CellMetric::kError, cell.counted_apart});
 }
 
 class Tables {
@@ -343,11 +341,16 @@ class Tables {
 std::vector<Table> image_tables(const std::vector<ImageResult>& seeds) {
   if (seeds.front().experiment.tables) return seeds.front().experiment.tables(seeds);
   const Tables tables(seeds);
-  if (seeds.front().experiment.is_noise_table) return {tables.errors(), tables.detection(CellMetric::kAuroc)};
-  std::vector<Table> all = {tables.errors(), tables.misclassification(), tables.detection(CellMetric::kAuroc),
-                            tables.detection(CellMetric::kAupr)};
+  const bool is_noise = seeds.front().experiment.is_noise_table;
+  std::vector<Table> all = {tables.errors()};
+  if (!is_noise) all.push_back(tables.misclassification());
+  all.push_back(tables.detection(CellMetric::kAuroc));
+  if (!is_noise) all.push_back(tables.detection(CellMetric::kAupr));
   for (const auto& further : {comparison_tables(seeds), uncertainty_tables(seeds)})
     all.insert(all.end(), further.begin(), further.end());
+  const auto cells = result_cells(seeds);
+  for (auto& standing : {published_count(cells), published_misses(cells, is_noise)})
+    if (!standing.rows.empty()) all.push_back(standing);
   return all;
 }
 

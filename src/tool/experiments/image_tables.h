@@ -23,8 +23,8 @@ std::vector<Table> comparison_tables(const std::vector<ImageResult>& seeds);
 // The numbers of an image experiment, from one result a seed: ours, their interval, the published ones beside them.
 
 /// For people: errors, misclassification, out-of-distribution detection by AUROC and by AUPR, one row per model and
-/// one column per measure, the published cell in brackets; then paired comparisons and uncertainties in parts. Of an
-/// experiment on noise AUROC alone, as in the paper.
+/// one column per measure, the published cell in brackets; then paired comparisons, uncertainties in parts, and which
+/// published cells are met or missed. Of an experiment on noise AUROC alone, as the paper has it.
 std::vector<Table> image_tables(const std::vector<ImageResult>& seeds);
 
 /// A row a cell: ours, the ends of its interval, the published one, the difference.

@@ -115,7 +115,15 @@ std::string outliers_of(const PlannedModel& model) {
   const auto& config = model.config;
   if (!method_info(config.method.name).needs_outside) return "none";
   const auto added = config.outside.added.value_or(0);
-  return added == 0 ? config.outside.source : fmt::format("{}, {} made-up images", config.outside.source, added);
+  auto text = added == 0 ? config.outside.source : fmt::format("{}, {} made-up images", config.outside.source, added);
+  if (model.teacher) text += fmt::format("; learnt from the {}", model.teacher->name);
+  return text;
+}
+
+/// How many networks answer is part of a result.
+std::string row_name(const PlannedModel& model) {
+  return model.config.members == 1 ? model.name + ", ours"
+                                   : fmt::format("{}, ours, {} networks", model.name, model.config.members);
 }
 
 /// In %; without an interval if none is known.
@@ -140,7 +148,7 @@ class OpenOodTables {
     for (size_t m = 0; m < first_.models.size(); ++m) {
       const auto& plan = first_.models[m].plan;
       const auto& measure = measures_.at(plan.name);
-      std::vector<Cell> row{plan.name + ", ours", label_of(measure), outliers_of(plan)};
+      std::vector<Cell> row{row_name(plan), label_of(measure), outliers_of(plan)};
       for (const bool is_near : {true, false}) row.push_back(mean_cell(m, measure, is_near));
       for (size_t s = 0; s < first_.outside.size(); ++s)
         row.push_back(percent_cell(auroc(m, s, measure), is_seen(plan, first_.outside[s]) ? " *" : ""));
@@ -265,10 +273,12 @@ class OpenOodTables {
   std::vector<std::string> notes() const {
     std::vector<std::string> notes = {
         seeds_.size() > 1
-            ? fmt::format("± half a 95 % interval: by Student's t, for the mean over {} seeds; for published rows a "
-                          "standard deviation over 3 networks.",
-                          seeds_.size())
-            : std::string("± half a 95 % interval by DeLong; for published rows a standard deviation over 3 networks."),
+            ? fmt::format(
+                  "± half a 95 % interval: by Student's t, of the mean over {} seeds, and by DeLong where there "
+                  "is one ensemble; of published rows a standard deviation over 3 networks, one network each.",
+                  seeds_.size())
+            : std::string("± half a 95 % interval by DeLong; of published rows a standard deviation over 3 "
+                          "networks."),
         kSeenNote,
         "Published: OpenOOD 1.5, a ResNet-18 trained for 100 epochs. Its OE was trained against images of "
         "TinyImageNet's kind, so not all of its near mean is unseen either.",
@@ -300,9 +310,7 @@ std::vector<Table> openood_tables(const std::vector<ImageResult>& seeds, const M
 namespace {
 
 ImageRunOptions beside_openood(const ExperimentOptions& options) {
-  ImageRunOptions run;
-  run.other_runs = runs_beside(options.out, {"cifar10", "cifar10-modern", "reasons", "relatives"});
-  return run;
+  return with_runs_beside(options, {"cifar10", "cifar10-modern", "reasons", "relatives"});
 }
 
 }  // namespace

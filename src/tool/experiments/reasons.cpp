@@ -13,6 +13,7 @@
 
 #include "tool/experiments/experiment.h"
 #include "tool/experiments/image_run.h"
+#include "tool/experiments/reasons_figures.h"
 #include "uncertainty/core/checks.h"
 
 namespace priornet {
@@ -317,9 +318,7 @@ std::vector<ReasonsPlan> reasons_plans(const ExperimentOptions& options) {
 }
 
 ImageRunOptions beside_reasons(const ExperimentOptions& options) {
-  ImageRunOptions run;
-  run.other_runs = runs_beside(options.out, {"cifar10", "cifar10-modern", "openood", "relatives"});
-  return run;
+  return with_runs_beside(options, {"cifar10", "cifar10-modern", "openood", "relatives"});
 }
 
 }  // namespace
@@ -350,6 +349,12 @@ ExperimentSummary reproduce_reasons(const ExperimentOptions& options, Progress& 
   summary.tables = reasons_tables(results);
   out.write("results.json", to_json(results, record));
   out.write("table.csv", to_csv(long_form(summary.tables)));
+  if (!can_render()) summary.remarks.emplace_back(kNoGnuplot);
+  for (const auto& [name, figure] : reasons_figures(means_over_seeds(results))) {
+    if (!can_render()) break;
+    out.write(name + ".svg", render(figure, FigureFormat::kSvg));
+    out.write(name + ".png", render(figure, FigureFormat::kPng));
+  }
   write_report(out);
   summary.files = out.files();
   return summary;

@@ -126,13 +126,36 @@ struct ReasonsResult {
 /// Trains what is not trained yet and looks at it all, as run_image_experiment does.
 ReasonsResult run_reasons(const ReasonsPlan& plan, const ImageRunOptions& options, Progress& progress);
 
+// What the figures show: means over seeds, of a model that the first seed alone has its own.
+
+struct PeopleMean {
+  std::string model;
+  std::string measure;  ///< one of kReasonMeasures
+  std::string label;    ///< of the measure, for people
+  Estimate spearman;
+};
+
+struct VerdictMean {
+  std::string model;
+  VerdictShares shares;
+};
+
+struct ReasonsMeans {
+  std::vector<PeopleMean> people;
+  std::vector<VerdictMean> verdicts;
+  std::vector<AmountResult> amounts;
+};
+
+ReasonsMeans means_over_seeds(const std::vector<ReasonsResult>& seeds);
+
 /// A table per question. One result per seed.
 std::vector<Table> reasons_tables(const std::vector<ReasonsResult>& seeds);
 
 /// Everything, as JSON (report/results_folder.h); what the report draws is under "reasons".
 std::string to_json(const std::vector<ReasonsResult>& seeds, const RunRecord& record);
 
-/// Runs it for every seed and writes results.json, table.md, table.tex, table.csv and report.html. Uses the networks of
+/// Runs it for every seed and writes results.json, table.md, table.tex, table.csv, report.html and, where there is a
+/// gnuplot, the pictures people, verdicts and amounts, each as .svg and .png. Uses the networks of
 /// finished experiments `cifar10`, `cifar10-modern`, `openood` and `relatives` in the folders beside its own. AbsentSet
 /// where CIFAR-10, CIFAR-100 or CIFAR-10H is not there.
 ExperimentSummary reproduce_reasons(const ExperimentOptions& options, Progress& progress);

@@ -163,30 +163,23 @@ Json estimate_json(const Estimate& estimate) {
   return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
 }
 
-Json drawn_json(const std::vector<ReasonsResult>& seeds) {
+Json drawn_json(const ReasonsMeans& means) {
   Json people = Json::array(), verdicts = Json::array(), amounts = Json::array();
-  for (const auto& model : seeds.front().models) {
-    for (const auto measure : kReasonMeasures)
-      if (const auto found = correlation_of(seeds, model.model, measure)) {
-        Json row = estimate_json(*found);
-        row.update({{"model", model.model}, {"measure", measure}, {"label", label_of(measure)}});
-        people.push_back(row);
-      }
-    for (size_t g = 0; g < model.verdicts.size(); ++g) {
-      Json row = {{"model", model.model}, {"group", model.verdicts[g].group}, {"images", model.verdicts[g].images}};
-      for (size_t v = 0; v < kVerdictNames.size(); ++v)
-        row[std::string(kVerdictNames[v])] = share_of(seeds, model.model, g, v).value;
-      verdicts.push_back(row);
-    }
+  for (const auto& row : means.people) {
+    people.push_back(estimate_json(row.spearman));
+    people.back().update({{"model", row.model}, {"measure", row.measure}, {"label", row.label}});
   }
-  for (size_t i = 0; i < seeds.front().amounts.size(); ++i) {
-    const auto& amount = seeds.front().amounts[i].amount;
-    amounts.push_back({{"model", amount.model},
-                       {"images", amount.images},
-                       {"error", amount_over(seeds, i, amount_error).value},
-                       {"data", estimate_json(amount_over(seeds, i, data_of))},
-                       {"knowledge", estimate_json(amount_over(seeds, i, knowledge_of))}});
+  for (const auto& row : means.verdicts) {
+    verdicts.push_back({{"model", row.model}, {"group", row.shares.group}, {"images", row.shares.images}});
+    for (size_t v = 0; v < kVerdictNames.size(); ++v)
+      verdicts.back()[std::string(kVerdictNames[v])] = row.shares.shares[v];
   }
+  for (const auto& row : means.amounts)
+    amounts.push_back({{"model", row.amount.model},
+                       {"images", row.amount.images},
+                       {"error", row.error},
+                       {"data", estimate_json(row.data)},
+                       {"knowledge", estimate_json(row.knowledge)}});
   return {{"people", people}, {"verdicts", verdicts}, {"amounts", amounts}};
 }
 
@@ -237,22 +230,41 @@ Json headlines_json(const std::vector<ReasonsResult>& seeds) {
 
 }  // namespace
 
+ReasonsMeans means_over_seeds(const std::vector<ReasonsResult>& seeds) {
+  ReasonsMeans means;
+  for (const auto& model : seeds.front().models) {
+    for (const auto measure : kReasonMeasures)
+      if (const auto found = correlation_of(seeds, model.model, measure))
+        means.people.push_back({model.model, std::string(measure), label_of(measure), *found});
+    for (size_t g = 0; g < model.verdicts.size(); ++g) {
+      auto shares = model.verdicts[g];
+      for (size_t v = 0; v < kVerdictNames.size(); ++v) shares.shares[v] = share_of(seeds, model.model, g, v).value;
+      means.verdicts.push_back({model.model, shares});
+    }
+  }
+  for (size_t i = 0; i < seeds.front().amounts.size(); ++i)
+    means.amounts.push_back({seeds.front().amounts[i].amount, amount_over(seeds, i, amount_error).value,
+                             amount_over(seeds, i, data_of), amount_over(seeds, i, knowledge_of)});
+  return means;
+}
+
 std::vector<Table> reasons_tables(const std::vector<ReasonsResult>& seeds) {
   return {people_table(seeds), verdict_table(seeds), amount_table(seeds)};
 }
 
 std::string to_json(const std::vector<ReasonsResult>& seeds, const RunRecord& record) {
-  Json json = {{"experiment", "reasons"},
-               {"title", "Is the reason right?"},
-               {"lead",
-                "A prediction may be uncertain because the image is ambiguous, because it is unfamiliar, or because "
-                "the model is undecided. Three tests show whether priornet's networks name the right reason: against "
-                "people, against images whose reason is known, and against the amount of training data."},
-               {"headlines", headlines_json(seeds)},
-               {"tables", Json::array()},
-               {"reasons", drawn_json(seeds)},
-               {"options", plan_json(seeds.front().plan)},
-               {"seeds", Json::array()}};
+  Json json = {
+      {"experiment", "reasons"},
+      {"title", "Is the reason right?"},
+      {"lead",
+       "A prediction may be uncertain because the image is ambiguous, because it is unfamiliar, or because the "
+       "model is undecided. Three tests of whether priornet's networks name the right reason: against people, "
+       "against images whose reason is known, and against the amount of training data."},
+      {"headlines", headlines_json(seeds)},
+      {"tables", Json::array()},
+      {"reasons", drawn_json(means_over_seeds(seeds))},
+      {"options", plan_json(seeds.front().plan)},
+      {"seeds", Json::array()}};
   for (const auto& table : reasons_tables(seeds)) json["tables"].push_back(parse_json(store_table(table)));
   for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed));
   json["run"] = parse_json(to_json(record));

@@ -247,6 +247,7 @@ TableJson cell_json(const Cell& cell) {
     json["high"] = number_json(context->high);
     if (context->published) json["published"] = number_json(*context->published);
     if (context->lower_is_better) json["lower_is_better"] = true;
+    if (context->counted_apart) json["counted_apart"] = true;
   }
   return json;
 }
@@ -257,7 +258,7 @@ Cell cell_of(const TableJson& json) {
   const auto text = json.at("text").get<std::string>();
   if (!json.contains("low")) return Cell::number(value, text);
   CellContext context{number_of(json.at("low")), number_of(json.at("high")), std::nullopt,
-                      json.value("lower_is_better", false)};
+                      json.value("lower_is_better", false), json.value("counted_apart", false)};
   if (json.contains("published")) context.published = number_of(json.at("published"));
   return Cell::number(value, text, context);
 }

@@ -28,6 +28,7 @@ struct CellContext {
   double high = 0.0;
   std::optional<double> published;
   bool lower_is_better = false;
+  bool counted_apart = false;  ///< the published number is most likely of something else
 };
 
 /// What people read and, where it is a number, what machines read.
@@ -78,7 +79,8 @@ std::string to_json(const Table& table);
 // Tables inside results.json, with everything that makes them: texts, numbers, and what the numbers are read beside.
 
 /// {"title", "columns", "rows", "notes"}, rows being lists of cells; a cell is its text, or an object {"text", "value"}
-/// with "low", "high", "published" and "lower_is_better" where it has them. A value that is not finite is null.
+/// with "low", "high", "published", "lower_is_better" and "counted_apart" where it has them. A value that is not finite
+/// is null.
 std::string store_table(const Table& table);
 
 /// The table again. DataError, which begins with `where`, for JSON that is not such a table.

@@ -27,9 +27,11 @@ export function difference(cell) {
   return size === "0.0" ? size : `${value < 0 ? "−" : "+"}${size}`;
 }
 
-export function countStandings(tables) {
+// Cells whose published number is most likely of something else are counted apart from all others.
+export function countStandings(tables, apart = false) {
   const counts = { better: 0, equal: 0, worse: 0 };
   for (const table of tables)
-    for (const row of table.rows) for (const cell of row) if (isCompared(cell)) counts[standing(cell)] += 1;
+    for (const row of table.rows)
+      for (const cell of row) if (isCompared(cell) && (cell.counted_apart ?? false) === apart) counts[standing(cell)] += 1;
   return counts;
 }
