@@ -41,7 +41,7 @@ TEST(RelativesExperiment, IsQuickToo) {
   EXPECT_EQ(experiment.models[4].config.method.name, "posterior");
   EXPECT_EQ(experiment.models[4].config.model.blocks, experiment.models[0].config.model.blocks);
   EXPECT_THROWS(ConfigError, relatives_experiment({Profile::kPaper, 1, {}}),
-                "relatives goes beyond the paper and has no profile paper: give --profile modern or quick");
+                "relatives is not in the paper and has no profile paper: give --profile modern or quick");
 }
 
 }  // namespace
