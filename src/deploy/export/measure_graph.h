@@ -6,7 +6,7 @@
 
 #include "deploy/export/graph.h"
 
-// The gamma function and its derivatives in a graph, if they are not operators: the pieces of dirichlet/gamma.h,
+// The gamma function and its derivatives in a graph, which has no operators for them: the pieces of dirichlet/gamma.h,
 // which do not cancel, from the same polynomials. docs/math.md, section 1, has the formulas.
 
 namespace priornet::graph {
