@@ -67,6 +67,24 @@ TEST_F(LargeValues, RowsOfASetAndSetsTogetherDoSoToo) {
   EXPECT_TRUE(whole.inputs.equal(torch::cat({set.inputs, chosen.inputs})));
 }
 
+TEST_F(LargeValues, MayBeLookedAtWhereTheyLie) {
+  Dataset set{"set", torch::randint(256, {10, 1, 1024, 512}, torch::kUInt8), torch::arange(10), {}, {}};
+  for (int i = 0; i < 10; ++i) set.class_names.push_back(std::to_string(i));
+  const auto rows = torch::tensor({9, 0, 3, 3, 5, 1, 2, 8, 4}, torch::kInt64);
+  const auto view = view_of(set, rows);
+  const auto copy = select(set, rows);
+  EXPECT_EQ(view.inputs.data_ptr(), set.inputs.data_ptr());
+  EXPECT_EQ(view.size(), 9);
+  EXPECT_TRUE(view.labels.equal(copy.labels));
+  EXPECT_TRUE(inputs_at(view, 2, 4).equal(inputs_at(copy, 2, 4)));
+  const auto some = torch::tensor({8, 0, 2, 2, 7, 6, 5, 4, 1}, torch::kInt64);
+  EXPECT_TRUE(select(view, some).inputs.equal(select(copy, some).inputs));
+  EXPECT_TRUE(inputs_at(view_of(view, some), 0, 9).equal(select(copy, some).inputs));
+  EXPECT_TRUE(inputs_at(slice(view, 3, 5), 0, 5).equal(slice(copy, 3, 5).inputs));
+  EXPECT_TRUE(concatenate({view, view}).inputs.equal(concatenate({copy, copy}).inputs));
+  EXPECT_FALSE(view_of(set, rows.narrow(0, 0, 2)).rows.defined()) << "memory has room for few rows";
+}
+
 TEST_F(LargeValues, AreRefusedWhereThereIsNoFolderForThem) {
   ::setenv("TMPDIR", (folder_ / "gone").c_str(), 1);
   const auto wanted = "photos: [9, 1048576] does not fit in memory, and " + (folder_ / "gone").string() +

@@ -92,6 +92,35 @@ TEST(CudaBatches, AreThoseOfTheCpu) {
       }
 }
 
+// Of sets that stay on the host, the outside set too. The device is kept busy, so that copies that come too early, or
+// slots that are filled too early, would show.
+TEST(CudaBatches, AreTheSameWhereTheSetsStayOnTheHost) {
+  const SideStream stream(kGpu);
+  const auto set = rgb_images(50, 1);
+  const auto other = rgb_images(37, 2).inputs;
+  const auto here_outside = outside_images(other, 5), there_outside = outside_images(other, 5, kGpu);
+  auto options = batches_with({.flip = true, .shift = 2, .rotation_degrees = 20});
+  TrainingBatches here(set, here_outside.get(), torch::kCPU, options);
+  options.streamed = true;
+  TrainingBatches there(set, there_outside.get(), kGpu, options);
+  const auto busy = torch::randn({2048, 2048}, kGpu);
+  std::vector<std::pair<int64_t, torch::Tensor>> found;
+  const auto take = [&](int64_t step) {
+    there.prepare(step);
+    for (int i = 0; i < 8; ++i) static_cast<void>(busy.matmul(busy));
+    there.make();
+    found.emplace_back(step,
+                       torch::cat({there.batch().inputs.flatten(), there.batch().targets.labels.to(torch::kFloat32)}));
+  };
+  for (int64_t step = 0; step < 60; ++step) take(step);
+  for (const int64_t step : {100, 101, 7, 8, 9, 9}) take(step);
+  for (const auto& [step, values] : found) {
+    const auto wanted = here.at(step);
+    EXPECT_TRUE(values.cpu().equal(torch::cat({wanted.inputs.flatten(), wanted.targets.labels.to(torch::kFloat32)})))
+        << step;
+  }
+}
+
 TEST(CudaBatches, CarryNoiseAndDrawnOutliers) {
   const auto set = rgb_images(50, 1);
   const auto outside = outside_of(set, kFactorAnalysis, kGpu);
@@ -117,7 +146,8 @@ TEST(CudaStep, MakesItsBatchesWithinTheGraph) {
   const auto outside = outside_of(sets.train, kUniformNoise, kGpu);
   auto options = batches_with(config.augmentation);
   options.batch = 48;  // of 320: passes end within batches
-  const auto run = [&](bool captured) {
+  const auto run = [&](bool captured, bool streamed) {
+    options.streamed = streamed;
     TrainingBatches batches(sets.train, outside.get(), kGpu, options);
     auto model = model_for(config, sets.train);
     model.keep_dense = 1.0;
@@ -137,10 +167,13 @@ TEST(CudaStep, MakesItsBatchesWithinTheGraph) {
     }
     return std::pair(parameters.values.cpu(), step->sums().cpu());
   };
-  const auto plain = run(false), replayed = run(true);
-  EXPECT_TRUE(near(replayed.first, plain.first, 1e-4));
-  EXPECT_TRUE(near(replayed.second, plain.second, 1e-3));
-  EXPECT_EQ(replayed.second[kCount].item<double>(), 20.0);
+  const auto plain = run(false, false);
+  for (const bool streamed : {false, true}) {
+    const auto replayed = run(true, streamed);
+    EXPECT_TRUE(near(replayed.first, plain.first, 1e-4)) << streamed;
+    EXPECT_TRUE(near(replayed.second, plain.second, 1e-3)) << streamed;
+    EXPECT_EQ(replayed.second[kCount].item<double>(), 20.0);
+  }
 }
 
 }  // namespace

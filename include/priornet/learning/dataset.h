@@ -11,7 +11,7 @@ namespace priornet {
 
 struct TableEncoding;
 
-/// A data set in memory.
+/// A data set in memory, or in a file that is mapped.
 struct Dataset {
   std::string name;                        ///< as its user knows it: "mnist:test", or a path
   torch::Tensor inputs;                    ///< images, uint8 [N, C, H, W], or rows of numbers, float32 [N, D]
@@ -19,8 +19,11 @@ struct Dataset {
   std::vector<std::string> class_names;    ///< one per class, empty without labels
   std::vector<std::string> feature_names;  ///< of rows of numbers, one a column or none
   std::shared_ptr<const TableEncoding> encoding = {};  ///< of a table: how its columns became numbers
+  /// int64 [N] on the CPU: row i is inputs[rows[i]]. Only of parts of a set of images that memory has no room for, as
+  /// view_of() gives them to training; undefined for all others, whose row i is inputs[i].
+  torch::Tensor rows = {};
 
-  int64_t size() const { return inputs.size(0); }
+  int64_t size() const { return rows.defined() ? rows.size(0) : inputs.size(0); }
   bool has_images() const { return inputs.dim() == 4; }
   bool has_labels() const { return labels.defined(); }
   int64_t num_classes() const { return static_cast<int64_t>(class_names.size()); }
@@ -28,6 +31,13 @@ struct Dataset {
 
 /// The rows of `indices`, int64 [M], in their order.
 Dataset select(const Dataset& set, const torch::Tensor& indices);
+
+/// The same without a copy of the inputs where they are images on the CPU that memory has no room for: with
+/// Dataset::rows.
+Dataset view_of(const Dataset& set, const torch::Tensor& indices);
+
+/// Inputs of the rows first, ..., first + count - 1: sharing memory with the set, unless it has Dataset::rows.
+torch::Tensor inputs_at(const Dataset& set, int64_t first, int64_t count);
 
 /// The rows first, first + 1, ..., first + count - 1, sharing memory with the set.
 Dataset slice(const Dataset& set, int64_t first, int64_t count);

@@ -137,6 +137,7 @@ struct DetectorTraining {
   torch::Tensor labels;  ///< int64 [N]
   bool dirichlet = false;
   uint64_t seed = 0;
+  torch::Tensor rows = {};  ///< as Dataset::rows
 };
 std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
                                          const std::vector<std::shared_ptr<Classifier>>& networks,

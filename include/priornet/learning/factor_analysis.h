@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -36,6 +37,17 @@ struct FactorAnalysis {
 /// The maximum-likelihood model of data [N, D], N >= 2, float32 or float64, by EM on the covariance, which is taken
 /// once. Data that holds no number or does not vary at all throws ArgumentError.
 FactorAnalysis fit_factor_analysis(const torch::Tensor& data, const FactorAnalysisOptions& options, Progress& progress);
+
+/// Data that nobody holds at once.
+struct RowPieces {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  /// Rows first, ..., first + count - 1: float32 or float64 [count, columns], always on one device.
+  std::function<torch::Tensor(int64_t first, int64_t count)> take;
+};
+
+/// The same of data piece by piece: each piece is taken twice.
+FactorAnalysis fit_factor_analysis(const RowPieces& data, const FactorAnalysisOptions& options, Progress& progress);
 
 /// ln N(x; mean, W W' + diag(psi)) of each row of data [N, D], float64 [N].
 torch::Tensor log_density(const FactorAnalysis& model, const torch::Tensor& data);

@@ -30,6 +30,9 @@ struct InferenceOptions {
   bool bfloat16 = false;
   double noise = 0.0;  ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
   uint64_t seed = 0;   ///< of the noise
+  /// int64 on the CPU: these rows of the inputs alone, in this order; undefined: all of them. network_inputs() takes
+  /// none.
+  torch::Tensor rows = {};
 };
 
 /// Where a network's parameters lie.
@@ -41,7 +44,9 @@ torch::Tensor network_inputs(const torch::Tensor& inputs, int64_t first, const t
                              const InferenceOptions& options);
 
 /// Calls `ask` with each batch of a set's inputs as networks take them, and with the number of its first row, in their
-/// order; nobody else cuts a set into batches for a network. ArgumentError for batch < 1.
+/// order; nobody else cuts a set into batches for a network. A set that lies elsewhere than the device, or in a file
+/// because memory has no room for it, is brought there batch by batch, one ahead of what is asked. ArgumentError for
+/// batch < 1.
 void for_each_batch(const torch::Tensor& inputs, const torch::Device& device, const InferenceOptions& options,
                     const std::function<void(const torch::Tensor& batch, int64_t first)>& ask);
 

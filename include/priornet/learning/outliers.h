@@ -72,8 +72,10 @@ const std::vector<OutlierSourceInfo>& outlier_sources();
 /// What of the options does not go together; empty where all does.
 std::string refusal_of(const OutsideOptions& options);
 
-/// From images uint8 [N, C, H, W] where they lie, in an order of their own, again and again.
-std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t seed);
+/// From images uint8 [N, C, H, W], in an order of their own, again and again. Batches lie on the device, or where the
+/// images do; images that lie elsewhere stay there and are brought to it batch by batch.
+std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t seed,
+                                              const std::optional<torch::Device>& device = {});
 
 /// Whether a source is a set, and not one of outlier_sources().
 bool is_set(const std::string& source);

@@ -41,7 +41,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), tar
   if (exists && ::access(target_.c_str(), W_OK) != 0) fail(errno);
 
   temporary_ = temporary_beside(target_);
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail(errno);
   if (exists) (void)!::fchmod(descriptor_, older.st_mode & 07777);
 }
@@ -61,6 +61,24 @@ void AtomicFile::write(std::string_view bytes) {
       fail(errno);
     }
   }
+}
+
+void AtomicFile::write_over(size_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(written));
+      offset += static_cast<size_t>(written);
+    } else if (errno != EINTR) {
+      fail(errno);
+    }
+  }
+}
+
+std::shared_ptr<FileMapping> AtomicFile::mapping() const {
+  auto mapped = FileMapping::of(descriptor_);
+  if (!mapped) fail(errno);
+  return mapped;
 }
 
 void AtomicFile::commit() {
@@ -139,37 +157,65 @@ uint64_t mixed(uint64_t hash, uint64_t word) {
 
 }  // namespace
 
-uint64_t content_hash(std::string_view bytes) {
-  // Several chains side by side: a multiplication takes longer than the next can wait.
-  constexpr size_t kChains = 8;
-  constexpr size_t kBlock = kChains * sizeof(uint64_t);
-  std::array<uint64_t, kChains> chains{};
-  for (size_t c = 0; c < kChains; ++c) chains[c] = 0xCBF29CE484222325 + c;
-  const char* at = bytes.data();
-  size_t left = bytes.size();
-  for (; left >= kBlock; at += kBlock, left -= kBlock) {
-    std::array<uint64_t, kChains> words;
-    std::memcpy(words.data(), at, kBlock);
-    for (size_t c = 0; c < kChains; ++c) chains[c] = mixed(chains[c], words[c]);
+// Several chains side by side: a multiplication takes longer than the next can wait.
+ContentHash::ContentHash() {
+  for (size_t c = 0; c < kChains; ++c) chains_[c] = 0xCBF29CE484222325 + c;
+}
+
+void ContentHash::add_block(const char* bytes) {
+  std::array<uint64_t, kChains> words;
+  std::memcpy(words.data(), bytes, kBlock);
+  for (size_t c = 0; c < kChains; ++c) chains_[c] = mixed(chains_[c], words[c]);
+}
+
+void ContentHash::add(std::string_view bytes) {
+  const auto begun = static_cast<size_t>(size_ % kBlock);
+  size_ += bytes.size();
+  if (begun > 0) {
+    const auto taken = std::min(kBlock - begun, bytes.size());
+    std::memcpy(rest_.data() + begun, bytes.data(), taken);
+    bytes.remove_prefix(taken);
+    if (begun + taken < kBlock) return;
+    add_block(rest_.data());
   }
-  uint64_t hash = mixed(0, bytes.size());
-  for (const uint64_t chain : chains) hash = mixed(hash, chain);
-  for (; left > 0; ++at, --left) hash = mixed(hash, static_cast<unsigned char>(*at));
+  for (; bytes.size() >= kBlock; bytes.remove_prefix(kBlock)) add_block(bytes.data());
+  if (!bytes.empty()) std::memcpy(rest_.data(), bytes.data(), bytes.size());
+}
+
+uint64_t ContentHash::value() const {
+  uint64_t hash = mixed(0, size_);
+  for (const uint64_t chain : chains_) hash = mixed(hash, chain);
+  for (size_t i = 0; i < size_ % kBlock; ++i) hash = mixed(hash, static_cast<unsigned char>(rest_[i]));
   return hash;
+}
+
+uint64_t content_hash(std::string_view bytes) {
+  ContentHash hash;
+  hash.add(bytes);
+  return hash.value();
 }
 
 std::shared_ptr<FileMapping> FileMapping::open(const std::filesystem::path& path) {
   // Not to wait for a writer, should the name be that of a pipe.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return nullptr;
-  struct stat status {};
-  void* data = MAP_FAILED;
-  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
-    data = ::mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
+  auto mapping = of(descriptor);
   ::close(descriptor);
+  return mapping;
+}
+
+std::shared_ptr<FileMapping> FileMapping::of(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0) return nullptr;
+  const auto size = static_cast<size_t>(status.st_size);
+  // Memory that may be written to counts as taken, whether it is or not.
+  auto* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
+  if (data == MAP_FAILED) data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (data == MAP_FAILED) return nullptr;
-  ::madvise(data, static_cast<size_t>(status.st_size), MADV_WILLNEED);
-  return std::shared_ptr<FileMapping>(new FileMapping(static_cast<char*>(data), static_cast<size_t>(status.st_size)));
+  // Of a file that memory cannot hold the first pages would be gone before they are looked at.
+  const auto memory = static_cast<size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  if (size < memory / 4) ::madvise(data, size, MADV_WILLNEED);
+  return std::shared_ptr<FileMapping>(new FileMapping(static_cast<char*>(data), size));
 }
 
 FileMapping::~FileMapping() { ::munmap(data_, size_); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -8,6 +9,8 @@
 #include <string_view>
 
 namespace priornet {
+
+class FileMapping;
 
 /// A file that appears whole or not at all: written under a temporary name in the same folder, renamed by commit().
 /// Without commit() the destructor removes the temporary and an older file of that name stays as it was.
@@ -23,6 +26,12 @@ class AtomicFile {
   /// Unbuffered: hand over large pieces.
   void write(std::string_view bytes);
   void write(const void* bytes, size_t size) { write({static_cast<const char*>(bytes), size}); }
+
+  /// Over what was written from this byte on, and not beyond it.
+  void write_over(size_t offset, std::string_view bytes);
+
+  /// What was written so far; it outlives this object.
+  std::shared_ptr<FileMapping> mapping() const;
 
   /// Puts the file in its place, on disk. The last call on the object.
   void commit();
@@ -67,11 +76,31 @@ class InputFile {
 /// prepared copy can be checked whenever it is mapped.
 uint64_t content_hash(std::string_view bytes);
 
-/// A whole file in memory, page by page as it is touched. What is written there stays there.
+/// The same of bytes that come piece by piece.
+class ContentHash {
+ public:
+  ContentHash();
+  void add(std::string_view bytes);
+  uint64_t value() const;
+
+ private:
+  static constexpr size_t kChains = 8;
+  static constexpr size_t kBlock = kChains * sizeof(uint64_t);
+  void add_block(const char* bytes);
+
+  std::array<uint64_t, kChains> chains_;
+  std::array<char, kBlock> rest_;  ///< of the last block, so far
+  uint64_t size_ = 0;
+};
+
+/// A whole file in memory, page by page as it is touched. What is written there stays there; where memory could not
+/// hold all of it, nothing may be written.
 class FileMapping {
  public:
   /// Nothing where the file cannot be mapped: it is not there, empty, or no regular file.
   static std::shared_ptr<FileMapping> open(const std::filesystem::path& path);
+  /// The same of a file that is open.
+  static std::shared_ptr<FileMapping> of(int descriptor);
   ~FileMapping();
   FileMapping(const FileMapping&) = delete;
   FileMapping& operator=(const FileMapping&) = delete;

@@ -253,12 +253,9 @@ torch::Tensor values_in_file(const std::vector<int64_t>& shape, torch::ScalarTyp
 
 }  // namespace
 
-int64_t room_for_values() {
-  const auto* given = std::getenv("PRIORNET_MEMORY");
-  if (given == nullptr || *given == '\0') {
-    static const auto room = machine_memory() / 2;
-    return room;
-  }
+std::optional<int64_t> memory_size(const char* variable) {
+  const auto* given = std::getenv(variable);
+  if (given == nullptr || *given == '\0') return std::nullopt;
   const std::string_view text = given;
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -266,7 +263,13 @@ int64_t room_for_values() {
   constexpr std::array<std::pair<const char*, int>, 4> kUnits = {{{"", 0}, {"KB", 10}, {"MB", 20}, {"GB", 30}}};
   for (const auto& [name, bits] : kUnits)
     if (error == std::errc() && unit == name && number >= 0 && number < (int64_t{1} << 32)) return number << bits;
-  throw ArgumentError(fmt::format("PRIORNET_MEMORY should be a size as 500MB or 4GB, found \"{}\"", text));
+  throw ArgumentError(fmt::format("{} should be a size as 500MB or 4GB, found \"{}\"", variable, text));
+}
+
+int64_t room_for_values() {
+  if (const auto given = memory_size("PRIORNET_MEMORY")) return *given;
+  static const auto room = machine_memory() / 2;
+  return room;
 }
 
 torch::Tensor memory_for(const std::string& name, const std::vector<int64_t>& shape, torch::ScalarType dtype) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -108,6 +109,10 @@ torch::Tensor memory_for(const std::string& name, const std::vector<int64_t>& sh
 /// In bytes: PRIORNET_MEMORY, "500MB" or "4GB" say; else half of what the machine, the control group or the limits of
 /// this process give. ArgumentError for a PRIORNET_MEMORY that is none.
 int64_t room_for_values();
+
+/// The size in bytes that an environment variable names, as 500MB or 4GB; nothing where it is not set. ArgumentError
+/// for anything else.
+std::optional<int64_t> memory_size(const char* variable);
 
 /// Has all of the memory's pages made now, by all threads, for values that are sure to come: to fill fresh memory costs
 /// mostly that.

@@ -19,13 +19,17 @@ Dataset with_rows(const Dataset& set, torch::Tensor inputs, torch::Tensor labels
   return {set.name, std::move(inputs), std::move(labels), set.class_names, set.feature_names, set.encoding};
 }
 
+torch::Tensor rows_among_inputs(const Dataset& set, const torch::Tensor& indices) {
+  return set.rows.defined() ? set.rows.index_select(0, indices.to(torch::kCPU)) : indices;
+}
+
 // Of a set that lies in a file they do so too.
 torch::Tensor rows_of(const Dataset& set, const torch::Tensor& indices) {
   if (!set.inputs.is_cpu()) return set.inputs.index_select(0, indices);
   auto shape = set.inputs.sizes().vec();
   shape[0] = indices.numel();
   auto rows = memory_for(set.name, shape, set.inputs.scalar_type());
-  return torch::index_select_out(rows, set.inputs, 0, indices);
+  return torch::index_select_out(rows, set.inputs, 0, rows_among_inputs(set, indices));
 }
 
 }  // namespace
@@ -34,12 +38,27 @@ Dataset select(const Dataset& set, const torch::Tensor& indices) {
   return with_rows(set, rows_of(set, indices), set.has_labels() ? set.labels.index_select(0, indices) : set.labels);
 }
 
+Dataset view_of(const Dataset& set, const torch::Tensor& indices) {
+  const auto bytes = set.size() == 0 ? 0 : static_cast<int64_t>(set.inputs[0].nbytes()) * indices.numel();
+  if (!set.has_images() || !set.inputs.is_cpu() || bytes <= room_for_values()) return select(set, indices);
+  auto view = with_rows(set, set.inputs, set.has_labels() ? set.labels.index_select(0, indices) : set.labels);
+  view.rows = rows_among_inputs(set, indices);
+  return view;
+}
+
+torch::Tensor inputs_at(const Dataset& set, int64_t first, int64_t count) {
+  return set.rows.defined() ? set.inputs.index_select(0, set.rows.narrow(0, first, count))
+                            : set.inputs.narrow(0, first, count);
+}
+
 Dataset slice(const Dataset& set, int64_t first, int64_t count) {
   check_range("slice", "first", first >= 0 && first <= set.size(), fmt::format("in [0, {}]", set.size()), first);
   check_range("slice", "count", count >= 0 && count <= set.size() - first,
               fmt::format("in [0, {}]", set.size() - first), count);
-  return with_rows(set, set.inputs.narrow(0, first, count),
-                   set.has_labels() ? set.labels.narrow(0, first, count) : set.labels);
+  auto part = with_rows(set, set.rows.defined() ? set.inputs : set.inputs.narrow(0, first, count),
+                        set.has_labels() ? set.labels.narrow(0, first, count) : set.labels);
+  if (set.rows.defined()) part.rows = set.rows.narrow(0, first, count);
+  return part;
 }
 
 torch::Tensor class_counts(const Dataset& set) { return torch::bincount(set.labels, {}, set.num_classes()); }
@@ -105,7 +124,7 @@ Dataset concatenate(const std::vector<Dataset>& sets) {
     if (set.has_labels() != first.has_labels())
       throw DataError(
           fmt::format("{}: has {} labels, unlike {}", set.name, set.has_labels() ? "its" : "no", first.name));
-    inputs.push_back(set.inputs);
+    inputs.push_back(set.rows.defined() ? rows_of(set, torch::arange(set.size(), torch::kInt64)) : set.inputs);
     if (set.has_labels()) labels.push_back(renumbered(set, whole.class_names, numbers));
   }
   whole.inputs = joined(whole.name, inputs);

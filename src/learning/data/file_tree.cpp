@@ -77,10 +77,13 @@ std::unique_ptr<ByteStream> open_file(const std::filesystem::path& path) {
 }
 
 void visit_files(const std::filesystem::path& root, const PathFilter& wanted, const FileVisitor& visitor,
-                 const FaultVisitor& on_fault) {
+                 const FaultVisitor& on_fault, const PathOrder& order) {
   std::error_code ignored;  // whatever is wrong with it, opening it says so
   if (std::filesystem::is_directory(root, ignored)) {
-    for (const auto& [path, where] : files_below(root, on_fault)) {
+    const auto found = files_below(root, on_fault);
+    std::vector<std::pair<std::string, std::filesystem::path>> files(found.begin(), found.end());
+    std::stable_sort(files.begin(), files.end(), [&](const auto& a, const auto& b) { return order(a.first, b.first); });
+    for (const auto& [path, where] : files) {
       if (!wanted(path)) continue;
       try {
         visitor(path, *open_file(where));

@@ -19,13 +19,16 @@ std::unique_ptr<ByteStream> open_file(const std::filesystem::path& path);
 /// Hears of a file that cannot be read.
 using FaultVisitor = std::function<void(const std::string& path, const DataError& error)>;
 
-/// Visits the wanted files of `root`: of a folder and those in it, in the order of their paths; of an archive, in the
-/// archive's order; or `root` itself, a single file, whose path is its name.
+/// Whether a file comes before another, by their paths.
+using PathOrder = std::function<bool(const std::string& a, const std::string& b)>;
+
+/// Visits the wanted files of `root`: of a folder and those in it, in the order of their paths, or the one given; of an
+/// archive, in the archive's order; or `root` itself, a single file, whose path is its name.
 /// A file NAME.gz is visited as NAME, expanded; beside a NAME in a folder it is passed over, and so are hidden files.
 /// DataError where one cannot be read; in a folder `on_fault` is told instead, if there is one, also of folders that
 /// cannot be entered.
 void visit_files(const std::filesystem::path& root, const PathFilter& wanted, const FileVisitor& visitor,
-                 const FaultVisitor& on_fault = {});
+                 const FaultVisitor& on_fault = {}, const PathOrder& order = std::less<>());
 
 /// Takes the file called names[which].
 using NamedFileVisitor = std::function<void(size_t which, ByteStream& bytes)>;

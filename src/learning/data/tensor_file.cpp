@@ -12,6 +12,7 @@
 
 #include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
+#include "learning/data/growing_tensor_file.h"
 
 namespace priornet {
 namespace {
@@ -174,6 +175,48 @@ TensorFile read_tensor_file(const std::filesystem::path& path) {
   }
 }
 
+namespace {
+
+struct Placed {
+  std::string name;
+  torch::ScalarType dtype;
+  std::vector<int64_t> shape;
+  uint64_t bytes;
+  uint64_t hash;
+};
+
+// The tensors follow each other in the file.
+std::string header_of(const std::vector<Placed>& tensors, const std::map<std::string, std::string>& metadata) {
+  Json header = {{kMetadata, metadata}};
+  uint64_t offset = 0;
+  for (const auto& [name, type, shape, bytes, hash] : tensors) {
+    const auto dtype =
+        std::find_if(kStoredTypes.begin(), kStoredTypes.end(), [&](const auto& known) { return known.type == type; });
+    if (dtype == kStoredTypes.end() || name == kMetadata || header.contains(name))
+      throw ArgumentError(
+          fmt::format("write_tensor_file: tensor {} has a dtype or a name that cannot be written", name));
+    header[name] = {{"dtype", dtype->code}, {"shape", shape}, {"data_offsets", {offset, offset + bytes}}};
+    header[kMetadata][std::string(kHash) + name] = fmt::format("{:016x}", hash);
+    offset += bytes;
+  }
+  header[kMetadata][kHeaderHash] = hash_text(json_text(header));
+  return json_text(header);
+}
+
+// With the length that comes before it, so many bytes.
+std::string padded_header(std::string text, size_t bytes) {
+  const uint64_t size = bytes - sizeof(uint64_t);
+  text.append(size - text.size(), ' ');
+  return std::string(reinterpret_cast<const char*>(&size), sizeof(size)) + text;
+}
+
+Placed placed(const NamedTensor& tensor) {
+  const auto& values = tensor.values;
+  return {tensor.name, values.scalar_type(), values.sizes().vec(), values.nbytes(), content_hash(bytes_of(values))};
+}
+
+}  // namespace
+
 void write_tensor_file(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata) {
   auto ordered = tensors;
@@ -181,29 +224,59 @@ void write_tensor_file(const std::filesystem::path& path, const std::vector<Name
   // Large items first keep every tensor aligned without gaps, which the format does not allow.
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const auto& a, const auto& b) { return a.values.element_size() > b.values.element_size(); });
-  Json header = {{kMetadata, metadata}};
-  uint64_t offset = 0;
-  for (const auto& [name, values] : ordered) {
-    const auto dtype = std::find_if(kStoredTypes.begin(), kStoredTypes.end(),
-                                    [&](const auto& d) { return d.type == values.scalar_type(); });
-    if (dtype == kStoredTypes.end() || name == kMetadata || header.contains(name))
-      throw ArgumentError(
-          fmt::format("write_tensor_file: tensor {} has a dtype or a name that cannot be written", name));
-    header[name] = {
-        {"dtype", dtype->code}, {"shape", values.sizes().vec()}, {"data_offsets", {offset, offset + values.nbytes()}}};
-    header[kMetadata][std::string(kHash) + name] = hash_text(bytes_of(values));
-    offset += values.nbytes();
-  }
-  const auto dumped = [&] { return json_text(header); };
-  header[kMetadata][kHeaderHash] = hash_text(dumped());
-  auto text = dumped();
-  text.append((kPage - (text.size() + sizeof(uint64_t)) % kPage) % kPage, ' ');
-  const uint64_t size = text.size();
+  std::vector<Placed> places;
+  for (const auto& tensor : ordered) places.push_back(placed(tensor));
+  const auto text = header_of(places, metadata);
   AtomicFile file(path);
-  file.write(&size, sizeof(size));
-  file.write(text);
+  file.write(padded_header(text, (text.size() + sizeof(uint64_t) + kPage - 1) / kPage * kPage));
   for (const auto& tensor : ordered) file.write(bytes_of(tensor.values));
   file.commit();
+}
+
+namespace {
+
+constexpr size_t kHeaderRoom = size_t{1} << 20;  // of a file whose header is written last
+
+}  // namespace
+
+void GrowingTensorFile::append(const torch::Tensor& values) {
+  if (!file_) {
+    std::error_code ignored;  // whatever is wrong with it, opening says so
+    std::filesystem::create_directories(path_.parent_path(), ignored);
+    file_ = std::make_unique<AtomicFile>(path_);
+    file_->write(std::string(kHeaderRoom, ' '));
+    hash_ = {};
+    size_ = 0;
+  }
+  const auto bytes = bytes_of(values);
+  file_->write(bytes);
+  hash_.add(bytes);
+  size_ += bytes.size();
+}
+
+torch::Tensor GrowingTensorFile::values(const std::vector<int64_t>& shape) const {
+  const auto mapping = file_->mapping();
+  return torch::from_blob(
+      mapping->data() + kHeaderRoom, shape, [mapping](void*) {}, torch::kUInt8);
+}
+
+torch::Tensor GrowingTensorFile::take(const std::vector<int64_t>& shape) {
+  auto taken = values(shape);
+  file_.reset();
+  return taken;
+}
+
+void GrowingTensorFile::finish(const NamedShape& first, const std::vector<NamedTensor>& others,
+                               const std::map<std::string, std::string>& metadata) {
+  std::vector<Placed> places = {{first.name, torch::kUInt8, first.shape, size_, hash_.value()}};
+  for (const auto& tensor : others) places.push_back(placed(tensor));
+  const auto text = header_of(places, metadata);
+  if (text.size() + sizeof(uint64_t) > kHeaderRoom)
+    throw DataError(fmt::format("{}: cannot be written: its header takes {} bytes", path_.string(), text.size()));
+  for (const auto& tensor : others) file_->write(bytes_of(tensor.values));
+  file_->write_over(0, padded_header(text, kHeaderRoom));
+  file_->commit();
+  file_.reset();
 }
 
 }  // namespace priornet

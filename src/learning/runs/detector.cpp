@@ -206,15 +206,14 @@ std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
   check_usable(names, *networks.at(0));
   auto detectors = made(names);
   if (detectors.empty()) return detectors;
-  if (training.inputs.size(0) < 2)
-    throw ArgumentError(fmt::format("detectors are fitted on at least 2 inputs, found {}", training.inputs.size(0)));
+  const auto size = training.rows.defined() ? training.rows.size(0) : training.inputs.size(0);
+  if (size < 2) throw ArgumentError(fmt::format("detectors are fitted on at least 2 inputs, found {}", size));
   constexpr int64_t kMostValues = int64_t{1} << 28;
   const bool inputs = look_at_inputs(detectors);
-  auto count = std::min(training.inputs.size(0), kDetectorTraining);
+  auto count = std::min(size, kDetectorTraining);
   if (inputs) count = std::clamp<int64_t>(kMostValues / std::max<int64_t>(1, training.inputs[0].numel()), 2, count);
   auto generator = make_generator(derive_seed(training.seed, "training inputs of detectors"));
-  const auto rows = torch::randperm(training.inputs.size(0), generator, torch::kInt64).narrow(0, 0, count);
-  const auto drawn = [&](const torch::Tensor& values) { return values.index_select(0, rows.to(values.device())); };
+  const auto rows = torch::randperm(size, generator, torch::kInt64).narrow(0, 0, count);
 
   std::vector<torch::Tensor> batches;
   std::vector<torch::Tensor> features;
@@ -230,14 +229,15 @@ std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
   };
   InferenceOptions options;
   options.batch = batch_suiting(device_of(*networks[0]));
+  options.rows = training.rows.defined() ? training.rows.index_select(0, rows) : rows;
   DetectorInputs seen;
-  seen.logits = logits_of_networks(networks, drawn(training.inputs), options, ask);
+  seen.logits = logits_of_networks(networks, training.inputs, options, ask);
   if (networks.size() == 1) seen.logits = seen.logits[0];
   progress.report("detectors: training inputs", count, count);
   if (inputs) seen.inputs = torch::cat(batches);
   if (!features.empty()) seen.features = torch::cat(features);
   for (const auto& parts : layers) seen.layers.push_back(torch::cat(parts));
-  seen.labels = drawn(training.labels).to(seen.logits.device());
+  seen.labels = training.labels.index_select(0, rows.to(training.labels.device())).to(seen.logits.device());
   seen.dirichlet = training.dirichlet;
   seen.networks = &networks;
   for (const auto& [name, detector] : detectors) detector->fit(seen);
@@ -261,7 +261,7 @@ std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, 
   const auto& train = sets.train;
   return fit_detectors(names, run.members,
                        {fit_to_run(train, run).inputs, train.labels, run.gives_dirichlet(),
-                        derive_seed(static_cast<uint64_t>(run.config.seed), "detectors")},
+                        derive_seed(static_cast<uint64_t>(run.config.seed), "detectors"), train.rows},
                        progress);
 }
 

@@ -159,7 +159,42 @@ void ImageCollector::decode_waiting() {
   for (size_t i = 0; i < images.size(); ++i)
     copy_row(images[i].unsqueeze(0), 0, channels_,
              batch.data_ptr<uint8_t>() + static_cast<int64_t>(i) * channels_ * height_ * width_);
+  keep(std::move(batch));
+}
+
+// In memory, unless the set would take half the room there: it is held twice while it is put into order.
+void ImageCollector::keep(torch::Tensor batch) {
+  bytes_ += static_cast<int64_t>(batch.nbytes());
   batches_.push_back(std::move(batch));
+  if (options_.pixels == nullptr || (!options_.pixels->has_begun() && bytes_ <= room_for_values() / 2)) return;
+  try {
+    for (const auto& one : batches_) append_to_file(one);
+    batches_.clear();
+  } catch (const DataError&) {
+    if (file_images_ > 0) throw;
+    options_.pixels = nullptr;  // nothing can be written there: memory_for finds another place
+  }
+}
+
+void ImageCollector::append_to_file(const torch::Tensor& batch) {
+  if (file_images_ > 0 && file_channels_ < channels_) {  // the first that has colours
+    const auto grey = options_.pixels->take({file_images_, file_channels_, height_, width_});
+    file_images_ = 0;
+    file_channels_ = channels_;
+    for (const auto& some : grey.split(static_cast<int64_t>(batch_images()))) append_to_file(some);
+  }
+  file_channels_ = channels_;
+  options_.pixels->append(batch.size(1) == channels_ ? batch : batch.repeat({1, channels_ / batch.size(1), 1, 1}));
+  file_images_ += batch.size(0);
+}
+
+// A folder is read in its order; an archive has one of its own.
+torch::Tensor ImageCollector::sorted_in_file(const std::vector<size_t>& sorted) {
+  const std::vector<int64_t> shape = {file_images_, channels_, height_, width_};
+  if (std::is_sorted(sorted.begin(), sorted.end())) return options_.pixels->values(shape);
+  const auto as_read = options_.pixels->take(shape);
+  for (const auto row : sorted) options_.pixels->append(as_read[static_cast<int64_t>(row)]);
+  return options_.pixels->values(shape);
 }
 
 ImageCollection ImageCollector::finish(const std::string& set_name, const PathOrder& order) {
@@ -178,6 +213,10 @@ ImageCollection ImageCollector::finish(const std::string& set_name, const PathOr
     place[sorted[row]] = static_cast<int64_t>(row);
     if (options_.files != nullptr) options_.files->rows.push_back({paths_[sorted[row]], contents_[sorted[row]]});
     collection.paths.push_back(std::move(paths_[sorted[row]]));
+  }
+  if (options_.pixels != nullptr && options_.pixels->has_begun()) {
+    collection.images = sorted_in_file(sorted);
+    return collection;
   }
   collection.images =
       memory_for(set_name, {static_cast<int64_t>(sorted.size()), channels_, height_, width_}, torch::kUInt8);
@@ -212,7 +251,7 @@ ImageCollection collect_images(const std::filesystem::path& root, const PathFilt
       [&](const std::string& path, ByteStream& bytes) {
         collector.add(path, bytes.name(), bytes.read_rest(kMostImageBytes));
       },
-      on_fault);
+      on_fault, order);
   return collector.finish(root.string(), order);
 }
 

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "learning/data/archive.h"
+#include "learning/data/file_tree.h"
+#include "learning/data/growing_tensor_file.h"
 
 // What the readers of image files share: many encoded images decoded on all threads into one tensor.
 
@@ -25,11 +27,12 @@ struct ImageFolderOptions {
   std::optional<ResizeOptions> resize;
   /// Is told of every image, and of what was left out. Without it, the first fault is a DataError.
   SetFiles* files = nullptr;
+  /// Takes the pixels as they are decoded, once memory has no room for them all; they then lie there.
+  GrowingTensorFile* pixels = nullptr;
 };
 
 /// By their paths, and with the numbers in them as numbers: val_2 before val_10.
 bool natural_less(const std::string& a, const std::string& b);
-using PathOrder = std::function<bool(const std::string& a, const std::string& b)>;
 
 struct ImageCollection {
   std::vector<std::string> paths;  ///< in order
@@ -57,6 +60,9 @@ class ImageCollector {
 
   size_t batch_images() const;
   void decode_waiting();
+  void keep(torch::Tensor batch);
+  void append_to_file(const torch::Tensor& batch);
+  torch::Tensor sorted_in_file(const std::vector<size_t>& sorted);
   void check_size(const Encoded& encoded, const torch::Tensor& image);
 
   ImageFolderOptions options_;
@@ -66,7 +72,9 @@ class ImageCollector {
   int64_t channels_ = 1, height_ = 0, width_ = 0;
   std::vector<std::string> paths_;
   std::vector<uint64_t> contents_;
-  std::vector<torch::Tensor> batches_;
+  std::vector<torch::Tensor> batches_;  ///< those that are not in the file
+  int64_t bytes_ = 0;                   ///< of the images so far
+  int64_t file_images_ = 0, file_channels_ = 0;
 };
 
 /// By its ending (image_endings()), in either case. Hidden files are none, nor what macOS puts into archives.

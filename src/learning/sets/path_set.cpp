@@ -48,9 +48,10 @@ bool has_class_folders(const fs::path& root) {
   return folders.size() > 1 || (fs::is_directory(root) && !folders.empty() && !folders.contains(""));
 }
 
-Dataset read_images(const fs::path& path, const std::optional<ResizeOptions>& resize, SetFiles& files) {
-  if (holds_database(path)) return read_lsun(path, {Channels::kAsStored, resize, nullptr});
-  const ImageFolderOptions options{Channels::kAsStored, resize, &files};
+Dataset read_images(const fs::path& path, const std::optional<ResizeOptions>& resize, SetFiles& files,
+                    GrowingTensorFile* pixels) {
+  if (holds_database(path)) return read_lsun(path, {Channels::kAsStored, resize, nullptr, pixels});
+  const ImageFolderOptions options{Channels::kAsStored, resize, &files, pixels};
   return has_class_folders(path) ? read_image_folder(path, options) : read_flat_images(path, options);
 }
 
@@ -78,8 +79,11 @@ void check_left_out(const fs::path& path, int64_t images, const std::vector<Left
 Dataset load_images(const std::string& copy, const fs::path& path, const std::optional<ResizeOptions>& resize,
                     const LoadOptions& options) {
   SetFiles files;
+  GrowingTensorFile pixels(prepared_copy_file(options.root, copy));
+  auto* const into = options.prepared_copies ? &pixels : nullptr;
   auto set = read_through_copy(
-      {copy, path, source_files({}, path), 0, [&] { return read_images(path, resize, files); }, &files}, options);
+      {copy, path, source_files({}, path), 0, [&] { return read_images(path, resize, files, into); }, &files, into},
+      options);
   check_left_out(path, set.size(), files.left_out, options.strict);
   if (options.files != nullptr) *options.files = std::move(files);
   return set;

@@ -80,22 +80,28 @@ std::optional<Dataset> map_prepared_copy(const std::filesystem::path& path, cons
 }
 
 bool write_prepared_copy(const std::filesystem::path& path, const Dataset& set, const std::string& source,
-                         const SetFiles& files) {
+                         const SetFiles& files, GrowingTensorFile* pixels) {
   if (!set.has_images() || set.size() == 0) return false;
-  std::vector<NamedTensor> tensors = {{"images", set.inputs}};
+  constexpr const char* kImages = "images";
+  const bool has_pixels = pixels != nullptr && pixels->has_begun();
+  std::vector<NamedTensor> tensors;
+  if (!has_pixels) tensors.push_back({kImages, set.inputs});
   if (set.has_labels()) tensors.push_back({"labels", set.labels});
   add_files(files, tensors);
   auto left_out = Json::array();
   for (const auto& one : files.left_out) left_out.push_back({one.path, one.why, static_cast<int>(one.kind)});
   // Names out of an archive may be in any encoding.
   const auto text = [](const Json& json) { return json_text(json); };
+  const std::map<std::string, std::string> texts = {{"reader", std::to_string(kReaderVersion)},
+                                                    {"source", source},
+                                                    {"class_names", text(set.class_names)},
+                                                    {"left_out", text(left_out)}};
   try {
     std::filesystem::create_directories(path.parent_path());
-    write_tensor_file(path, tensors,
-                      {{"reader", std::to_string(kReaderVersion)},
-                       {"source", source},
-                       {"class_names", text(set.class_names)},
-                       {"left_out", text(left_out)}});
+    if (has_pixels)
+      pixels->finish({kImages, set.inputs.sizes().vec()}, tensors, texts);
+    else
+      write_tensor_file(path, tensors, texts);
     return true;
   } catch (const DataError&) {
     return false;
@@ -133,7 +139,7 @@ Dataset read_through_copy(const CopiedSource& source, const LoadOptions& options
     return std::move(*copy);
   if (source.noted != nullptr) *source.noted = {};
   auto set = read_original(source, options);
-  write_prepared_copy(file, set, fingerprint, source.noted != nullptr ? *source.noted : SetFiles{});
+  write_prepared_copy(file, set, fingerprint, source.noted != nullptr ? *source.noted : SetFiles{}, source.pixels);
   return set;
 }
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "learning/data/growing_tensor_file.h"
+
 // Prepared copies: a part of a set as it lies in memory, in a tensor file (tensor_file.h) that is mapped
 // rather than read: images, uint8 [N, C, H, W], and labels, int64 [N].
 
@@ -20,14 +22,16 @@ std::filesystem::path prepared_copy_file(const std::filesystem::path& data_root,
 
 /// Maps the copy. Nothing where there is none, where it is damaged, truncated or no copy at all, where a reader of
 /// another version made it, or where it was made from another source than this one (any will do if none is given).
-/// The tensors may be written to; the file never changes. `files`, if any, becomes what was known of the set's files.
+/// The tensors may be written to where memory has room for them; the file never changes. `files`, if any, becomes what
+/// was known of the set's files.
 std::optional<Dataset> map_prepared_copy(const std::filesystem::path& file, const std::optional<std::string>& source,
                                          SetFiles* files = nullptr);
 
 /// Writes the copy and the folders it lies in. False where that cannot be, as in a folder that is read-only or on a
-/// disk that is full, and for a set that does not hold images.
+/// disk that is full, and for a set that does not hold images. `pixels`, if any, holds the images already, and becomes
+/// the copy.
 bool write_prepared_copy(const std::filesystem::path& file, const Dataset& set, const std::string& source,
-                         const SetFiles& files = {});
+                         const SetFiles& files = {}, GrowingTensorFile* pixels = nullptr);
 
 /// Something to read that has, or may get, a prepared copy.
 struct CopiedSource {
@@ -37,6 +41,8 @@ struct CopiedSource {
   int64_t count = 0;                         ///< how many rows it has; 0 where that is open
   std::function<Dataset()> read;
   SetFiles* noted = nullptr;  ///< where `read` notes what it made of the files; the copy keeps it
+  /// Of the copy's file: where `read` puts images that memory has no room for.
+  GrowingTensorFile* pixels = nullptr;
 };
 
 /// The prepared copy, if it was made from the files as they are now; else what `read` gives, which is then copied for

@@ -23,18 +23,16 @@ struct Moments {
 };
 
 // The rows are widened to float64 a piece at a time: all of them would take twice the room of the data.
-Moments moments_of(const Tensor& data) {
+Moments moments_of(const RowPieces& data) {
   constexpr int64_t kPiece = 8192;
-  const int64_t rows = data.size(0);
-  const int64_t dimensions = data.size(1);
-  const auto options = data.options().dtype(torch::kFloat64);
+  const int64_t rows = data.rows;
   const auto piece = [&](int64_t first) {
-    return data.narrow(0, first, std::min(kPiece, rows - first)).to(torch::kFloat64);
+    return data.take(first, std::min(kPiece, rows - first)).to(torch::kFloat64);
   };
-  auto mean = torch::zeros({dimensions}, options);
+  auto mean = torch::zeros({data.columns}, torch::TensorOptions(torch::kFloat64).device(data.take(0, 1).device()));
   for (int64_t first = 0; first < rows; first += kPiece) mean += piece(first).sum(0);
   mean /= static_cast<double>(rows);
-  auto covariance = torch::zeros({dimensions, dimensions}, options);
+  auto covariance = torch::zeros({data.columns, data.columns}, mean.options());
   for (int64_t first = 0; first < rows; first += kPiece) {
     const auto centred = piece(first) - mean;
     covariance.addmm_(centred.t(), centred);
@@ -79,13 +77,12 @@ Tensor first_loading(const Moments& moments, const Tensor& noise, const FactorAn
   return root.unsqueeze(1) * basis.matmul(vectors) * length;
 }
 
-void check(const Tensor& data, const FactorAnalysisOptions& options) {
-  constexpr const char* kFunction = "fit_factor_analysis";
-  check_floating(kFunction, "data", data);
-  check_rank(kFunction, "data", data, 2);
-  check_range(kFunction, "the number of rows", data.size(0) >= 2, "at least 2", static_cast<double>(data.size(0)));
-  check_range(kFunction, "latent", options.latent >= 1 && options.latent <= data.size(1),
-              fmt::format("from 1 to {}", data.size(1)), static_cast<double>(options.latent));
+constexpr const char* kFunction = "fit_factor_analysis";
+
+void check(const RowPieces& data, const FactorAnalysisOptions& options) {
+  check_range(kFunction, "the number of rows", data.rows >= 2, "at least 2", static_cast<double>(data.rows));
+  check_range(kFunction, "latent", options.latent >= 1 && options.latent <= data.columns,
+              fmt::format("from 1 to {}", data.columns), static_cast<double>(options.latent));
   check_range(kFunction, "max_iterations", options.max_iterations >= 0, "at least 0",
               static_cast<double>(options.max_iterations));
   check_range(kFunction, "tolerance", options.tolerance >= 0, "at least 0", options.tolerance);
@@ -95,12 +92,19 @@ void check(const Tensor& data, const FactorAnalysisOptions& options) {
 }  // namespace
 
 FactorAnalysis fit_factor_analysis(const Tensor& data, const FactorAnalysisOptions& options, Progress& progress) {
+  check_floating(kFunction, "data", data);
+  check_rank(kFunction, "data", data, 2);
+  const auto rows = [&](int64_t first, int64_t count) { return data.narrow(0, first, count); };
+  return fit_factor_analysis(RowPieces{data.size(0), data.size(1), rows}, options, progress);
+}
+
+FactorAnalysis fit_factor_analysis(const RowPieces& data, const FactorAnalysisOptions& options, Progress& progress) {
   constexpr const char* kTask = "factor analysis";
   check(data, options);
   const torch::NoGradGuard no_grad;
   const Moments moments = moments_of(data);
   const double mean_variance = moments.variance.mean().item<double>();
-  check_range("fit_factor_analysis", "the mean variance of data", std::isfinite(mean_variance) && mean_variance > 0,
+  check_range(kFunction, "the mean variance of data", std::isfinite(mean_variance) && mean_variance > 0,
               "positive and finite", mean_variance);
   const double floor = options.noise_floor * mean_variance;
 

@@ -15,9 +15,10 @@ namespace priornet {
 /// The orders of the passes that are in use, in memory that stays where it is: pass k in slot k % slots. So a kernel
 /// finds the row of any place by itself; place p lies in pass p / size.
 struct PassRing {
-  const int64_t* rows = nullptr;  ///< [slots, size]; null: there is no order, place n of a step is row n
+  const int64_t* rows =
+      nullptr;  ///< [slots, size]; null: there is no order, and place n of a step is row n of its slot
   int64_t size = 0;
-  int64_t slots = 0;
+  int64_t slots = 1;  ///< without an order: of images, [slots, count], where step s has slot s % slots
 };
 
 PRIORNET_DEVICE inline int64_t row_at(const PassRing& order, int64_t place) {
@@ -36,7 +37,7 @@ struct ImagePart {
 
   PRIORNET_DEVICE int64_t place(int64_t step, int64_t n) const { return step * whole + first + n; }
   PRIORNET_DEVICE int64_t row(int64_t step, int64_t n) const {
-    return order.rows == nullptr ? n : row_at(order, place(step, n));
+    return order.rows == nullptr ? step % order.slots * count + n : row_at(order, place(step, n));
   }
 };
 

@@ -5,9 +5,11 @@
 #include <torch/nn/modules/dropout.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "learning/base/gpu_modes.h"
+#include "learning/training/row_stream.h"
 #include "uncertainty/core/checks.h"
 
 namespace priornet {
@@ -21,24 +23,74 @@ Evaluating::Evaluating(Classifier& network, bool dropout) : network_(network), w
 
 Evaluating::~Evaluating() { network_.train(was_training_); }
 
-torch::Device device_of(const Classifier& network) {
-  for (const auto& tensors : {network.parameters(), network.buffers()})
-    if (!tensors.empty()) return tensors[0].device();
-  return torch::kCPU;  // its weights, if any, are a part of its program
+namespace {
+
+// Of the first weight that is found: a list of all would take longer than some networks do.
+std::optional<torch::Device> device_within(const torch::nn::Module& module) {
+  for (const bool buffers : {false, true})
+    if (const auto own = buffers ? module.buffers(false) : module.parameters(false); !own.empty())
+      return own[0].device();
+  for (const auto& child : module.children())
+    if (const auto found = device_within(*child)) return found;
+  return std::nullopt;
 }
+
+}  // namespace
+
+torch::Device device_of(const Classifier& network) {
+  return device_within(network).value_or(torch::kCPU);  // its weights, if any, are a part of its program
+}
+
+namespace {
+
+// As networks take the rows that begin with the first-th of a set.
+torch::Tensor as_inputs(const torch::Tensor& rows, int64_t first, const InferenceOptions& options) {
+  const auto batch = rows.scalar_type() == torch::kUInt8 ? to_unit_range(rows) : rows;
+  return options.noise > 0.0 ? add_gaussian_noise(batch, {options.noise, options.seed, first}) : batch;
+}
+
+// Whether the rows of a batch are gathered while the network is asked about the one before.
+bool are_streamed(const torch::Tensor& inputs, const torch::Device& device, int64_t rows, int64_t batch) {
+  if (!inputs.is_cpu() || rows <= batch) return false;
+  const bool fits = fits_on(device, static_cast<int64_t>(inputs.nbytes()));  // holds a GPU to its limit, too
+  return !device.is_cpu() || !fits;
+}
+
+}  // namespace
 
 torch::Tensor network_inputs(const torch::Tensor& inputs, int64_t first, const torch::Device& device,
                              const InferenceOptions& options) {
-  auto batch = inputs.narrow(0, first, std::min(options.batch, inputs.size(0) - first)).to(device);
-  if (batch.scalar_type() == torch::kUInt8) batch = to_unit_range(batch);
-  return options.noise > 0.0 ? add_gaussian_noise(batch, {options.noise, options.seed, first}) : batch;
+  const auto count = std::min(options.batch, inputs.size(0) - first);
+  return as_inputs(inputs.narrow(0, first, count).to(device), first, options);
 }
 
 void for_each_batch(const torch::Tensor& inputs, const torch::Device& device, const InferenceOptions& options,
                     const std::function<void(const torch::Tensor& batch, int64_t first)>& ask) {
   check_range("infer", "batch", options.batch >= 1, "at least 1", static_cast<double>(options.batch));
-  for (int64_t first = 0; first < inputs.size(0); first += options.batch)
-    ask(network_inputs(inputs, first, device, options), first);
+  const auto& chosen = options.rows;
+  const auto rows = chosen.defined() ? chosen.size(0) : inputs.size(0);
+  const auto count_at = [&](int64_t first) { return std::min(options.batch, rows - first); };
+  if (!are_streamed(inputs, device, rows, options.batch)) {
+    for (int64_t first = 0; first < rows; first += options.batch) {
+      const auto some = chosen.defined()
+                            ? inputs.index_select(0, chosen.narrow(0, first, count_at(first)).to(inputs.device()))
+                            : inputs.narrow(0, first, count_at(first));
+      ask(as_inputs(some.to(device), first, options), first);
+    }
+    return;
+  }
+  RowStream stream({inputs.contiguous(), options.batch, device,
+                    [&](int64_t step) {
+                      const auto first = step * options.batch;
+                      return chosen.defined() ? chosen.narrow(0, first, count_at(first))
+                                              : torch::arange(first, first + count_at(first), torch::kInt64);
+                    },
+                    (rows + options.batch - 1) / options.batch});
+  for (int64_t first = 0; first < rows; first += options.batch) {
+    const auto some = stream.rows(first / options.batch);
+    // Rows of numbers may be kept by who asks, and their memory is used again.
+    ask(as_inputs(some.dim() == 4 ? some : some.clone(), first, options), first);
+  }
 }
 
 torch::Tensor logits_of_networks(const std::vector<std::shared_ptr<Classifier>>& networks, const torch::Tensor& inputs,

@@ -53,11 +53,16 @@ class CopiedStock final : public OutsideStock {
 KernelBatches::KernelBatches(BatchSources& sources) : sources_(sources) {
   const auto& options = sources.options;
   const ImageShape shape{sources.inputs.size(1), sources.inputs.size(2), sources.inputs.size(3)};
-  const auto there = torch::TensorOptions(sources.inputs.device());
+  const auto there = torch::TensorOptions(sources.labels.device());
   step_ = torch::zeros({1}, there.dtype(torch::kInt64));
   images_.plan = plan_of(options.augmentation, shape);
   images_.noise = static_cast<float>(options.noise);
-  images_.parts[0] = inside_part();
+  images_.parts[0] = labels_.part = inside_part();
+  if (sources.stream) {
+    const auto& ring = sources.stream->ring();
+    images_.parts[0].images = ring.data_ptr<uint8_t>();
+    images_.parts[0].order = {nullptr, 0, ring.size(0)};
+  }
   images_.parts[1] = outside_part();
   images_.step = step_.data_ptr<int64_t>();
   batch_.inputs =
@@ -70,13 +75,13 @@ KernelBatches::KernelBatches(BatchSources& sources) : sources_(sources) {
   images_.pixel_stride = options.channels_last ? shape.channels : 1;
   rows_ = torch::zeros({images_.parts[0].count}, there.dtype(torch::kInt64));
   batch_.targets.labels = torch::zeros_like(rows_);
-  labels_ = {images_.parts[0], sources.labels.data_ptr<int64_t>(), batch_.targets.labels.data_ptr<int64_t>(),
+  labels_ = {labels_.part, sources.labels.data_ptr<int64_t>(), batch_.targets.labels.data_ptr<int64_t>(),
              rows_.data_ptr<int64_t>(), step_.data_ptr<int64_t>()};
 }
 
 ImagePart KernelBatches::inside_part() {
   auto part = part_with(sources_, sources_.options.batch, kInsideDraws);
-  part.images = sources_.inputs.data_ptr<uint8_t>();
+  part.images = sources_.inputs.data_ptr<uint8_t>();  // where it is not streamed
   part.order = sources_.order.ring(part.count);
   return part;
 }
@@ -98,6 +103,7 @@ ImagePart KernelBatches::outside_part() {
 void KernelBatches::prepare(int64_t step) {
   const auto& inside = images_.parts[0];
   sources_.order.hold(inside.place(step, 0), inside.count);
+  if (sources_.stream) sources_.stream->prepare(step);
   if (outside_ != nullptr) outside_->prepare(outside_batch(sources_, step));
   if (step != next_) step_.fill_(step);
   next_ = step + 1;

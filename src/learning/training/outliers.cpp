@@ -147,9 +147,14 @@ struct FactorSettings {
 };
 
 /// float32, as it is drawn from, and the same in all processes.
-FactorAnalysis fitted(const torch::Tensor& rows, const FactorSettings& settings, const OutsideContext& context) {
+FactorAnalysis fitted(const FactorSettings& settings, const OutsideContext& context) {
+  const auto& train = context.train;
+  const RowPieces rows{train.size(), train.inputs[0].numel(), [&](int64_t first, int64_t count) {
+                         const auto some = inputs_at(train, first, count).to(context.device);
+                         return train.has_images() ? to_unit_range(some).flatten(1) : some;
+                       }};
   FactorAnalysisOptions fit;
-  fit.latent = std::min(settings.latent, rows.size(1));
+  fit.latent = std::min(settings.latent, rows.columns);
   auto model = fit_factor_analysis(rows, fit, context.progress);
   for (auto* part : {&model.mean, &model.loading, &model.noise}) {
     *part = part->to(torch::kFloat32).contiguous();
@@ -174,7 +179,7 @@ class FactorSource final : public OutsideSource, public OutsideStock {
  public:
   FactorSource(const SettingValues& settings, const OutsideContext& context)
       : settings_(settings),
-        model_(fitted(to_unit_range(context.train.inputs.to(context.device)).flatten(1), settings_, context)),
+        model_(fitted(settings_, context)),
         deviation_(model_.noise.sqrt()),
         shape_(image_shape(context.train)),
         seed_(context.seed) {}
@@ -226,7 +231,7 @@ class FactorRows final : public OutsideSource {
  public:
   FactorRows(const SettingValues& settings, const OutsideContext& context)
       : settings_(settings),
-        model_(fitted(context.train.inputs.to(context.device), settings_, context)),
+        model_(fitted(settings_, context)),
         seed_(context.seed),
         tails_drawn_in_(context.tails_drawn_in) {}
 
@@ -277,7 +282,10 @@ class MixtureSource final : public OutsideSource {
     const auto& train = context.train;
     pixels_ = make_outside(
         {train.inputs[0].numel() <= kMostFactorDimensions ? kFactorAnalysis : kGaussianNoise, settings, {}}, context);
-    images_ = (train.size() > kKeptImages ? random_subset(train, kKeptImages, seed_) : train).inputs.to(torch::kCPU);
+    images_ = (train.size() > kKeptImages ? random_subset(train, kKeptImages, seed_)
+               : train.rows.defined()     ? select(train, torch::arange(train.size(), torch::kInt64))
+                                          : train)
+                  .inputs.to(torch::kCPU);
     backgrounds_ = background_colours(images_);
   }
 
@@ -312,23 +320,54 @@ OutlierSourceInfo mixture_source() {
 
 constexpr const char* kTable = "outside";
 
-// Another set, gone through in an order of its own, again and again.
+// Another set, gone through in an order of its own, again and again. One that the device has no room for stays on the
+// host.
 class SetSource final : public OutsideSource, public OutsideStock {
  public:
-  SetSource(torch::Tensor images, uint64_t seed)
-      : images_(images.contiguous()), order_(images_.size(0), seed, images_.device()) {}
+  SetSource(torch::Tensor images, uint64_t seed, const torch::Device& device)
+      : images_(images.contiguous()),
+        seed_(seed),
+        device_(device),
+        streamed_(images_.is_cpu() && (!device.is_cpu() || !fits_on(device, static_cast<int64_t>(images_.nbytes())))),
+        order_(images_.size(0), seed, images_.device()) {}
 
   torch::Tensor batch(const OutsideBatch& batch) override {
-    return images_.index_select(0, order_.rows(batch.step * batch.whole + batch.first, batch.count));
+    if (streamed_ && is_streamed(batch)) return stream_->rows(batch.step).clone();
+    return images_.index_select(0, order_.rows(batch.step * batch.whole + batch.first, batch.count)).to(device_);
   }
 
-  Images images(const OutsideBatch& any) override { return {images_, order_.ring(any.count)}; }
+  Images images(const OutsideBatch& any) override {
+    if (!streamed_) return {images_, order_.ring(any.count)};
+    begin_stream(any);
+    return {stream_->ring(), {nullptr, 0, stream_->ring().size(0)}};
+  }
 
-  void prepare(const OutsideBatch& batch) override { order_.hold(batch.step * batch.whole + batch.first, batch.count); }
+  void prepare(const OutsideBatch& batch) override {
+    if (streamed_)
+      stream_->prepare(batch.step);
+    else
+      order_.hold(batch.step * batch.whole + batch.first, batch.count);
+  }
 
  private:
+  // Those of training are; the few others that validation asks for are not.
+  bool is_streamed(const OutsideBatch& batch) {
+    if (!stream_) begin_stream(batch);
+    return batch.whole == rows_.whole && batch.first == rows_.part.first && batch.count == rows_.part.count;
+  }
+
+  void begin_stream(const OutsideBatch& any) {
+    rows_ = {any.whole, {any.first, any.count}, {}};
+    stream_ = stream_in_order(images_, seed_, device_, rows_);
+  }
+
   torch::Tensor images_;
+  uint64_t seed_;
+  torch::Device device_;
+  bool streamed_;
   BatchOrder order_;
+  StepRows rows_{};
+  std::shared_ptr<RowStream> stream_;
 };
 
 std::unique_ptr<OutsideSource> outside_by_name(const std::string& name, const SettingValues& given,
@@ -354,8 +393,10 @@ const std::vector<OutlierSourceInfo>& outlier_sources() {
   return all;
 }
 
-std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t seed) {
-  return std::make_unique<SetSource>(std::move(images), seed);
+std::unique_ptr<OutsideSource> outside_images(torch::Tensor images, uint64_t seed,
+                                              const std::optional<torch::Device>& device) {
+  const auto there = device.value_or(images.device());
+  return std::make_unique<SetSource>(std::move(images), seed, there);
 }
 
 bool is_set(const std::string& source) {
@@ -380,10 +421,13 @@ std::unique_ptr<OutsideSource> make_outside(const OutsideOptions& options, const
         fmt::format("outside.source {} is for images, which {} has none of", options.source, context.train.name));
   LoadOptions load;
   load.progress = &context.progress;
-  auto images = fit_to(load_set(options.source, load), image_shape(context.train)).inputs.to(context.device);
-  if (const auto added = options.added.value_or(0); added > 0)
-    images = torch::cat({images, outside_by_name(kMixture, options.settings, context)->batch({0, added, 0, added})});
-  return outside_images(std::move(images), context.seed);
+  auto images = fit_to(load_set(options.source, load), image_shape(context.train)).inputs;
+  if (fits_on(context.device, static_cast<int64_t>(images.nbytes()))) images = images.to(context.device);
+  if (const auto added = options.added.value_or(0); added > 0) {
+    const auto made = outside_by_name(kMixture, options.settings, context)->batch({0, added, 0, added});
+    images = torch::cat({images, made.to(images.device())});
+  }
+  return outside_images(std::move(images), context.seed, context.device);
 }
 
 }  // namespace priornet

@@ -39,7 +39,9 @@ Means means_of(const torch::Tensor& logits, const MethodInfo& method) {
 
 Validation validate(Classifier& network, const Dataset& set, const torch::Tensor& outside, const MethodInfo& method,
                     const InferenceOptions& options) {
-  const auto logits = infer(network, set.inputs, options);
+  auto of_set = options;
+  of_set.rows = set.rows;
+  const auto logits = infer(network, set.inputs, of_set);
   const auto probabilities = expected_categorical(logits);
   const auto labels = set.labels.to(torch::kCPU);
   Validation result;

@@ -52,6 +52,17 @@ void BatchOrder::hold(int64_t first, int64_t count) {
   }
 }
 
+std::shared_ptr<RowStream> stream_in_order(const torch::Tensor& inputs, uint64_t seed, const torch::Device& device,
+                                           const StepRows& rows) {
+  // An order of its own, as it is asked by other threads.
+  const auto order = std::make_shared<BatchOrder>(rows.chosen.defined() ? rows.chosen.size(0) : inputs.size(0), seed);
+  return std::make_shared<RowStream>(
+      RowStream::Options{inputs, rows.part.count, device, [order, rows](int64_t step) {
+                           const auto places = order->rows(step * rows.whole + rows.part.first, rows.part.count);
+                           return rows.chosen.defined() ? rows.chosen.index_select(0, places) : places;
+                         }});
+}
+
 namespace {
 
 bool augments(const AugmentationOptions& options) {
@@ -69,8 +80,16 @@ BatchSources sources_on(const torch::Device& device, const Dataset& train, Outsi
         fmt::format("{}: has {} inputs, fewer than a batch of {}", train.name, train.size(), options.batch));
   if (!train.has_labels()) throw DataError(fmt::format("{}: has no labels to learn from", train.name));
   if (train.has_images()) static_cast<void>(plan_of(options.augmentation, image_shape(train)));
-  return {train.inputs.to(device).contiguous(), train.labels.to(device).contiguous(),
-          BatchOrder(train.size(), derive_seed(options.seed, "order"), device), outside, options};
+  const auto seed = derive_seed(options.seed, "order");
+  const bool streamed = train.inputs.is_cpu() &&
+                        (train.rows.defined() ||
+                         options.streamed.value_or(!fits_on(device, static_cast<int64_t>(train.inputs.nbytes()))));
+  BatchSources sources{streamed ? train.inputs.contiguous() : train.inputs.to(device).contiguous(),
+                       train.labels.to(device).contiguous(), BatchOrder(train.size(), seed, device), outside, options};
+  if (streamed)
+    sources.stream = stream_in_order(sources.inputs, seed, device,
+                                     {options.batch, part_of(options.batch, options.share), train.rows});
+  return sources;
 }
 
 }  // namespace
@@ -78,7 +97,7 @@ BatchSources sources_on(const torch::Device& device, const Dataset& train, Outsi
 TrainingBatches::TrainingBatches(const Dataset& train, OutsideSource* outside, const torch::Device& device,
                                  const TrainingBatchesOptions& options)
     : sources_(sources_on(device, train, outside, options)) {
-  if (sources_.inputs.is_cuda() && train.has_images()) by_kernel_ = std::make_unique<KernelBatches>(sources_);
+  if (sources_.labels.is_cuda() && train.has_images()) by_kernel_ = std::make_unique<KernelBatches>(sources_);
 }
 
 TrainingBatches::~TrainingBatches() = default;
@@ -87,6 +106,13 @@ torch::Tensor TrainingBatches::rows(int64_t step) {
   const auto whole = sources_.options.batch;
   const auto part = part_of(whole, sources_.options.share);
   return sources_.order.rows(step * whole + part.first, part.count);
+}
+
+// Those of a stream are overwritten by later steps; images are not kept as they are.
+torch::Tensor TrainingBatches::inputs_of(const torch::Tensor& rows, int64_t step) {
+  if (!sources_.stream) return sources_.inputs.index_select(0, rows);
+  const auto inputs = sources_.stream->rows(step);
+  return inputs.dim() == 4 ? inputs : inputs.clone();
 }
 
 torch::Tensor TrainingBatches::prepared(const torch::Tensor& images, const char* draws, int64_t step,
@@ -143,7 +169,7 @@ TrainingBatch TrainingBatches::at(int64_t step) {
   const auto indices = rows(step);
   TrainingBatch batch;
   batch.targets.labels = sources_.labels.index_select(0, indices);
-  batch.inputs = prepared(sources_.inputs.index_select(0, indices), kInsideDraws, step, options.batch);
+  batch.inputs = prepared(inputs_of(indices, step), kInsideDraws, step, options.batch);
   if (options.outside_batch > 0) {
     const auto part = part_of(options.outside_batch, options.share);
     const auto outside = sources_.outside->batch({step, options.outside_batch, part.first, part.count});

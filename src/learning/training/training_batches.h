@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "learning/training/batch_images.h"
+#include "learning/training/row_stream.h"
 
 namespace priornet {
 
@@ -56,6 +58,8 @@ struct TrainingBatchesOptions {
   BatchShare share;
   bool channels_last = false;  ///< how images lie in memory
   bool bfloat16 = false;       ///< images may come in bfloat16, as matrix products take them anyway
+  /// Whether the inputs stay on the host; else where the device has no room for them (row_stream.h).
+  std::optional<bool> streamed = {};
 };
 
 struct TrainingBatch {
@@ -63,24 +67,36 @@ struct TrainingBatch {
   BatchTargets targets;  ///< the labels of the first N
 };
 
-/// What batches are made from, on the device.
+/// What batches are made from, on the device; inputs that it has no room for stay on the host.
 struct BatchSources {
   torch::Tensor inputs;  ///< of the training set
   torch::Tensor labels;  ///< int64
   BatchOrder order;
   OutsideSource* outside = nullptr;
   TrainingBatchesOptions options;
+  std::shared_ptr<RowStream> stream = {};  ///< of the inputs' rows, step by step, where they stay on the host
 };
 
 /// The rows of a batch of `whole` that a process takes.
 struct BatchPart {
-  int64_t first;
-  int64_t count;
+  int64_t first = 0;
+  int64_t count = 0;
 };
 inline BatchPart part_of(int64_t whole, const BatchShare& share) {
   const auto count = whole / share.processes;
   return {share.rank * count, count};
 }
+
+/// Which places of an order the rows of each step have: those of the part, of so many per step.
+struct StepRows {
+  int64_t whole = 0;
+  BatchPart part = {};
+  torch::Tensor chosen = {};  ///< int64 on the CPU: the rows that are in order; undefined: all
+};
+
+/// The rows of inputs on the host in the order that a BatchOrder of this seed has, step by step.
+std::shared_ptr<RowStream> stream_in_order(const torch::Tensor& inputs, uint64_t seed, const torch::Device& device,
+                                           const StepRows& rows);
 
 /// Keeps the draws for the two parts of a batch apart.
 constexpr const char* kInsideDraws = "inside";
@@ -90,7 +106,7 @@ class KernelBatches;
 
 /// The batches of a run as a network takes them: gathered, augmented and brought to [-1, 1] on the device. Batch and
 /// share are functions of seed and step alone, so that a run can go on at any step and be shared by any number of
-/// processes.
+/// processes; where the inputs lie changes nothing in them.
 class TrainingBatches {
  public:
   /// `train` and `outside`, which may be null, outlive it.
@@ -114,9 +130,10 @@ class TrainingBatches {
   /// The rows of the training set that make the in-distribution part of a step, int64 on the device.
   torch::Tensor rows(int64_t step);
 
-  int64_t steps_per_epoch() const { return sources_.inputs.size(0) / sources_.options.batch; }
+  int64_t steps_per_epoch() const { return sources_.labels.size(0) / sources_.options.batch; }
 
  private:
+  torch::Tensor inputs_of(const torch::Tensor& rows, int64_t step);
   torch::Tensor prepared(const torch::Tensor& images, const char* draws, int64_t step, int64_t whole) const;
 
   BatchSources sources_;

@@ -198,10 +198,10 @@ void keep_back(TrainingSets& sets, const TrainConfig& config) {
   };
   if (validation > 0) {
     sets.split.validation_rows = take(validation);
-    sets.validation = select(whole, sets.split.validation_rows);
+    sets.validation = view_of(whole, sets.split.validation_rows);
   }
   if (calibration > 0) sets.split.calibration_rows = take(calibration);
-  sets.train = select(whole, left);
+  sets.train = view_of(whole, left);
 }
 
 void standardise(TrainingSets& sets) {
