@@ -150,7 +150,7 @@ def run(given, folder, limited):
     if limited and given.device_limit:
         environment["PRIORNET_DEVICE_MEMORY"] = given.device_limit
     begin = time.perf_counter()
-    process = subprocess.Popen(command, env=environment)
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     most = most_memory(process)
     if process.wait() != 0:
         raise SystemExit(f"priornet train ended with {process.returncode}")

@@ -26,12 +26,13 @@ TEST(RadialLogDensity, IsGaussianWhereFlowsStandStill) {
 }
 
 TEST(RadialLogDensity, IsADensity) {
-  // Flows of any strength, on a grid that holds almost all of the mass.
+  // Flows of some strength, on a grid that holds almost all of the mass and is finer than the narrowest flow.
   constexpr int64_t kSide = 801;
   constexpr double kReach = 20.0;
   const auto axis = torch::linspace(-kReach, kReach, kSide, torch::kFloat64);
   const auto grid = torch::stack({axis.repeat_interleave(kSide), axis.repeat({kSide})}, 1);
-  const auto density = radial_log_density(grid, drawn({3, 4, 2}, 4), 2 * drawn({3, 4}, 5), 2 * drawn({3, 4}, 6)).exp();
+  const auto density =
+      radial_log_density(grid, drawn({3, 4, 2}, 4), 1.0 + 0.5 * drawn({3, 4}, 5), 2 * drawn({3, 4}, 6)).exp();
   const double cell = std::pow(2 * kReach / (kSide - 1), 2);
   EXPECT_TRUE(near(density.sum(0) * cell, torch::ones({3}, torch::kFloat64), 2e-3)) << density.sum(0) * cell;
 }
@@ -89,7 +90,7 @@ TEST(DensityLayer, SaysHowLargeItIs) {
 TEST(DensityLayer, RejectsNoDimensions) {
   auto options = with_densities();
   options.density = 0;
-  EXPECT_THROWS(ArgumentError, plan_model(options), "density should be at least 1");
+  EXPECT_THROWS(ArgumentError, plan_model(options), "network: density should be at least 1, found 0");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <testing/small_networks.h>
 #include <testing/tensors.h>
 
+#include "learning/networks/dense_rows.h"
 #include "learning/networks/layers.h"
 
 namespace priornet {
@@ -125,6 +126,30 @@ TEST(PackedNetwork, LeavesDropoutAtWork) {
         return network->before_dropout(inputs);
       }(),
       1e-4, 1e-4));
+}
+
+// At sizes that leave lanes over; the last rows are those that a product of matrices takes.
+TEST(DenseRows, AreThoseOfLibTorchWithEveryInstructionSet) {
+  for (const auto instructions : {InstructionSet::kPortable, InstructionSet::kAvx2, InstructionSet::kAvx512}) {
+    if (!is_supported(instructions)) continue;
+    for (const int64_t inputs : {1, 7, 16, 65, 200, 1568})
+      for (const int64_t outputs : {1, 10})
+        for (int64_t rows = 1; rows <= kFewRows; ++rows) {
+          auto generator = make_generator(static_cast<uint64_t>(inputs * 100 + outputs * 10 + rows));
+          const auto in = torch::randn({rows, inputs}, generator);
+          const auto weight = torch::randn({outputs, inputs}, generator);
+          const auto bias = torch::randn({outputs}, generator);
+          const auto out = torch::full({rows, outputs + 2}, 7.0f);
+          dense_rows({in.data_ptr<float>(), weight.data_ptr<float>(), bias.data_ptr<float>(), out.data_ptr<float>(),
+                      outputs + 2, rows, inputs, outputs},
+                     instructions);
+          const auto wanted =
+              torch::linear(in.to(torch::kFloat64), weight.to(torch::kFloat64), bias.to(torch::kFloat64));
+          EXPECT_TRUE(near(out.narrow(1, 0, outputs), wanted.to(torch::kFloat32), 1e-3))
+              << name_of(instructions) << ", " << rows << " x " << inputs << " x " << outputs;
+          EXPECT_TRUE(out.narrow(1, outputs, 2).eq(7).all().item<bool>());
+        }
+  }
 }
 
 }  // namespace

@@ -196,7 +196,8 @@ void check_outputs(const ModelFile& model, const torch::Tensor& logits, const to
 Predictions judged(const ModelFile& model, const torch::Tensor& logits_as_given, std::vector<NamedTensor> columns) {
   Predictions result;
   const auto logits = logits_as_given.to(torch::kCPU).to(torch::kFloat64);
-  if (!logits.isfinite().all().item<bool>())
+  const auto numbers = listed<double>(logits);
+  if (!std::all_of(numbers.begin(), numbers.end(), [](double number) { return std::isfinite(number); }))
     throw DataError(fmt::format("{}: the network's logits for an input are not finite", model.name));
   const bool dirichlet = model.run.gives_dirichlet();
   auto scores = scores_of_logits(logits, dirichlet, 0);

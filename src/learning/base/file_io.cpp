@@ -26,6 +26,19 @@ std::filesystem::path temporary_beside(const std::filesystem::path& path) {
   return path.parent_path() / fmt::format(".priornet-{}-{}.tmp", ::getpid(), count++);
 }
 
+// A file that is gone with the process that writes it, however that ends; -1 where the file system has none, or where
+// it could not be given a name later.
+int nameless_beside(const std::filesystem::path& path) {
+#ifdef O_TMPFILE
+  if (::access("/proc/self/fd", X_OK) != 0) return -1;
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  return ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+#else
+  static_cast<void>(path);
+  return -1;
+#endif
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), target_(path_) {
@@ -40,8 +53,11 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), tar
     throw DataError(fmt::format("{}: cannot be written: it is not a regular file", path_.string()));
   if (exists && ::access(target_.c_str(), W_OK) != 0) fail(errno);
 
-  temporary_ = temporary_beside(target_);
-  descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  descriptor_ = nameless_beside(target_);
+  if (descriptor_ < 0) {
+    temporary_ = temporary_beside(target_);
+    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
   if (descriptor_ < 0) fail(errno);
   if (exists) (void)!::fchmod(descriptor_, older.st_mode & 07777);
 }
@@ -49,7 +65,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), tar
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::write(std::string_view bytes) {
@@ -83,6 +99,12 @@ std::shared_ptr<FileMapping> AtomicFile::mapping() const {
 
 void AtomicFile::commit() {
   if (::fsync(descriptor_) != 0) fail(errno);
+  if (temporary_.empty()) {
+    const auto itself = fmt::format("/proc/self/fd/{}", descriptor_);
+    const auto name = temporary_beside(target_);
+    if (::linkat(AT_FDCWD, itself.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) fail(errno);
+    temporary_ = name;
+  }
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
   ::close(descriptor_);
   descriptor_ = -1;

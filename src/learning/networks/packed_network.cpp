@@ -13,7 +13,9 @@
 
 #include <algorithm>
 
+#include "learning/networks/dense_rows.h"
 #include "learning/networks/layers.h"
+#include "uncertainty/core/parallel.h"
 
 namespace priornet {
 namespace {
@@ -31,6 +33,21 @@ torch::Tensor packed(const torch::Tensor& values) {
 }
 
 int64_t version_of(const torch::Tensor& weight) { return weight.is_inference() ? 0 : weight._version(); }
+
+torch::Tensor dense_layer(const torch::Tensor& given, const torch::Tensor& weight, const torch::Tensor& bias) {
+  const auto rows = given.size(0), inputs = weight.size(1), outputs = weight.size(0);
+  if (rows > kFewRows || given.dim() != 2 || !weight.is_contiguous()) return at::linear(given, weight, bias);
+  const auto in = given.contiguous();
+  const auto out = torch::empty({rows, outputs}, torch::kFloat32);
+  constexpr int64_t kGrain = int64_t{1} << 16;  // weights that are worth a thread
+  static const auto instructions = best_instruction_set();
+  parallel_for(0, outputs, std::max<int64_t>(1, kGrain / inputs), [&](int64_t begin, int64_t end) {
+    dense_rows({in.data_ptr<float>(), weight.data_ptr<float>() + begin * inputs, bias.data_ptr<float>() + begin,
+                out.data_ptr<float>() + begin, outputs, rows, inputs, end - begin},
+               instructions);
+  });
+  return out;
+}
 
 int64_t largest_map(const NetworkPlan& plan) {
   int64_t largest = 1;
@@ -66,7 +83,7 @@ class PackedNetwork::Writer : public LayerWriter {
     seen(weight);
     seen(bias);
     return add_step({x, x, Kind::kOther}, [weight, bias](const Operands& given) {
-      return at::linear(priornet::dense(given.first), weight, bias);
+      return dense_layer(priornet::dense(given.first), weight, bias);
     });
   }
 

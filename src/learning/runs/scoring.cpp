@@ -14,12 +14,31 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <optional>
 
 #include "learning/base/file_io.h"
 
 namespace priornet {
 namespace {
+
+// ln sum_k e^z_k of each row of logits [..., K], float64. On a CPU by hand: of one row LibTorch's own takes an eighth
+// of the time of a prediction by a small network.
+torch::Tensor log_sums(const torch::Tensor& logits) {
+  if (!logits.is_cpu()) return torch::logsumexp(logits, -1);
+  const auto rows = logits.contiguous();
+  const auto classes = rows.size(-1);
+  auto sums = torch::empty(rows.sizes().slice(0, rows.dim() - 1), rows.options());
+  const auto* row = rows.data_ptr<double>();
+  auto* sum = sums.data_ptr<double>();
+  for (int64_t n = 0; n < sums.numel(); ++n, row += classes) {
+    const auto largest = *std::max_element(row, row + classes);
+    double total = 0;
+    for (int64_t k = 0; k < classes; ++k) total += std::exp(row[k] - largest);
+    sum[n] = std::isfinite(largest) ? largest + std::log(total) : largest;
+  }
+  return sums;
+}
 
 torch::Tensor mean_over_members(const torch::Tensor& values, const torch::Tensor& logits) {
   return logits.dim() == 3 ? values.mean(0) : values;
@@ -40,7 +59,7 @@ SetScores scores_of_logits(const torch::Tensor& logits, bool dirichlet, int64_t 
   for (const auto& [name, values] :
        measure_columns(exact, dirichlet ? LogitKind::kDirichlet : LogitKind::kSoftmax, {mu_theta_samples, seed}))
     if (is_score(name)) scores.columns.push_back({name, values.to(torch::kCPU)});
-  scores.columns.push_back({"energy", mean_over_members(-torch::logsumexp(exact, -1), exact).to(torch::kCPU)});
+  scores.columns.push_back({"energy", mean_over_members(log_sums(exact).neg_(), exact).to(torch::kCPU)});
   return scores;
 }
 

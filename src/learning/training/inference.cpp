@@ -49,6 +49,9 @@ torch::Tensor as_inputs(const torch::Tensor& rows, int64_t first, const Inferenc
   return options.noise > 0.0 ? add_gaussian_noise(batch, {options.noise, options.seed, first}) : batch;
 }
 
+// Of a batch: 222 photographs of 224 x 224, whose maps take hundreds of times the room of their pixels.
+constexpr int64_t kMostValues = int64_t{1} << 25;
+
 // Whether the rows of a batch are gathered while the network is asked about the one before.
 bool are_streamed(const torch::Tensor& inputs, const torch::Device& device, int64_t rows, int64_t batch) {
   if (!inputs.is_cpu() || rows <= batch) return false;
@@ -69,9 +72,11 @@ void for_each_batch(const torch::Tensor& inputs, const torch::Device& device, co
   check_range("infer", "batch", options.batch >= 1, "at least 1", static_cast<double>(options.batch));
   const auto& chosen = options.rows;
   const auto rows = chosen.defined() ? chosen.size(0) : inputs.size(0);
-  const auto count_at = [&](int64_t first) { return std::min(options.batch, rows - first); };
-  if (!are_streamed(inputs, device, rows, options.batch)) {
-    for (int64_t first = 0; first < rows; first += options.batch) {
+  const auto batch =
+      std::clamp<int64_t>(kMostValues * inputs.size(0) / std::max<int64_t>(1, inputs.numel()), 1, options.batch);
+  const auto count_at = [&](int64_t first) { return std::min(batch, rows - first); };
+  if (!are_streamed(inputs, device, rows, batch)) {
+    for (int64_t first = 0; first < rows; first += batch) {
       const auto some = chosen.defined()
                             ? inputs.index_select(0, chosen.narrow(0, first, count_at(first)).to(inputs.device()))
                             : inputs.narrow(0, first, count_at(first));
@@ -79,15 +84,15 @@ void for_each_batch(const torch::Tensor& inputs, const torch::Device& device, co
     }
     return;
   }
-  RowStream stream({inputs.contiguous(), options.batch, device,
+  RowStream stream({inputs.contiguous(), batch, device,
                     [&](int64_t step) {
-                      const auto first = step * options.batch;
+                      const auto first = step * batch;
                       return chosen.defined() ? chosen.narrow(0, first, count_at(first))
                                               : torch::arange(first, first + count_at(first), torch::kInt64);
                     },
-                    (rows + options.batch - 1) / options.batch});
-  for (int64_t first = 0; first < rows; first += options.batch) {
-    const auto some = stream.rows(first / options.batch);
+                    (rows + batch - 1) / batch});
+  for (int64_t first = 0; first < rows; first += batch) {
+    const auto some = stream.rows(first / batch);
     // Rows of numbers may be kept by who asks, and their memory is used again.
     ask(as_inputs(some.dim() == 4 ? some : some.clone(), first, options), first);
   }

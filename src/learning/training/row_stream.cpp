@@ -56,6 +56,15 @@ int64_t memory_of(c10::DeviceIndex index) {
 
 #endif
 
+// How the pages of some bytes are going to be used.
+void advise(const void* bytes, size_t size, int how) {
+  static const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(bytes) & ~(page - 1);
+  ::madvise(reinterpret_cast<void*>(begin), reinterpret_cast<uintptr_t>(bytes) + size - begin, how);
+}
+
+bool is_large(const torch::Tensor& set) { return set.nbytes() > size_t{1} << 30; }
+
 constexpr int64_t kHostSlots = 4;
 constexpr int64_t kDeviceSlots = 2;
 
@@ -156,6 +165,8 @@ RowStream::RowStream(Options options) : options_(std::move(options)), slots_(kHo
     ring_ = torch::empty(shape, torch::TensorOptions(set.scalar_type()).device(options_.device));
     copies_ = std::make_unique<Copies>(options_.device);
   }
+  // Else the system reads megabytes around each page that it has to fetch.
+  if (is_large(set)) advise(set.data_ptr(), set.nbytes(), MADV_RANDOM);
   // On a CPU the network wants the cores; there a thread mostly waits for pages.
   const auto threads = gpu ? std::clamp(std::thread::hardware_concurrency() / 4, 1u, 3u) : 1u;
   for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
@@ -202,15 +213,9 @@ void RowStream::gather(const torch::Tensor& rows, int64_t slot) {
   const auto* from = static_cast<const char*>(options_.set.data_ptr());
   auto* to = static_cast<char*>(host_.select(0, slot).data_ptr());
   const auto bytes = static_cast<size_t>(row_bytes_);
-  // Of a set in a file: all that is needed is asked for at once, and nothing besides.
-  if (row_bytes_ * options_.set.size(0) > (int64_t{1} << 30)) {
-    static const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-    for (int64_t i = 0; i < count; ++i) {
-      const auto begin =
-          (reinterpret_cast<uintptr_t>(from) + static_cast<uintptr_t>(row[i] * row_bytes_)) & ~(page - 1);
-      ::madvise(reinterpret_cast<void*>(begin), bytes + page, MADV_WILLNEED);
-    }
-  }
+  // Of a set in a file all that is needed is asked for at once.
+  if (is_large(options_.set))
+    for (int64_t i = 0; i < count; ++i) advise(from + row[i] * row_bytes_, bytes, MADV_WILLNEED);
   for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * row_bytes_, from + row[i] * row_bytes_, bytes);
 }
 

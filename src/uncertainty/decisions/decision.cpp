@@ -52,7 +52,9 @@ void check_scores(const OperatingPoints& points, const std::vector<torch::Tensor
     if (values.dim() != 1 || values.scalar_type() != torch::kFloat64 || values.size(0) != scores[0].size(0))
       throw ArgumentError(
           c10::str("decide: ", points.watches[w].measure, " should be float64 [N], the same N for all measures"));
-    if (values.isnan().any().item<bool>())
+    const auto here = values.to(torch::kCPU).contiguous();
+    const auto numbers = values_of(here);
+    if (std::any_of(numbers.begin(), numbers.end(), [](double value) { return std::isnan(value); }))
       throw ArgumentError(c10::str("decide: ", points.watches[w].measure, " should be a number, found NaN"));
   }
 }
@@ -69,7 +71,7 @@ double spread_of(const Watch& watch) {
 torch::Tensor rarity(const Watch& watch, const torch::Tensor& values) {
   const auto reference = values_of(watch.reference);
   const auto spread = spread_of(watch);
-  auto result = values.contiguous().clone();
+  auto result = values.to(torch::kCPU).contiguous().clone();
   auto* of = result.data_ptr<double>();
   for (int64_t i = 0; i < result.numel(); ++i) of[i] = rarity_of(reference, spread, of[i]) + watch.precedence;
   return result;
@@ -155,8 +157,11 @@ std::vector<Decision> decide_alike(const OperatingPoints& points, const std::vec
   const auto combined = values_of(points.combined);
   const auto level = rejection_level(points);
   std::vector<torch::Tensor> rarities;
-  for (size_t w = 0; w < scores.size(); ++w)
-    rarities.push_back(rarity(points.watches[w], scores[w].to(torch::kCPU)) - kTie);
+  for (size_t w = 0; w < scores.size(); ++w) {
+    rarities.push_back(rarity(points.watches[w], scores[w]));
+    auto* of = rarities.back().data_ptr<double>();
+    for (int64_t i = 0; i < rarities.back().numel(); ++i) of[i] -= kTie;
+  }
   std::vector<Decision> decisions(static_cast<size_t>(scores[0].size(0)));
   for (size_t i = 0; i < decisions.size(); ++i) {
     auto rarest = -std::numeric_limits<double>::infinity();

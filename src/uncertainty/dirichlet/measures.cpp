@@ -36,6 +36,7 @@ class MeasuresFunction : public torch::autograd::Function<MeasuresFunction> {
 
 DirichletMeasures measures_of(std::string_view function, const torch::Tensor& logits) {
   check_logits(function, "logits", logits);
+  if (!at::GradMode::is_enabled() || !logits.requires_grad()) return named_measures(batch_measures(logits));
   return named_measures(MeasuresFunction::apply(logits));
 }
 
