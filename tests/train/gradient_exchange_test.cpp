@@ -29,7 +29,7 @@ auto in_processes(int processes, const Work& work, ProcessPlace place = {}) {
   for (int rank = 0; rank < processes; ++rank)
     running.push_back(std::async(std::launch::async, [&work, rank, place]() mutable {
       place.rank = rank;
-      ProcessGroup group(place, torch::kCPU, {20s, 20s});
+      ProcessGroup group(place, torch::kCPU, {250s, 250s});
       return work(group);
     }));
   std::vector<decltype(work(std::declval<ProcessGroup&>()))> results;
@@ -91,7 +91,7 @@ TEST(GradientExchange, SumsBucketsWhileBackwardStillRuns) {
     const auto bias = parameters.views.back().grad();
     bool seen = false;
     parameters.views.front().register_hook([&](const torch::Tensor& gradient) {
-      for (int i = 0; i < 2000 && !seen; ++i) {
+      for (int i = 0; i < 60'000 && !seen; ++i) {
         seen = std::abs(bias.sum().item<float>() - 6.0F) < 1e-4F;
         std::this_thread::sleep_for(1ms);
       }
@@ -161,7 +161,7 @@ TEST(ProcessGroup, MeetsAgainInAStoreThatOutlivesIt) {
   ProcessPlace place;
   place.master = "127.0.0.1";
   place.port = static_cast<uint16_t>(free_local_port());
-  const auto store = open_store(place, {true, 20s});
+  const auto store = open_store(place, {true, 250s});
   for (const char* attempt : {"0", "1"}) {
     place.attempt = attempt;
     const auto sums = in_processes(

@@ -25,8 +25,8 @@ bool runs(pid_t id) {
 }
 
 /// The children, once they train: each step takes a while with pause=20.
-std::vector<pid_t> training_children(const StartedProcess& launcher, const std::filesystem::path& run) {
-  for (int i = 0; i < 4000 && !std::filesystem::exists(run / "config.toml"); ++i) std::this_thread::sleep_for(5ms);
+std::vector<pid_t> training_children(StartedProcess& launcher, const std::filesystem::path& run) {
+  while (!std::filesystem::exists(run / "config.toml") && launcher.wait(5ms) < 0) continue;
   return children_of(launcher.id());
 }
 
@@ -62,7 +62,7 @@ TEST(LocalLaunch, EndsTheProcessesWithItself) {
     ::kill(launched.id(), signal);
     EXPECT_EQ(launched.wait(), 128 + signal);
     for (const auto child : children) {
-      for (int i = 0; i < 1000 && runs(child); ++i) std::this_thread::sleep_for(2ms);
+      for (int i = 0; i < 60'000 && runs(child); ++i) std::this_thread::sleep_for(2ms);
       EXPECT_FALSE(runs(child));
     }
   }

@@ -76,14 +76,14 @@ TrainingSets sets_of(const Settings& settings) {
 
 // The same exchange by c10d alone, again and again, to see what it says about a process that ends or hangs.
 int run_c10d_alone(const ProcessPlace& place, const Settings& settings) {
-  const auto store = open_store(place, {place.rank == 0, std::chrono::seconds(20)});
+  const auto store = open_store(place, {place.rank == 0, std::chrono::seconds(250)});
   const auto collectives = make_gloo(store, place);
   for (int64_t step = 1; step <= 10; ++step) {
     if (const auto [when, rank] = event(settings, "kill"); when == step && rank == place.rank) ::raise(SIGKILL);
     if (const auto [when, rank] = event(settings, "freeze"); when == step && rank == place.rank) ::raise(SIGSTOP);
     if (settings.contains("monitored")) {
       c10d::BarrierOptions options;
-      options.timeout = std::chrono::seconds(2);
+      options.timeout = std::chrono::seconds(10);
       collectives->monitoredBarrier(options, /*waitAllRanks=*/true);
     }
     std::vector<torch::Tensor> sum{torch::ones({1})};
@@ -100,8 +100,8 @@ int run(const std::string& folder, const Settings& settings) {
   if (settings.contains("c10d_alone")) return run_c10d_alone(place, settings);
   std::unique_ptr<ProcessGroup> group;
   ProcessPatience watch;
-  watch.join = std::chrono::milliseconds(number(settings, "join", 20'000));
-  watch.silence = std::chrono::milliseconds(number(settings, "silence", 20'000));
+  watch.join = std::chrono::milliseconds(number(settings, "join", 250'000));
+  watch.silence = std::chrono::milliseconds(number(settings, "silence", 250'000));
   if (place.processes > 1) group = std::make_unique<ProcessGroup>(place, torch::kCPU, watch);
   TrainerOptions options;
   options.processes = group.get();
