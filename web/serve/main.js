@@ -45,10 +45,10 @@ async function withToken(work) {
   }
 }
 
-// Without a body there is nothing to ask about.
-const ask = latest(async (body) => {
+// Without a body there is nothing to ask about. What waits while another model is chosen is not for that one.
+const askLatest = latest(async ({ body, asked }) => {
+  if (!asked || asked !== model) return;
   if (!body) return showNone(...kinds[kind]);
-  const asked = model;
   const start = performance.now();
   try {
     const answer = await withToken(() => predict(asked, body instanceof Function ? body() : body));
@@ -56,9 +56,10 @@ const ask = latest(async (body) => {
     view.show(answer, performance.now() - start);
     if (answer.alphas) simplex.show(answer.alphas);
   } catch (error) {
-    complain(error);
+    if (asked === model) complain(error);
   }
 }, 50);
+const ask = (body) => askLatest({ body, asked: model });
 
 // toBlob would wait until the browser is idle, for up to a second.
 function asPng(canvas) {
@@ -239,8 +240,9 @@ function switchTo(shown) {
 }
 
 async function start(name) {
-  model = name;
+  model = undefined; // nobody is asked before the page shows what the model takes
   const { inputs, parameters } = await withToken(() => metadata(name));
+  model = name;
   shape = inputs[0].shape.slice(1);
   kind = kindOf(shape);
   const images = kind !== "row";
