@@ -59,11 +59,14 @@ TEST(LocalLaunch, EndsTheProcessesWithItself) {
     auto launched = launch(folder / "run", {"epochs=1000", "pause=20"});
     const auto children = training_children(launched, folder / "run");
     ASSERT_EQ(children.size(), 1u);
+    // Those that are stopped cannot notice by themselves that process 0 is gone.
+    for (const auto child : children) ::kill(child, SIGSTOP);
     ::kill(launched.id(), signal);
     EXPECT_EQ(launched.wait(), 128 + signal);
     for (const auto child : children) {
-      for (int i = 0; i < 60'000 && runs(child); ++i) std::this_thread::sleep_for(2ms);
+      for (int i = 0; i < 30'000 && runs(child); ++i) std::this_thread::sleep_for(2ms);
       EXPECT_FALSE(runs(child));
+      ::kill(child, SIGKILL);
     }
   }
 }
