@@ -45,6 +45,10 @@ class InferenceServer {
  public:
   /// ArgumentError without a model, for two of one name, and for a name with a slash.
   InferenceServer(std::vector<ServedModel> models, const InferenceOptions& options);
+  /// Answers what it took.
+  ~InferenceServer() { finish(); }
+  InferenceServer(const InferenceServer&) = delete;
+  InferenceServer& operator=(const InferenceServer&) = delete;
 
   Handler handler();
 

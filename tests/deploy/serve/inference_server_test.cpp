@@ -178,6 +178,22 @@ TEST(InferenceServer, RefusesWithAReason) {
   EXPECT_EQ(server.ask("POST", "/predict", "abcd").status, 200) << "still alive";
 }
 
+// Else the thread that answers last would let the model go, and wait for its own end.
+TEST(InferenceServer, AnswersWhatItTookBeforeItEnds) {
+  std::atomic<bool> answers = false, answered = false;
+  {
+    serving::InferenceServer server({made_up_model()}, {});
+    serving::Request request{"POST", "/v2/models/made-up/infer", {}, {{"host", "localhost"}}, infer_body(4), "here"};
+    server.handler().answer(std::move(request), [&](const serving::Response& response) {
+      answers = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      answered = response.status == 200;
+    });
+    while (!answers) std::this_thread::yield();
+  }
+  EXPECT_TRUE(answered);
+}
+
 TEST(InferenceServer, RefusesModelsItCannotName) {
   using serving::InferenceServer;
   EXPECT_THROWS(ArgumentError, InferenceServer({}, {}), "a server should have a model");
