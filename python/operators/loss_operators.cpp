@@ -1,7 +1,9 @@
 #include <priornet/learning/method.h>
 #include <priornet/uncertainty/losses.h>
 
+#include <algorithm>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -110,6 +112,33 @@ using Divergences = LossOperators<RowDivergenceLoss, const MaybeTensor&, Text, b
 
 SettingValues settings_of(Text json) { return nlohmann::json::parse(json.begin(), json.end()).get<SettingValues>(); }
 
+/// The method that this thread used last, ready: a training loop asks for the same one in every step.
+const Method& ready_method(const MethodInfo& info, Text settings) {
+  struct Ready {
+    const MethodInfo* info = nullptr;
+    std::string settings;
+    std::unique_ptr<Method> method;
+  };
+  thread_local Ready ready;
+  if (ready.info != &info || ready.settings.compare(0, std::string::npos, settings.data(), settings.size()) != 0) {
+    std::string text(settings.data(), settings.size());
+    auto method = make_method({info.name, settings_of(settings)});
+    ready = {&info, std::move(text), std::move(method)};
+  }
+  return *ready.method;
+}
+
+/// Each part as a tensor of its own, also where a method gives one tensor twice.
+Tensors apart(const PriorNetworkLoss& loss) {
+  Tensors parts;
+  for (const auto& part : {loss.total, loss.in, loss.out, loss.cross_entropy}) {
+    const bool is_there =
+        std::any_of(parts.begin(), parts.end(), [&](const auto& other) { return other.is_alias_of(part); });
+    parts.push_back(is_there ? part.detach().clone() : part.detach());
+  }
+  return parts;
+}
+
 /// The loss of a batch by a method of the table: total, inside, outside, cross-entropy. Settings are a JSON object.
 struct BatchMethodLoss {
   static constexpr auto kName = "priornet::method_loss";
@@ -130,14 +159,10 @@ struct BatchMethodLoss {
                                    " rows of logits for ", targets->size(0), " ", what));
     const RecordingGraphs recording;  // some methods leave their gradient to LibTorch
     const auto result =
-        make_method({info.name, settings_of(settings)})
-            ->loss(RecordingGraphs::leaf(logits).detach(), {labels ? *labels : Tensor(), teacher ? *teacher : Tensor()},
-                   std::numeric_limits<double>::infinity());
-    const auto& loss = result.loss;
-    // The parts are tensors of their own, also where a method gives one tensor twice.
-    Tensors results;
-    for (const auto& part : {loss.total, loss.in, loss.out, loss.cross_entropy})
-      results.push_back(part.detach().clone());
+        ready_method(info, settings)
+            .loss(RecordingGraphs::leaf(logits).detach(), {labels ? *labels : Tensor(), teacher ? *teacher : Tensor()},
+                  std::numeric_limits<double>::infinity());
+    auto results = apart(result.loss);
     if (wants_gradient) results.push_back(result.gradient.detach());
     return results;
   }

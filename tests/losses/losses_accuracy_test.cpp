@@ -4,6 +4,10 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <functional>
+#include <vector>
+
+#include "uncertainty/dirichlet/quick_double.h"
+#include "uncertainty/losses/loss_row.h"
 
 // Values and gradients of the losses against 50 digits.
 
@@ -71,6 +75,58 @@ class LossAccuracy : public testing::TestWithParam<std::tuple<bool, int64_t, Sha
 TEST_P(LossAccuracy, Float64IsWithin1e11OfTheExactValue) { expect_values(torch::kFloat64, 1e-11, 1e-13); }
 
 TEST_P(LossAccuracy, Float32IsWithin1e6OfTheExactValue) { expect_values(torch::kFloat32, 1e-6, 1e-12); }
+
+/// The divergence of a row and its gradient in the numbers that a GPU takes for float32.
+template <RowDivergence kDivergence>
+std::vector<double> quick_loss(const torch::Tensor& logits, double on, double off, double label) {
+  const int64_t classes = logits.size(0);
+  const double beta0 = on + static_cast<double>(classes - 1) * off;
+  const LabelTarget<QuickDouble> target{target_class(on, beta0), target_class(off, beta0), target_total(beta0), label};
+  std::vector<KeptClass<QuickDouble>> kept(classes);
+  std::vector<double> results(1 + classes);
+  const auto values = logits.to(torch::kFloat64).contiguous();
+  const ScalarRow<double> load{values.data_ptr<double>()};
+  const auto extent = row_extent<QuickDouble>(load, classes);
+  const auto store = [&](int64_t c, QuickDouble value) { results[1 + c] = as_double(value); };
+  const auto loss = is_wide(extent)
+                        ? loss_row<FloatDigits, kDivergence, true>(load, classes, extent, target, QuickDouble(label),
+                                                                   {1.0, 0.0}, kept.data(), store)
+                        : loss_row<FloatDigits, kDivergence, false>(load, classes, extent, target, QuickDouble(label),
+                                                                    {1.0, 0.0}, kept.data(), store);
+  results[0] = as_double(loss.divergence);
+  return results;
+}
+
+TEST_P(LossAccuracy, Float32OfAGpuIsWithin1e6OfTheExactValueAndItsGradientWithin1e6OfFloat64s) {
+  const auto [forward, classes, shape] = GetParam();
+  const auto logits = make_logits(shape, rows_for(classes), classes, torch::kFloat32, 3);
+  for (const auto& [name, make] : kTargets) {
+    const auto target = make(logits);
+    if (target.kind() == DirichletTarget::Kind::kTeacher) continue;
+    const auto graph = logits.to(torch::kFloat64).requires_grad_();
+    const auto of_double = (forward ? forward_kl : reverse_kl)(graph, target);
+    const auto gradient = torch::autograd::grad({of_double.sum()}, {graph})[0];
+    WorstError worst{1e-6, 1e-12};
+    for (int64_t n = 0; n < logits.size(0); ++n) {
+      const double label = target.kind() == DirichletTarget::Kind::kFlat ? -1.0 : target.labels()[n].item<double>();
+      const double on = target.concentration_on_label(classes), off = target.concentration_elsewhere();
+      const auto found = forward ? quick_loss<RowDivergence::kForward>(logits[n], on, off, label)
+                                 : quick_loss<RowDivergence::kReverse>(logits[n], on, off, label);
+      worst.add(found[0], exact_loss(forward, exact_row(logits, n), exact_target(target, logits, n)), name);
+      const double largest = gradient[n].abs().max().item<double>();
+      for (int64_t c = 0; c < classes; ++c)
+        EXPECT_NEAR(found[1 + c], gradient[n][c].item<double>(), 1e-6 * largest + 1e-12) << name << ", class " << c;
+    }
+    EXPECT_TRUE(within(worst)) << name;
+  }
+}
+
+TEST(QuickLoss, OfANumberThatIsNoneIsNone) {
+  auto logits = torch::tensor({1.0f, 2.0f, 0.5f});
+  logits[1] = std::numeric_limits<float>::quiet_NaN();
+  const auto found = quick_loss<RowDivergence::kForward>(logits, 10, 1, 0);
+  EXPECT_TRUE(std::isnan(found[0]) && std::isnan(found[1]));
+}
 
 class LossGradient : public LossAccuracy {};
 

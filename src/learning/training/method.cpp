@@ -7,6 +7,11 @@ namespace {
 
 constexpr const char* kTable = "method";
 
+const std::vector<Choice>& choices() {
+  static const auto all = choices_of(methods());
+  return all;
+}
+
 }  // namespace
 
 const std::vector<MethodInfo>& methods() {
@@ -15,13 +20,12 @@ const std::vector<MethodInfo>& methods() {
 }
 
 const MethodInfo& method_info(const std::string& name) {
-  return methods()[place_of(choices_of(methods()), kTable, name)];
+  return methods()[place_of(choices(), kTable, name)];
 }
 
 std::unique_ptr<Method> make_method(const MethodOptions& options) {
-  const auto table = choices_of(methods());
-  const auto place = place_of(table, kTable, options.name);
-  return methods()[place].make(settings_of(table, kTable, place, options.settings));
+  const auto place = place_of(choices(), kTable, options.name);
+  return methods()[place].make(settings_of(choices(), kTable, place, options.settings));
 }
 
 torch::Tensor add_cross_entropy(LossWithGradient& result, const torch::Tensor& logits, int64_t first,

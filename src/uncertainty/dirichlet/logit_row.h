@@ -93,7 +93,8 @@ template <class T>
 struct ScalarRow {
   const T* values;
 
-  PRIORNET_DEVICE double operator()(int64_t c) const { return static_cast<double>(values[c]); }
+  PRIORNET_DEVICE T at(int64_t c) const { return values[c]; }
+  PRIORNET_DEVICE double operator()(int64_t c) const { return static_cast<double>(at(c)); }
 };
 
 /// As T, with values beyond its range as its largest finite number.

@@ -14,9 +14,10 @@ namespace priornet {
 
 #if !defined(__CUDA_ARCH__)
 /// `value` off by the given share, up or down as the bits of `x` have it.
-inline float off_by(float share, double value, float x) {
-  const bool up = (((std::bit_cast<uint32_t>(x) * 2654435761u) >> 16) & 1u) != 0;
-  return static_cast<float>(value * (1.0 + (up ? share : -share)));
+inline double off_by(double share, double value, double x) {
+  const auto bits = static_cast<uint32_t>(std::bit_cast<uint64_t>(x) >> 29);
+  const bool up = (((bits * 2654435761u) >> 16) & 1u) != 0;
+  return value * (1.0 + (up ? share : -share));
 }
 #endif
 
@@ -27,25 +28,25 @@ PRIORNET_DEVICE inline float approximate_inverse(float x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
   return value;
 #else
-  return off_by(0x1p-23f, 1.0 / static_cast<double>(x), x);
+  return static_cast<float>(off_by(0x1p-23, 1.0 / static_cast<double>(x), static_cast<double>(x)));
 #endif
 }
 
-/// 1 / x for |x| in [2^-126, 2^126]: the instruction looks at 20 bits of x and gives as many, a step of the third order
+/// 1 / x where both are normal: the instruction looks at 20 bits of x and gives as many, a step of the third order
 /// makes them 57.
 PRIORNET_DEVICE inline double quick_inverse(double x) {
 #if defined(__CUDA_ARCH__)
   double near;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(near) : "d"(x));
 #else
-  const double near = static_cast<double>(off_by(0x1p-19f, 1.0 / x, static_cast<float>(x)));
+  const double near = off_by(0x1p-19, 1.0 / x, x);
 #endif
   const double error = ::fma(-x, near, 1.0);
   return ::fma(::fma(error, error, error), near, near);
 }
 
-/// A double for what a row is finished with once its classes are summed: quotients, exponentials and logarithms are as
-/// exact as FloatDigits, and know neither 0 nor infinity nor NaN. CUDA's own take most of the time of a short row.
+/// A double for float32 results: quotients, exponentials and logarithms are as exact as FloatDigits, and know neither 0
+/// nor infinity; a NaN stays one. CUDA's own take most of the time of a row.
 struct QuickDouble {
   double value{};
 
@@ -61,7 +62,11 @@ struct QuickDouble {
   PRIORNET_DEVICE friend QuickDouble operator-(QuickDouble a) { return -a.value; }
   PRIORNET_DEVICE friend bool operator<(QuickDouble a, QuickDouble b) { return a.value < b.value; }
   PRIORNET_DEVICE friend bool operator>(QuickDouble a, QuickDouble b) { return a.value > b.value; }
+  PRIORNET_DEVICE friend bool operator==(QuickDouble a, QuickDouble b) { return a.value == b.value; }
 };
+
+PRIORNET_DEVICE inline double as_double(double x) { return x; }
+PRIORNET_DEVICE inline double as_double(QuickDouble x) { return x.value; }
 
 /// x times 2^n.
 PRIORNET_DEVICE inline double times_power_of_two(double x, int n) {
@@ -91,7 +96,8 @@ PRIORNET_DEVICE inline QuickDouble log_of(QuickDouble x) {
   const int exponent = (high - 0x3fe6a09e) >> 20;  // of a mantissa in [sqrt 1/2, sqrt 2)
   const QuickDouble mantissa = times_power_of_two(x.value, -exponent);
   const QuickDouble quotient = (mantissa - 1.0) / (mantissa + 1.0);
-  return static_cast<double>(exponent) * 0x1.62e42fefa39efp-1 + twice_atanh<FloatDigits>(quotient);
+  const auto logarithm = static_cast<double>(exponent) * 0x1.62e42fefa39efp-1 + twice_atanh<FloatDigits>(quotient);
+  return x == x ? logarithm : x;  // the bits of a NaN would be those of 2^1024
 }
 
 }  // namespace priornet

@@ -1,9 +1,11 @@
 #include "uncertainty/losses/loss_gpu.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "uncertainty/core/rows.cuh"
 #include "uncertainty/dirichlet/logit_row.h"
+#include "uncertainty/dirichlet/quick_double.h"
 #include "uncertainty/dirichlet/warp_lanes.cuh"
 
 // Every row is the work of a group of lanes, which keep what they know about its classes in shared memory until the
@@ -46,16 +48,40 @@ struct StagedRow {
   const T* values;
   int stride;
 
-  __device__ double operator()(int64_t c) const { return static_cast<double>(values[c * stride]); }
+  __device__ T at(int64_t c) const { return values[c * stride]; }
+  __device__ double operator()(int64_t c) const { return static_cast<double>(at(c)); }
 };
+
+/// The largest and the smallest logit of a row, compared as T: a comparison of doubles takes several times as long.
+template <int kLanes, class Real, class Logits>
+__device__ RowExtent<Real> extremes(const Logits& logits, int64_t classes, int lane) {
+  auto top = logits.at(0);
+  auto bottom = top;
+  for (int64_t c = lane; c < classes; c += kLanes) {
+    top = larger(logits.at(c), top);
+    bottom = smaller(logits.at(c), bottom);
+  }
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) {
+    top = larger(__shfl_xor_sync(kWholeWarp, top, offset), top);
+    bottom = smaller(__shfl_xor_sync(kWholeWarp, bottom, offset), bottom);
+  }
+  return {static_cast<double>(top), 0.0, static_cast<double>(bottom)};
+}
 
 /// What a row keeps of its classes, each `stride` from the last.
+template <class Real>
 struct KeptClasses {
-  KeptClass<double>* first;
+  KeptClass<Real>* first;
   int stride;
 
-  __device__ KeptClass<double>& operator[](int64_t c) const { return first[c * stride]; }
+  __device__ KeptClass<Real>& operator[](int64_t c) const { return first[c * stride]; }
 };
+
+/// What a row of T is computed in. Float32 needs no exact quotients, exponentials and logarithms, which take most of
+/// the time; a teacher's probabilities may be 0, whose logarithm only double knows.
+template <class T, bool kTeacher>
+using RowReal = std::conditional_t<std::is_same_v<T, float> && !kTeacher, QuickDouble, double>;
 
 /// One row of a batch, by the lanes of a group. The lanes of a warp stay together where they exchange values, which is
 /// nowhere that depends on the row.
@@ -63,23 +89,26 @@ template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
 class GroupLoss {
  public:
   using Digits = typename DigitsOf<T>::Type;
+  using Real = RowReal<T, kTeacher>;
 
   template <class Logits>
-  __device__ GroupLoss(const LossBatch<T>& batch, int64_t row, int lane, const Logits& logits, const KeptClasses& kept)
+  __device__ GroupLoss(const LossBatch<T>& batch, int64_t row, int lane, const Logits& logits,
+                       const KeptClasses<Real>& kept)
       : lane_(lane), kept_(kept) {
     inside_ = row < batch.inside.rows;
     part_ = inside_ ? &batch.inside : &batch.outside;
     row_ = inside_ ? row : row - batch.inside.rows;
     label_ = part_->labels == nullptr ? -1.0 : static_cast<double>(part_->labels[row_]);
-    const auto extent = group_extent<kLanes>(row_extent<double>(logits, part_->classes, lane, kLanes));
+    const auto extent = extremes<kLanes, Real>(logits, part_->classes, lane);
     const bool wide = is_wide(extent);  // of the whole group
     auto sums = wide ? share_of<true>(logits, extent) : share_of<false>(logits, extent);
     if constexpr (kLanes > 1) {
-      sums.exp = group_sum<kLanes>(sums.exp);
-      sums.mean = group_sum<kLanes>(sums.mean);
-      sums.rest = group_sum<kLanes>(sums.rest);
-      sums.t_label = group_sum<kLanes>(sums.t_label);
-      sums.product = LogProduct<double>::of_logarithm(group_sum<kLanes>(sums.product.logarithm()));
+      const auto over_group = [](Real share) -> Real { return group_sum<kLanes>(as_double(share)); };
+      sums.exp = over_group(sums.exp);
+      sums.mean = over_group(sums.mean);
+      sums.rest = over_group(sums.rest);
+      sums.t_label = over_group(sums.t_label);
+      sums.product = LogProduct<Real>::of_logarithm(over_group(sums.product.logarithm()));
     }
     totals_ = with_target([&](const auto& target) {
       return wide ? loss_totals<Digits, kDivergence, true>(sums, extent, target)
@@ -90,14 +119,15 @@ class GroupLoss {
   __device__ bool inside() const { return inside_; }
   __device__ bool has_label() const { return part_->labels != nullptr; }
   __device__ bool has_gradient() const { return part_->gradient != nullptr; }
-  __device__ T divergence() const { return saturate<T>(totals_.loss.divergence); }
-  __device__ T cross_entropy() const { return saturate<T>(totals_.loss.cross_entropy); }
+  __device__ T divergence() const { return saturate<T>(as_double(totals_.loss.divergence)); }
+  __device__ T cross_entropy() const { return saturate<T>(as_double(totals_.loss.cross_entropy)); }
   /// Of the row, in global memory.
   __device__ T* gradient() const { return part_->gradient + row_ * part_->classes; }
 
   /// Writes the lane's share of the gradient: class c to gradient[c * stride].
   __device__ void store_gradient(double steepest, T* gradient, int stride) const {
-    const auto held = [&](int64_t c, double value) {
+    const auto held = [&](int64_t c, Real exact) {
+      const double value = as_double(exact);
       gradient[c * stride] = saturate<T>(value > steepest ? steepest : (value < -steepest ? -steepest : value));
     };
     loss_gradient<kDivergence>(totals_, part_->classes, label_, part_->weights, kept_, held, lane_, kLanes);
@@ -112,7 +142,7 @@ class GroupLoss {
  private:
   /// The sums over the classes of this lane.
   template <bool kWide, class Logits>
-  __device__ LossSums<double> share_of(const Logits& logits, const RowExtent<double>& extent) const {
+  __device__ LossSums<Real> share_of(const Logits& logits, const RowExtent<Real>& extent) const {
     return with_target([&](const auto& target) {
       return loss_sums<Digits, kDivergence, kWide>(logits, part_->classes, extent, target, label_, kept_, lane_,
                                                    kLanes);
@@ -124,19 +154,19 @@ class GroupLoss {
     if constexpr (kTeacher) {
       if (inside_) {
         const ScalarRow<T> teacher{part_->probabilities + row_ * part_->classes};
-        return body(TeacherTarget<Digits, double, ScalarRow<T>>(teacher, part_->classes, part_->alpha0));
+        return body(TeacherTarget<Digits, Real, ScalarRow<T>>(teacher, part_->classes, part_->alpha0));
       }
     }
-    return body(LabelTarget<double>{part_->target.on, part_->target.off, part_->target.sum, label_});
+    return body(LabelTarget<Real>{part_->target.on, part_->target.off, part_->target.sum, label_});
   }
 
   int lane_;
-  KeptClasses kept_;
+  KeptClasses<Real> kept_;
   bool inside_;
   const LossRows<T>* part_;
   int64_t row_;
-  double label_;
-  LossTotals<double> totals_;
+  Real label_;
+  LossTotals<Real> totals_;
 };
 
 /// What a lane adds up over its rows.
@@ -173,11 +203,14 @@ struct LaneSums {
   }
 };
 
-/// Rows by groups of lanes. `in_global`: where they keep their classes, for want of room in shared memory, or null.
+/// Rows by groups of lanes. `global`: where they keep their classes, for want of room in shared memory, or null.
 template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
 __global__ void __launch_bounds__(kThreads)
-    group_kernel(const __grid_constant__ LossBatch<T> batch, KeptClass<double>* in_global) {
+    group_kernel(const __grid_constant__ LossBatch<T> batch, KeptClass<double>* global) {
   extern __shared__ KeptClass<double> shared[];
+  using Kept = KeptClass<RowReal<T, kTeacher>>;
+  auto* in_shared = reinterpret_cast<Kept*>(shared);
+  auto* in_global = reinterpret_cast<Kept*>(global);
   constexpr int kGroups = kThreads / kLanes;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int group = static_cast<int>(threadIdx.x) / kLanes;
@@ -191,7 +224,8 @@ __global__ void __launch_bounds__(kThreads)
     const int64_t row = has_row ? base + group : rows - 1;
     const auto& part = row < batch.inside.rows ? batch.inside : batch.outside;
     const ScalarRow<T> logits{part.logits + (row < batch.inside.rows ? row : row - batch.inside.rows) * classes};
-    const KeptClasses kept{in_global == nullptr ? shared + group * classes : in_global + row * classes, 1};
+    const KeptClasses<RowReal<T, kTeacher>> kept{
+        in_global == nullptr ? in_shared + group * classes : in_global + row * classes, 1};
     const GroupLoss<kDivergence, kTeacher, kLanes, T> loss(batch, row, lane, logits, kept);
     if (!has_row) continue;
     if (loss.has_gradient()) loss.store_gradient(batch.steepest, loss.gradient(), 1);
@@ -233,7 +267,8 @@ __global__ void __launch_bounds__(kThreads) lane_kernel(const __grid_constant__ 
     __syncthreads();
     if (base + thread < rows) {
       const StagedRow<T> logits{staged + thread, kStride};
-      const GroupLoss<kDivergence, kTeacher, 1, T> loss(batch, base + thread, 0, logits, {shared + thread, kThreads});
+      auto* kept = reinterpret_cast<KeptClass<RowReal<T, kTeacher>>*>(shared);
+      const GroupLoss<kDivergence, kTeacher, 1, T> loss(batch, base + thread, 0, logits, {kept + thread, kThreads});
       if (loss.has_gradient()) loss.store_gradient(batch.steepest, staged + thread, kStride);
       loss.store_values();
       sums.add(loss);
