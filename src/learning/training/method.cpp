@@ -19,9 +19,7 @@ const std::vector<MethodInfo>& methods() {
   return all;
 }
 
-const MethodInfo& method_info(const std::string& name) {
-  return methods()[place_of(choices(), kTable, name)];
-}
+const MethodInfo& method_info(const std::string& name) { return methods()[place_of(choices(), kTable, name)]; }
 
 std::unique_ptr<Method> make_method(const MethodOptions& options) {
   const auto place = place_of(choices(), kTable, options.name);
