@@ -126,7 +126,7 @@ def _give_data(training: Any, data: tuple[Any, Any], validation: Optional[tuple[
         watched = _labels_of(validation[1])
         unknown = np.setdiff1d(watched, names)
         if len(unknown):
-            raise ValueError(f"train: validation labels should be classes of the training labels, found {unknown[0]!r}")
+            raise ValueError(f"train: validation labels should be classes of the training labels, found {unknown.tolist()[0]!r}")
         places = np.searchsorted(names, watched).astype(np.int64)
         training.set_validation(inputs_of(validation[0]).values, torch.from_numpy(places))
 

@@ -101,7 +101,8 @@ def test_the_tool_opens_the_file_and_answers_the_same(model, tool, tmp_path, one
     model.save(tmp_path / "m.priornet")
     images, _ = networks.quarters(60, 6)
     np.save(tmp_path / "images.npy", images.numpy())
-    lines = tool("predict", tmp_path / "m.priornet", tmp_path / "images.npy", "--allow-torchscript", "--format", "jsonl")
+    lines = tool("predict", tmp_path / "m.priornet", tmp_path / "images.npy", "--allow-torchscript", "--device", "cpu",
+                 "--format", "jsonl")
     theirs = [json.loads(line) for line in lines.splitlines()]
     ours = model.predict(images)
     assert [row["prediction"] for row in theirs] == ours.classes
@@ -122,7 +123,7 @@ def test_a_torchvision_network_is_served_and_answers_what_python_answers(tool, t
     images = torch.from_numpy(np.random.default_rng(1).integers(0, 256, (120, 3, 32, 32), dtype=np.uint8))
     model = priornet.calibrate(network, (images[20:], torch.arange(100) % 4), rate=0.3, name="resnet", **NORMALISED)
     model.save(tmp_path / "resnet.priornet")
-    words = [os.environ["PRIORNET_TOOL"], "serve", "resnet.priornet", "--port", "0"]
+    words = [os.environ["PRIORNET_TOOL"], "serve", "resnet.priornet", "--port", "0", "--device", "cpu"]
     refused = subprocess.run(words, cwd=tmp_path, text=True, capture_output=True)
     assert refused.returncode == 1 and "--allow-torchscript" in refused.stderr
     words.append("--allow-torchscript")
