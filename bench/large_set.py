@@ -23,12 +23,12 @@ import os
 import pathlib
 import re
 import shutil
-import struct
 import subprocess
 import tempfile
 import time
 
 import numpy
+from tool_process import begin_copy
 
 CLASSES = 10
 DISTINCT = 4096  # images of --form pixels; the others are these, moved along their rows
@@ -86,27 +86,17 @@ def make_jpegs(folder, count, side):
             pass
 
 
-def write_copy(path, count, size):
-    """Images, uint8 [count, 3, size, size], and labels as priornet keeps them: a safetensors file, to be mapped."""
-    pixels = 3 * size * size
-    if path.exists() and path.stat().st_size > count * pixels:
+def write_large(root, count, size):
+    """The set `large`: images, uint8 [count, 3, size, size], and labels, as priornet keeps them."""
+    path = root / "prepared" / "large.safetensors"
+    if path.exists() and path.stat().st_size > count * 3 * size * size:
         return
-    header = {
-        "__metadata__": {"reader": "2", "source": "bench/large_set.py", "left_out": "[]",
-                         "class_names": json.dumps([f"class{c}" for c in range(CLASSES)])},
-        "labels": {"dtype": "I64", "shape": [count], "data_offsets": [0, 8 * count]},
-        "images": {"dtype": "U8", "shape": [count, 3, size, size], "data_offsets": [8 * count, 8 * count + count * pixels]},
-    }
-    text = json.dumps(header).encode()
-    text += b" " * (-(len(text) + 8) % 4096)
     repeats = -(-size // 8)
     distinct = min(count, DISTINCT)
     some = numpy.empty((distinct, 3, size, size), dtype=numpy.uint8)
     for number in range(distinct):
         some[number] = coarse(number).repeat(repeats, 0).repeat(repeats, 1)[:size, :size].transpose(2, 0, 1)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
+    with begin_copy(root, "large", (count, 3, size, size), CLASSES) as file:
         # Image n is the n % DISTINCT-th of them, moved, and has its class.
         (numpy.arange(count) % distinct % CLASSES).astype("<i8").tofile(file)
         for first in range(0, count, distinct):
@@ -187,7 +177,7 @@ def main():
         if given.form == "jpeg":
             make_jpegs(folder / "images", given.images, given.side)
         else:
-            write_copy(folder / "data-root" / "prepared" / "large.safetensors", given.images, given.size)
+            write_large(folder / "data-root", given.images, given.size)
         gigabytes = given.images * 3 * given.size**2 / 1e9
         what = f"JPEGs of {given.side} x {given.side}, taken at" if given.form == "jpeg" else "images of"
         print(f"{given.images} {what} {given.size} x {given.size}: {gigabytes:.1f} GB of pixels, made in {time.perf_counter() - begin:.0f} s\n")

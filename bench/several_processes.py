@@ -19,10 +19,11 @@ import subprocess
 import tempfile
 
 import numpy
+from tool_process import write_set
 
 CONFIG = """
 [data]
-train = "set.npz"
+train = "set"
 
 [model]
 name = "vgg6"
@@ -49,7 +50,7 @@ def train(given, folder, processes):
     port = str(free_port())
     started = []
     for rank in range(processes):
-        environment = dict(os.environ)
+        environment = {**os.environ, "PRIORNET_DATA": str(folder)}
         if processes > 1:
             local = "0" if given.device == "cuda" else str(rank)
             environment |= {"RANK": str(rank), "WORLD_SIZE": str(processes), "LOCAL_RANK": local, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
@@ -76,7 +77,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         draw = numpy.random.default_rng(1)
-        numpy.savez(folder / "set.npz", inputs=draw.integers(0, 256, (given.images, 1, 28, 28), dtype=numpy.uint8), labels=numpy.arange(given.images) % 10)
+        images = draw.integers(0, 256, (given.images, 1, 28, 28), dtype=numpy.uint8)
+        write_set(folder, "set", images, numpy.arange(given.images) % 10, 10)
         (folder / "set.toml").write_text(CONFIG.format(epochs=given.epochs, batch=given.batch))
         rates, ratios, apart = {1: [], given.processes: []}, [], 0.0
         for round in range(given.rounds):

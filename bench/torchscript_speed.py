@@ -19,11 +19,11 @@ import time
 import numpy
 import torch
 import torchvision
-from tool_process import tool_in
+from tool_process import tool_in, write_set
 
 MEAN, DEVIATION, CLASSES = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225], 10
 CONFIG = """[data]
-train = "set.npz"
+train = "set"
 mean = {mean}
 deviation = {deviation}
 [model]
@@ -140,8 +140,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         run = tool_in(folder, options.tool)
-        numpy.savez(folder / "set.npz", images=images, labels=labels)
-        numpy.savez(folder / "held-out.npz", images=images[:400], labels=labels[:400])
+        write_set(folder, "set", images, labels, CLASSES)
+        write_set(folder, "held-out", images[:400], labels[:400], CLASSES)
         numpy.save(folder / "images.npy", images[:64])
         torch.jit.script(fresh(options)).save(str(folder / "net.pt"))
 
@@ -160,7 +160,7 @@ def main():
         for name, compiled in ways:
             print(f"| {name}, cross-entropy | {training_speed(fresh(options), pixels, kinds, options, compiled):.0f} |", flush=True)
 
-        run("calibrate", "dpn-reverse", "--data", "held-out.npz", "--out", "m.priornet", "--no-detectors", "--allow-torchscript", "--device", options.device)
+        run("calibrate", "dpn-reverse", "--data", "held-out", "--out", "m.priornet", "--no-detectors", "--allow-torchscript", "--device", options.device)
         said = run("predict", "m.priornet", "images.npy", "--format", "csv", "--allow-torchscript", "--device", options.device)
         print(f"\nAsked on {options.device}: {len(said.splitlines()) - 1} verdicts of 64 images.\n")
         models = {"the tool, TorchScript: every measure and the verdict": "m.priornet"}
@@ -169,7 +169,7 @@ def main():
             example = torch.zeros(8, 3, options.side, options.side, device=options.device)
             exported = torch.export.export(network, (example,), dynamic_shapes={"x": {0: torch.export.Dim("rows", min=1, max=1024)}})
             torch._inductor.aoti_compile_and_package(exported, package_path=str(folder / "net.pt2"))
-            run("calibrate", "--network", "net.pt2", "--data", "held-out.npz", "--kind", "softmax", "--mean", *map(str, MEAN), "--deviation",
+            run("calibrate", "--network", "net.pt2", "--data", "held-out", "--kind", "softmax", "--mean", *map(str, MEAN), "--deviation",
                 *map(str, DEVIATION), "--no-detectors", "--out", "p.priornet", "--device", options.device)
             rows = run("predict", "p.priornet", "images.npy", "--format", "jsonl", "--allow-torchscript", "--device", options.device).splitlines()
             with torch.no_grad():
