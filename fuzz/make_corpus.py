@@ -172,3 +172,23 @@ seed("tensor_file", "two", tensors({"__metadata__": {"step": "1"},
                                     "a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
                                     "b": {"dtype": "U8", "shape": [3, 1], "data_offsets": [8, 11]}}, bytes(11)))
 seed("tensor_file", "none", tensors({}, b""))
+
+# Requests: after a byte that says where the first piece ends.
+get = b"GET /v2/models/a%20b/ready?x=1&y=%2F HTTP/1.1\r\nHost: a.example.org:8080\r\nAuthorization: Bearer secret\r\nAccept-Encoding: gzip;q=0.5, *\r\n\r\n"
+form = b"--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.png\"\r\n\r\npixels\r\n--b--\r\n"
+seed("http", "get", b"\x04" + get)
+for name, coding, sent in (("form", b"", form), ("gzip", b"Content-Encoding: gzip\r\n", gzip.compress(form, mtime=0))):
+    seed("http", name, b"\xff" + b"POST /v1/predict HTTP/1.1\r\nHost: [::1]\r\nContent-Type: multipart/form-data; boundary=b\r\n" + coding
+         + b"Content-Length: %d\r\n\r\n" % len(sent) + sent)
+seed("http", "chunked", b"\x02" + b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4;a=b\r\ndata\r\n0\r\nT: v\r\n\r\n")
+
+# Bodies: a byte for the kind, one for the length of the header before binary data.
+tensor = {"id": "1", "inputs": [{"name": "input", "shape": [2, 3], "datatype": "FP32", "data": [[1, 2, 3], [4, 5.5, -6e1]]}],
+          "outputs": [{"name": "verdict"}, {"name": "probabilities", "parameters": {"classification": 1}}]}
+seed("request_json", "tensor", b"\x02\x00" + json.dumps(tensor).encode())
+binary = json.dumps({"inputs": [{"name": "input", "shape": [1, 1, 2, 2], "datatype": "UINT8", "parameters": {"binary_data_size": 4}}]}).encode()
+seed("request_json", "binary", bytes([7, len(binary)]) + binary + bytes(4))
+seed("request_json", "row", b"\x00\x00" + b'{"features": {"x": 1, "y": null, "z": "3.5"}}')
+seed("request_json", "rows", b"\x00\x00" + b'{"rows": [{"features": [1, 2, 3]}, {"features": [true, -0.0, 1e9]}]}')
+seed("request_json", "csv", b"\x04\x00" + b'x,y,z\n1,2,3\n"4",5,\n')
+seed("request_json", "nested", b"\x01\x10" + b'{"a": [[[{"data": [1, [2, 3]]}]], "\\u00e9"], "data": []}')
