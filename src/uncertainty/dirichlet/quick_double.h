@@ -80,10 +80,17 @@ PRIORNET_DEVICE inline double times_power_of_two(double x, int n) {
 /// e^x for x in [-708, 709].
 template <class Digits>
 PRIORNET_DEVICE inline QuickDouble exp_of(QuickDouble x) {
-  const double n = ::rint(x.value * 0x1.71547652b82fep0);
-  const double r = ::fma(n, -0x1.62e42fefa39efp-1, x.value);
+  // Adding 1.5 * 2^52 rounds to a whole number and leaves it in the low bits; of a NaN, none that count.
+  constexpr double kRound = 0x1.8p52;
+  const double rounded = ::fma(x.value, 0x1.71547652b82fep0, kRound);
+#if defined(__CUDA_ARCH__)
+  const int n = __double2loint(rounded);
+#else
+  const int n = static_cast<int>(std::bit_cast<uint64_t>(rounded));
+#endif
+  const double r = ::fma(rounded - kRound, -0x1.62e42fefa39efp-1, x.value);
   const double value = 1.0 + (r + r * r * (r * Digits::exp()(r) + 0.5));
-  return times_power_of_two(value, static_cast<int>(n));
+  return times_power_of_two(value, n);
 }
 
 /// ln x of positive, normal x.
