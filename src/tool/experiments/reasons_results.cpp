@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 std::string label_of(std::string_view measure) { return std::string(find_measure_by_name(measure)->label); }
 
-/// Of the seeds that have it; nothing if none has.
+/// Over the seeds that have it; nothing if none has it.
 std::optional<Estimate> over(const std::vector<Estimate>& seeds) {
   return seeds.empty() ? std::nullopt : std::optional(over_seeds(seeds));
 }
