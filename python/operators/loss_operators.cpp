@@ -14,7 +14,7 @@
 #include "uncertainty/losses/loss_batch.h"
 
 // The losses. A loss and its gradient come from one pass, so each has two operators: NAME gives the loss alone, and
-// NAME_gradient the gradient behind it, which is what a graph calls.
+// NAME_gradient its gradient, which a graph calls.
 
 namespace priornet::python {
 namespace {
@@ -22,8 +22,8 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-/// The kernels of a loss whose arguments behind the logits are `Arguments`, which have no gradient. Of what it gives
-/// only the first is differentiable.
+/// The kernels of a loss. `Arguments` are its arguments after the logits, which have no gradient. Only the first output
+/// is differentiable.
 template <class Loss, class... Arguments>
 struct LossOperators {
   using Signature = Tensors(const Tensor&, Arguments...);
