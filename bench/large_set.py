@@ -31,7 +31,7 @@ import time
 import numpy
 
 CLASSES = 10
-DISTINCT = 4096  # images of --form pixels; the others are these, moved along their rows
+DISTINCT = 4096  # images of --form pixels; the others are shifted copies of these
 
 CONFIG = """
 [data]
@@ -107,7 +107,7 @@ def write_copy(path, count, size):
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
-        # Image n is the n % DISTINCT-th of them, moved, and has its class.
+        # Image n is a shifted copy of number n % DISTINCT, with the same class.
         (numpy.arange(count) % distinct % CLASSES).astype("<i8").tofile(file)
         for first in range(0, count, distinct):
             numpy.roll(some, first // distinct, 3)[: count - first].tofile(file)

@@ -5,7 +5,7 @@ import subprocess
 
 
 def tool_in(folder, tool):
-    """A function of the tool's arguments that runs it in `folder` and gives what it prints; where it fails, the script ends."""
+    """A function that runs the tool with its arguments in `folder` and returns the output; if the tool fails, the script ends."""
     program = str(pathlib.Path(tool).resolve())
 
     def run(*arguments):
