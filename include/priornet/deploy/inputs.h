@@ -34,7 +34,7 @@ class InputSource {
 };
 
 /// The inputs of a path: an image, a folder with images at any depth (in the order of their paths; hidden ones are
-/// passed over), a .csv or .tsv (.gz too), an .npy.
+/// skipped), a .csv or .tsv (.gz too), an .npy.
 /// If the first line of a table holds names and the model has names, columns are found by name, in any order; other
 /// columns are ignored. Otherwise the columns must stand in the model's order. A table model takes text, dates and gaps
 /// by its encoding.

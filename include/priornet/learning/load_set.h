@@ -46,7 +46,7 @@ struct SetModifier {
   int64_t number = 0;              ///< of pad, subset, first, last, repeat
   int64_t height = 0;              ///< of size
   int64_t width = 0;               ///< of size
-  std::vector<std::string> names;  ///< of classes; of without, one
+  std::vector<std::string> names;  ///< of classes; one for without
 };
 
 struct SetName {

@@ -26,7 +26,7 @@ class LocalProcesses {
   LocalProcesses(const LocalProcesses&) = delete;
   LocalProcesses& operator=(const LocalProcesses&) = delete;
 
-  /// Of this process.
+  /// The place of this process.
   const ProcessPlace& place() const { return place_; }
 
  private:

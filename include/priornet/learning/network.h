@@ -123,7 +123,7 @@ class NetworkPlan {
   Layer& layer(size_t index) const { return *layers_.at(index); }
   const std::string& name(size_t index) const { return names_.at(index); }
 
-  /// Of all layers together.
+  /// The size of all layers together.
   Layer::Size size() const;
   /// One row per layer.
   std::vector<LayerSummary> describe() const;

@@ -11,7 +11,7 @@
 namespace priornet {
 
 /// A run on disk: config.toml with all keys, metrics.jsonl with one line per epoch, the same as metrics.csv and for
-/// TensorBoard as metrics.tfevents, checkpoints/, of which the last few and the best are kept.
+/// TensorBoard as metrics.tfevents, checkpoints/ with the last few checkpoints and the best.
 class RunFolder {
  public:
   enum class Start {

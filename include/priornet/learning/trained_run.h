@@ -16,7 +16,7 @@ struct TrainedRun {
   TrainConfig config;
   std::vector<std::shared_ptr<Classifier>> members;  ///< at least one; of one architecture, on one device
   std::vector<std::string> class_names;
-  TrainingSplit split;   ///< of the rows it learnt from: those it is asked about are standardised alike
+  TrainingSplit split;   ///< of the rows it learnt from: new rows are standardised in the same way
   std::string identity;  ///< which weights these are, for the cache of scores; empty if unknown
 
   torch::Device device() const;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-// When to trust a prediction, and which uncertainty speaks against it. Each cause is watched by one measure or several;
+// When to trust a prediction, and if not, which uncertainty is the reason. One measure or several watch for each cause;
 // a measure's score says how rare its value is among held-out in-distribution inputs, and the largest score of an input
 // has a conformal p-value: at most the chosen share of inputs like these is rejected (docs/math.md, section 10).
 
@@ -78,7 +78,7 @@ double rejection_level(const OperatingPoints& points);
 void set_thresholds(OperatingPoints& points);
 
 /// ArgumentError unless there are watches, each with a reference, and all vectors are finite, float64 and ascending; in
-/// the groups too, of which no two share a class.
+/// the groups too, and no two groups may share a class.
 void check_points(const OperatingPoints& points);
 
 /// The points that inputs of a group are judged by: those of `points` with the group's watches, and no groups.

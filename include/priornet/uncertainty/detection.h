@@ -16,7 +16,7 @@ struct Interval {
   double high = 0;
 };
 
-/// The scores of two sets of inputs that a detector should tell apart: the higher the score, the more it speaks for
+/// The scores of two sets of inputs that a detector should tell apart: a higher score points to
 /// the positive set (for example, positive: out of distribution; score: an uncertainty). Infinities are scores.
 struct ScoreSets {
   std::span<const double> positive;

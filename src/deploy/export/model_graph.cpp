@@ -257,10 +257,10 @@ std::string member_prefix(const ModelFile& model, size_t member) {
   return model.run.members.size() == 1 ? "network." : fmt::format("member_{}.", member + 1);
 }
 
-// Of the networks of a model.
+// What the networks of a model take and give.
 struct ModelValues {
   Value inputs;  ///< as they take them
-  Value logits;  ///< [N, K] of one network asked once, else [M, N, K]
+  Value logits;  ///< [N, K] for one network and one pass, else [M, N, K]
   NetworkValues first;
 };
 

@@ -18,7 +18,7 @@ struct NetworkOptions {
 
 struct NetworkValues {
   std::vector<Value> logits;  ///< float32 [N, K] each: one, or `dropout_samples` with dropout on from the first on
-  /// Of a pass without dropout, as Classifier::activations has them.
+  /// From a pass without dropout, as in Classifier::activations.
   std::optional<Value> features;
   std::vector<Value> layers;
 };

@@ -145,7 +145,7 @@ Dataset with_features(const Dataset& set, const std::vector<std::string>& names)
   auto result = set;
   result.inputs = set.inputs.index_select(1, columns.to(set.inputs.device()));
   result.feature_names = names;
-  result.encoding = nullptr;  // of other columns
+  result.encoding = nullptr;  // it is for other columns
   return result;
 }
 

@@ -251,7 +251,7 @@ void RowEncoder::encode_value(const Place& place, std::string_view value, float*
       const auto first_bucket = static_cast<int64_t>(column.levels.size());
       if (column.buckets > 0)
         to[first_bucket + static_cast<int64_t>(level_hash(value) % static_cast<uint64_t>(column.buckets))] = 1;
-      if (column.buckets <= 1) remark(Kind::kUnknownLevel);  // of more, rare levels are what they are for
+      if (column.buckets <= 1) remark(Kind::kUnknownLevel);  // several buckets are meant for rare levels
       return;
     }
     case ColumnType::kDropped:

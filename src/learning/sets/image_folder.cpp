@@ -243,7 +243,7 @@ ImageCollection collect_images(const std::filesystem::path& root, const PathFilt
   FaultVisitor on_fault;
   if (options.files != nullptr)
     on_fault = [&](const std::string& path, const DataError& error) {
-      if (dynamic_cast<const SeveralSizes*>(&error) != nullptr) throw;  // of no image alone
+      if (dynamic_cast<const SeveralSizes*>(&error) != nullptr) throw;  // not the fault of one image
       options.files->left_out.push_back({path, without_name(error.what(), (root / path).string())});
     };
   visit_files(

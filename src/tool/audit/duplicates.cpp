@@ -275,7 +275,7 @@ namespace {
 constexpr int64_t kComparedAtMost = 1000;
 
 double mean_product(const uint8_t* a, const uint8_t* b, int64_t size) {
-  constexpr int64_t kBlock = 32768;  // of products that a uint32 holds the sum of
+  constexpr int64_t kBlock = 32768;  // a uint32 can hold the sum of this many products
   double sum = 0;
   for (int64_t begin = 0; begin < size; begin += kBlock) {
     uint32_t block = 0;

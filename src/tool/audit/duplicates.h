@@ -20,7 +20,7 @@ struct SignedImages {
   std::vector<double> deviations;  ///< likewise; an image without any has a signature of zeros
 };
 
-/// Of images uint8 [N, C, H, W]. Parallel over images.
+/// The signatures of images uint8 [N, C, H, W]. Parallel over images.
 SignedImages sign_images(const torch::Tensor& images);
 
 /// Finds the signatures within a radius of another, by a grid over the three numbers that vary most, in cells of one

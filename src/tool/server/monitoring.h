@@ -46,7 +46,7 @@ class ServerMetrics {
   struct Gauges {
     int64_t connections = 0;
     std::map<std::string, int64_t> waiting;   ///< inputs in the queue, by model
-    std::map<std::string, DriftState> drift;  ///< of what each model was asked
+    std::map<std::string, DriftState> drift;  ///< of the inputs of each model
     int64_t decoding = 0;                     ///< inputs that wait to be decoded
     int64_t memory = 0;                       ///< bytes on the account of requests
   };

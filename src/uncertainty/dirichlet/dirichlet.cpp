@@ -69,7 +69,7 @@ using torch::autograd::tensor_list;
 
 constexpr int64_t kCostOfDensity = 16;  // cost of an element, relative to one of a vectorised kernel
 
-/// Of logits [N, K] at log_mu [S, N, K].
+/// The density of logits [N, K] at log_mu [S, N, K].
 class DensityFunction : public torch::autograd::Function<DensityFunction> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& logits_input,

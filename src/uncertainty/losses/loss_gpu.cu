@@ -121,7 +121,7 @@ class GroupLoss {
   __device__ bool has_gradient() const { return part_->gradient != nullptr; }
   __device__ T divergence() const { return saturate<T>(as_double(totals_.loss.divergence)); }
   __device__ T cross_entropy() const { return saturate<T>(as_double(totals_.loss.cross_entropy)); }
-  /// Of the row, in global memory.
+  /// The gradient of the row, in global memory.
   __device__ T* gradient() const { return part_->gradient + row_ * part_->classes; }
 
   /// Writes the lane's share of the gradient: class c to gradient[c * stride].
