@@ -125,7 +125,7 @@ class _Network(NamedTuple):
                 raise ValueError(f"the network should give logits [N, K] of {len(inputs)} inputs, found {found}")
             members.append(logits.double().cpu())
         if any(logits.shape != members[0].shape for logits in members):
-            raise ValueError("the members of an ensemble should give logits of as many classes")
+            raise ValueError("the members of an ensemble should give logits of the same number of classes")
         return torch.stack(members) if len(members) > 1 else members[0]
 
     def named_classes(self, count: int) -> list[str]:

@@ -75,10 +75,10 @@ void visit_model(TrainConfig& config, ConfigFields& fields) {
   });
   fields.maybe("density", model.density, [&](auto& value) {
     fields.whole("density", value, at_least(1),
-                 "the last layer: a density per class in so many dimensions; posterior: 6");
+                 "the last layer becomes one density per class in this many dimensions; posterior: 6");
   });
   fields.maybe("density_rows", model.density_rows, [&](auto& value) {
-    fields.number("density_rows", value, above(0), "with density: what multiplies it, the rows of a class");
+    fields.number("density_rows", value, above(0), "with density: the rows per class, which multiply it");
   });
 }
 
