@@ -112,7 +112,7 @@ using Divergences = LossOperators<RowDivergenceLoss, const MaybeTensor&, Text, b
 
 SettingValues settings_of(Text json) { return nlohmann::json::parse(json.begin(), json.end()).get<SettingValues>(); }
 
-/// The method that this thread used last, ready: a training loop asks for the same one in every step.
+/// The method that this thread used last: a training loop uses the same one in every step.
 const Method& ready_method(const MethodInfo& info, Text settings) {
   struct Ready {
     const MethodInfo* info = nullptr;
@@ -128,7 +128,7 @@ const Method& ready_method(const MethodInfo& info, Text settings) {
   return *ready.method;
 }
 
-/// Each part as a tensor of its own, also where a method gives one tensor twice.
+/// Each part as its own tensor, also if a method gives one tensor twice.
 Tensors apart(const PriorNetworkLoss& loss) {
   Tensors parts;
   for (const auto& part : {loss.total, loss.in, loss.out, loss.cross_entropy}) {

@@ -45,8 +45,8 @@ PRIORNET_DEVICE inline double quick_inverse(double x) {
   return ::fma(::fma(error, error, error), near, near);
 }
 
-/// A double for float32 results: quotients, exponentials and logarithms are as exact as FloatDigits, and do not handle 0
-/// and infinity; NaN stays NaN. CUDA's own functions would take most of the time of a row.
+/// A double for float32 results: quotients, exponentials and logarithms are as exact as FloatDigits, and do not handle
+/// 0 and infinity; NaN stays NaN. CUDA's own functions would take most of the time of a row.
 struct QuickDouble {
   double value{};
 
