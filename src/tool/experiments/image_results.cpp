@@ -276,7 +276,7 @@ std::string to_json(const std::vector<ImageResult>& seeds, const RunRecord& reco
   json["run"] = parse_json(to_json(record));
   json["run"]["preparation_seconds"] = preparation_time(seeds);
   json["run"]["training"] = training_times(seeds);
-  return json_text(json, 2) + "\n";
+  return json_text(json) + "\n";
 }
 
 }  // namespace priornet

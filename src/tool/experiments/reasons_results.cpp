@@ -268,7 +268,7 @@ std::string to_json(const std::vector<ReasonsResult>& seeds, const RunRecord& re
   for (const auto& table : reasons_tables(seeds)) json["tables"].push_back(parse_json(store_table(table)));
   for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed));
   json["run"] = parse_json(to_json(record));
-  return json_text(json, 2) + "\n";
+  return json_text(json) + "\n";
 }
 
 }  // namespace priornet

@@ -352,7 +352,7 @@ std::string to_json(const std::vector<SyntheticResult>& results, const RunRecord
                   {"options", to_json(results.front().options)},
                   {"seeds", seeds},
                   {"run", parse_json(to_json(record))}};
-  return json_text(json, 2) + "\n";
+  return json_text(json) + "\n";
 }
 
 namespace {
