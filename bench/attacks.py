@@ -54,7 +54,7 @@ def status_of(connection):
 
 
 def attack(port, threads, one):
-    """Runs `one` again and again in so many threads, until the process is killed."""
+    """Runs `one` again and again in this many threads, until the process is killed."""
 
     def run():
         while True:
@@ -106,7 +106,7 @@ def numbers(count):
     return b'{"inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,1,1],"data":[' + b"1," * count + b"1]}]}"
 
 
-# Name, threads, and what each does. The first is the nothing that others are compared with.
+# Name, threads, and what each does. The first does nothing; the others are compared with it.
 ATTACKS = {
     "nothing": (0, None),
     "images of 16384 x 16384": (4, posted(png(16384, 16384))),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How long training takes beside programs that keep every core busy: by default, with one thread, and with OpenMP's own
-waiting, which turns in a loop. Usage: bench/busy_machine.py PRIORNET [ROUNDS]. In each round every way takes its turn."""
+waiting, which spins. Usage: bench/busy_machine.py PRIORNET [ROUNDS]. In each round every way takes its turn."""
 import os
 import random
 import statistics

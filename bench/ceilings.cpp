@@ -10,7 +10,7 @@ Ceilings measure_ceilings(const torch::Device& device, double seconds) {
   constexpr int kCalls = 10;
   const torch::NoGradGuard no_gradient;
   const auto there = torch::TensorOptions(device);
-  // Never zeros: a product of them can run faster than one of numbers.
+  // Never zeros: products of zeros can run faster.
   const auto left = torch::randn({kSide, kSide}, there.dtype(torch::kBFloat16));
   const auto right = torch::randn({kSide, kSide}, there.dtype(torch::kBFloat16));
   auto product = torch::empty_like(left);

@@ -151,7 +151,7 @@ def augmented(images, shift):
     columns = reflected(places + moved[:, 1:])
     columns = torch.where(torch.rand(count, 1, device=device) < 0.5, side - 1 - columns, columns)
     picked = torch.arange(count, device=device)[:, None, None]
-    # [N, S, S, C] out of a set that lies channels-last: what the network takes, without a copy.
+    # [N, S, S, C] from a channels-last set, as the network takes it, without a copy.
     pixels = images.permute(0, 2, 3, 1)[picked, rows[:, :, None], columns[:, None, :]]
     return (pixels.float() / 127.5 - 1).permute(0, 3, 1, 2)
 

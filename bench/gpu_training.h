@@ -27,11 +27,11 @@ struct PartTimes {
   double bytes = 0;  ///< that have to be read and written
 };
 
-/// The same step with one of the ways left out that our_training.h names.
+/// The same step without one of the parts that our_training.h names.
 struct WayTimes {
   TrainingCase what;
   std::string without;
-  double seconds = 0;  ///< per step, with it; the median of rounds that take turns with those without it
+  double seconds = 0;  ///< per step, with it; the median of rounds that alternate with those without it
   double without_seconds = 0;
 
   double gain() const { return without_seconds / seconds - 1; }
@@ -46,8 +46,8 @@ void measure_training(const torch::Device& device, double seconds, const Trainin
 void measure_training_ways(const torch::Device& device, double seconds, const WayReport& report);
 void measure_training_parts(const torch::Device& device, double seconds, const PartReport& report);
 
-/// A few steps of VGG-16 at 128 + 128 images as LibTorch's profiler sees them, for chrome://tracing and its like. Error
-/// where this LibTorch has no such profiler.
+/// A few steps of VGG-16 at 128 + 128 images as LibTorch's profiler records them, for chrome://tracing and similar
+/// viewers. Error if this LibTorch has no such profiler.
 void trace_training(const torch::Device& device, const std::filesystem::path& file);
 
 }  // namespace priornet::bench

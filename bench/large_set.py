@@ -31,7 +31,7 @@ import numpy
 from tool_process import begin_copy
 
 CLASSES = 10
-DISTINCT = 4096  # images of --form pixels; the others are these, moved along their rows
+DISTINCT = 4096  # images of --form pixels; the others are shifted copies of these
 
 CONFIG = """
 [data]
@@ -97,7 +97,7 @@ def write_large(root, count, size):
     for number in range(distinct):
         some[number] = coarse(number).repeat(repeats, 0).repeat(repeats, 1)[:size, :size].transpose(2, 0, 1)
     with begin_copy(root, "large", (count, 3, size, size), CLASSES) as file:
-        # Image n is the n % DISTINCT-th of them, moved, and has its class.
+        # Image n is a shifted copy of number n % DISTINCT, with the same class.
         (numpy.arange(count) % distinct % CLASSES).astype("<i8").tofile(file)
         for first in range(0, count, distinct):
             numpy.roll(some, first // distinct, 3)[: count - first].tofile(file)

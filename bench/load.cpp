@@ -40,7 +40,7 @@ int connected(int port) {
   return socket;
 }
 
-// Whether an answer is whole; there is one at a time on a connection.
+// Whether an answer is complete; a connection has one at a time.
 bool whole(const std::string& received) {
   const auto end = received.find("\r\n\r\n");
   if (end == std::string::npos) return false;
@@ -84,7 +84,7 @@ class Load {
       if (connection.busy) continue;
       if (options_.rate > 0) {
         if (next_ > now) return;
-        connection.due = next_;  // also where no connection was free in time
+        connection.due = next_;  // also if no connection was free in time
         next_ += std::chrono::duration_cast<LoadClock::duration>(std::chrono::duration<double>(1 / options_.rate));
       } else {
         connection.due = now;

@@ -7,17 +7,17 @@ namespace priornet::bench {
 
 struct LoadOptions {
   int port = 0;
-  std::string request;  ///< whole, as it goes over the wire
+  std::string request;  ///< complete, as it goes over the wire
   int connections = 64;
   double seconds = 1.0;
-  double rate = 0.0;  ///< requests a second, evenly spaced; 0: each connection asks again as soon as it is answered
+  double rate = 0.0;  ///< requests per second, evenly spaced; 0: each connection asks again as soon as it is answered
 };
 
 struct LoadResult {
   int64_t answered = 0;
   int64_t failed = 0;  ///< answers other than 200, and connections that broke
   double requests_per_second = 0.0;
-  double median_seconds = 0.0;  ///< from when a request was due to its whole answer
+  double median_seconds = 0.0;  ///< from the time a request was due to its complete answer
   double p99_seconds = 0.0;
 };
 

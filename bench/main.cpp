@@ -11,8 +11,8 @@
 #include "tool/server/http_server.h"
 #include "uncertainty/dirichlet/instruction_set.h"
 
-// priornet-bench: what `priornet bench` runs. A program of its own, as its measurements take minutes to compile and few
-// people want them; it takes the same command line.
+// priornet-bench: what `priornet bench` runs. It is a program of its own, because its measurements take minutes to
+// compile and few people need them; it takes the same command line.
 
 namespace priornet::bench {
 namespace {

@@ -8,7 +8,7 @@
 namespace priornet::bench {
 namespace {
 
-/// Of a Dirichlet, beside the prediction.
+/// The measures of a Dirichlet, beside the prediction.
 int64_t count_measures() {
   const auto& table = measure_table();
   return std::count_if(table.begin(), table.end(), [](const Measure& measure) {

@@ -1,5 +1,5 @@
-// onnx_speed.mjs MODEL.onnx SECONDS THREADS: what onnxruntime computes per second of an exported model, every output wanted, at the
-// batch sizes of `priornet bench --only prediction`: JSON, of the fastest call each. Needs onnxruntime-node beside it or in a folder
+// onnx_speed.mjs MODEL.onnx SECONDS THREADS: the inputs per second of an exported model in onnxruntime, with every output, at the
+// batch sizes of `priornet bench --only prediction`: JSON, from the fastest call each. Needs onnxruntime-node beside it or in a folder
 // above (inference_beside_onnx.py installs it).
 import ort from 'onnxruntime-node';
 
@@ -7,7 +7,7 @@ const [file, seconds, threads] = [process.argv[2], Number(process.argv[3]), Numb
 const session = await ort.InferenceSession.create(file, {
   intraOpNumThreads: threads, interOpNumThreads: 1, executionMode: 'sequential', graphOptimizationLevel: 'all', logSeverityLevel: 3,
 });
-const shape = process.argv.slice(5).map(Number); // of one input; of images three numbers
+const shape = process.argv.slice(5).map(Number); // of one input; three numbers for images
 const found = {};
 for (const batch of [1, 32, 256]) {
   const size = shape.reduce((a, b) => a * b, batch);

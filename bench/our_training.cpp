@@ -8,7 +8,7 @@
 namespace priornet::bench {
 namespace {
 
-constexpr size_t kSteps = 1'000'000;  // more than any run of this takes
+constexpr size_t kSteps = 1'000'000;  // more than any run of this benchmark takes
 
 std::unique_ptr<OutsideSource> outside_for(const TrainingCase& what, const Dataset& set, const torch::Device& device) {
   if (what.outside == 0) return nullptr;
@@ -17,7 +17,7 @@ std::unique_ptr<OutsideSource> outside_for(const TrainingCase& what, const Datas
   return make_outside({}, {set, device, 3, progress, {}});
 }
 
-// One of ours in all but its layers: no kernel follows its convolutions.
+// Like one of ours except for its layers: no kernel follows its convolutions.
 class PlainClassifier final : public Classifier {
  public:
   explicit PlainClassifier(const ModelOptions& model)

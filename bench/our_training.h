@@ -7,14 +7,14 @@
 
 namespace priornet::bench {
 
-/// What may be left out of a step on a GPU, to see what it gains on the whole step.
+/// What can be left out of a step on a GPU, to see what it gains for the whole step.
 struct TrainingWays {
   bool recording = true;       ///< captured_step(); without it the host launches each kernel
   bool fused = true;           ///< fused_convolution.h; without it the network is made of LibTorch's modules
   bool kernel_batches = true;  ///< kernel_batches.h; without it tensor operations make the batch, before the graph
 };
 
-/// Training steps as training.cpp takes them, batches included.
+/// Training steps as in training.cpp, including batches.
 class OurTraining {
  public:
   OurTraining(const TrainingCase& what, const torch::Device& device, bool bfloat16, const TrainingWays& ways = {});

@@ -12,7 +12,7 @@
 
 namespace priornet::bench {
 
-/// Prints what `priornet bench` measures as it comes, or keeps it for the end.
+/// Prints what `priornet bench` measures as it comes, or collects it for the end.
 class Output {
  public:
   explicit Output(bool json);
@@ -35,7 +35,7 @@ class Output {
  private:
   bool json_;
   Ceilings ceilings_;
-  double first_scoring_ = 0;  ///< images per second, of the way that others are compared with
+  double first_scoring_ = 0;  ///< images per second, by the way that others are compared with
   nlohmann::json all_;
 };
 

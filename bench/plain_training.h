@@ -9,8 +9,8 @@
 
 namespace priornet::bench {
 
-/// The same steps as a LibTorch tutorial would have them, batches included. LibTorch has no NAdam in C++: Adam costs as
-/// much. Nor is factor analysis drawn from: a set takes its place.
+/// The same steps as a LibTorch tutorial would write them, including batches. LibTorch has no NAdam in C++: Adam costs
+/// the same. Nor does it draw from a factor analysis: another set is used instead.
 class PlainTraining {
  public:
   PlainTraining(const TrainingCase& what, const torch::Device& device, bool bfloat16);

@@ -46,7 +46,7 @@ def by_hand(logits):
 
 
 def seconds_of(ways, logits, at_least, rounds):
-    """Seconds per call of each way: the median over rounds in which all take their turn."""
+    """Seconds per call of each way: the median over rounds; in each round all run in turn."""
     synchronise = torch.cuda.synchronize if logits.is_cuda else lambda: None
 
     def seconds(function, calls):

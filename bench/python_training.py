@@ -33,7 +33,7 @@ class Block(torch.nn.Module):
             )
 
     def forward(self, maps):
-        """As He et al. (2016) have it."""
+        """As in He et al. (2016)."""
         hidden = torch.relu(self.first_norm(self.first(maps)))
         return torch.relu(self.second_norm(self.second(hidden)) + self.shortcut(maps))
 
@@ -51,7 +51,7 @@ def resnet18(classes, width):
 
 
 def kl_by_hand(target, alpha):
-    """KL between Dirichlets, row by row, by the textbook."""
+    """KL between Dirichlets, row by row, by the textbook formula."""
     total, model_total = target.sum(1), alpha.sum(1)
     log_ratio = torch.lgamma(total) - torch.lgamma(model_total) - (torch.lgamma(target) - torch.lgamma(alpha)).sum(1)
     digammas = torch.digamma(target) - torch.digamma(total).unsqueeze(1)

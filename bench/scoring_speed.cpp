@@ -60,7 +60,7 @@ Work work_of(const torch::Device& device, const std::string& network, int64_t me
   return work;
 }
 
-// As many training inputs as nearest neighbours keep.
+// As many training inputs as the k-nearest-neighbours detector keeps.
 std::vector<NamedDetector> fitted(const std::vector<std::string>& names, const Work& work) {
   NoProgress progress;
   auto shape = work.images.inputs.sizes().vec();
@@ -97,7 +97,7 @@ double images_per_second(Work& work, double seconds, const std::function<void(co
 
 namespace {
 
-// A pass, then the same with detectors: their cost beside it.
+// One pass, then the same with detectors, to see their extra cost.
 void measure_detectors(const torch::Device& device, const std::string& network, double seconds,
                        const ScoringReport& report) {
   auto one = work_of(device, network, 1, 1.0, 0);

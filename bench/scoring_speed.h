@@ -9,7 +9,7 @@
 
 namespace priornet::bench {
 
-/// What a way of asking for uncertainty costs: from images in memory to all measures.
+/// What a way to get uncertainty costs: from images in memory to all measures.
 struct ScoringCost {
   std::string how;
   int64_t passes = 0;  ///< through a network, for each image
@@ -18,19 +18,20 @@ struct ScoringCost {
 
 using ScoringReport = std::function<void(const ScoringCost& line)>;
 
-/// One pass of a Prior Network, also with detectors, on a GPU with each of them, 20 dropout samples of a DNN, an
-/// ensemble of five Prior Networks: on a GPU of VGG-16 in bfloat16 on 32x32 RGB images, on a CPU of VGG-6 on 28x28 grey
-/// ones. `seconds` is spent on each, at least one pass over the images.
+/// One pass of a Prior Network, also with detectors (on a GPU with each of them), 20 dropout samples of a DNN, and an
+/// ensemble of five Prior Networks. On a GPU VGG-16 in bfloat16 on 32x32 RGB images, on a CPU VGG-6 on 28x28 grey ones.
+/// `seconds` is spent on each, at least one pass over the images.
 void measure_scoring(const torch::Device& device, double seconds, const ScoringReport& report);
 
-/// What `serve` and `predict` compute, from inputs in memory to everything that a model says about them.
+/// What `serve` and `predict` compute, from inputs in memory to the whole answer of a model.
 struct PredictionSpeed {
   int64_t batch = 0;
   double inputs_per_second = 0;      ///< of the fastest call: on a busy machine the least disturbed
-  double inputs_per_cpu_second = 0;  ///< the same by the processor time of all threads, which others disturb less
+  double inputs_per_cpu_second = 0;  ///< the same by the processor time of all threads, which other programs disturb
+                                     ///< less
 };
 
-/// Of a model file, at several batch sizes; `seconds` is spent on each.
+/// For a model file, at several batch sizes; `seconds` is spent on each.
 void measure_prediction(const OpenOptions& open, const std::filesystem::path& model, double seconds,
                         const std::function<void(const PredictionSpeed& line)>& report);
 

@@ -14,7 +14,7 @@
 namespace priornet::bench {
 namespace {
 
-// What is served where no model file is named: from next to no work a pass to more than the cores can hide.
+// The models that are served if no model file is named: from almost no work per pass to more than the cores can hide.
 struct ServedNetwork {
   std::string label;
   ModelOptions options;
@@ -68,7 +68,7 @@ class BenchServer {
   static serving::HttpOptions http() {
     serving::HttpOptions result;
     result.port = 0;
-    result.connections.per_address = result.connections.connections;  // all clients are here
+    result.connections.per_address = result.connections.connections;  // all clients run here
     return result;
   }
 
@@ -76,7 +76,7 @@ class BenchServer {
   serving::HttpServer http_;
 };
 
-// One input, in the binary form of the protocol, of which every output is wanted.
+// One input, in the binary form of the protocol, asking for every output.
 std::string image_request(const serving::ModelDescription& model) {
   std::string image(static_cast<size_t>(model.bytes_per_row()), '\0');
   for (size_t i = 0; model.takes_images() && i < image.size(); ++i) image[i] = static_cast<char>(i * 7 % 251);

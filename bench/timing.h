@@ -13,11 +13,11 @@ namespace priornet::bench {
 struct Comparison {
   std::string work;
   std::string dtype;
-  int64_t classes;  ///< 0 where the work has none
+  int64_t classes;  ///< 0 if the work has none
   int threads;      ///< 0 on a GPU
   double rows_per_second;
   double plain_rows_per_second;
-  double bytes_per_row = 0;  ///< what has to be read and written; 0 where nobody asks
+  double bytes_per_row = 0;  ///< bytes that have to be read and written; 0 if not needed
 
   double ratio() const { return rows_per_second / plain_rows_per_second; }
 };
@@ -33,26 +33,26 @@ struct Fastest {
   double plain;
 };
 
-/// Of the work alone.
+/// For the work alone.
 double fastest(double seconds, const std::function<void()>& work);
 
 /// Runs both in turn for about the given time and keeps the fastest of each, in seconds: on a busy machine the least
 /// disturbed.
 Fastest fastest(double seconds, const std::function<void()>& ours, const std::function<void()>& plain);
 
-/// The same as rows per second, in a line whose other fields are given; on a GPU over calls that follow one another,
-/// until it has done them.
+/// The same as rows per second, in a line whose other fields are given; on a GPU over consecutive calls, until it has
+/// finished them.
 Comparison compare(Comparison line, int64_t rows, const Options& options, const std::function<void()>& ours,
                    const std::function<void()>& plain);
 
-/// Calls run(threads) with one thread and then with as many as LibTorch is set to; on a GPU run(0).
+/// Calls run(threads) with one thread and then with LibTorch's number of threads; on a GPU run(0).
 void with_thread_counts(const torch::Device& device, const std::function<void(int threads)>& run);
 
-/// Until a GPU has done all it was given; nothing on a CPU.
+/// Waits until a GPU has finished all its work; does nothing on a CPU.
 void wait_for(const torch::Device& device);
 
-/// float32 or float64 logits in [-5, 10], as trained networks give them; about 4 million elements, on a GPU 250, which
-/// no cache holds.
+/// float32 or float64 logits in [-5, 10], as trained networks give them; about 4 million elements, on a GPU 250
+/// million, more than any cache holds.
 torch::Tensor example_logits(int64_t classes, torch::Dtype dtype, const torch::Device& device);
 
 /// Takes a line as soon as it is measured.
@@ -64,11 +64,11 @@ void compare_measures(const Options& options, const Report& report);
 /// The multi-task loss with its gradient, half of the rows in-distribution.
 void compare_losses(const Options& options, const Report& report);
 
-/// Resizing (on a CPU) and augmenting RGB images; a row is an image.
+/// Resizing (on a CPU) and augmenting RGB images; a row is one image.
 void compare_images(const Options& options, const Report& report);
 
-/// On a CPU: whole training steps of VGG-6, batch, forward, loss, backward, clipping and update, beside the same
-/// written with LibTorch's modules and optimiser; and ours in the other memory format. A row is an image.
+/// On a CPU: whole training steps of VGG-6 (batch, forward, loss, backward, clipping and update), compared with the
+/// same written with LibTorch's modules and optimiser; and ours in the other memory format. A row is one image.
 void compare_training(const Options& options, const Report& report);
 
 }  // namespace priornet::bench

@@ -8,9 +8,9 @@ import subprocess
 
 
 def tool_in(folder, tool):
-    """A function of the tool's arguments that runs it in `folder` and gives what it prints; where it fails, the script ends.
+    """A function that runs the tool with its arguments in `folder` and returns the output; if the tool fails, the script ends.
 
-    `folder` is also where the tool looks for sets.
+    The tool also looks for data sets in `folder`.
     """
     program = str(pathlib.Path(tool).resolve())
     environment = {**os.environ, "PRIORNET_DATA": str(folder)}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A torchvision network as a TorchScript file, trained and asked by the tool, beside the same network in PyTorch, eager and compiled.
+"""A torchvision network as a TorchScript file, trained and run by the tool, beside the same network in PyTorch, eager and compiled.
 
     bench/torchscript_speed.py build/release/bin/priornet --device cuda [--network resnet18] [--side 64] [--batch 256] [--package]
 
@@ -55,7 +55,7 @@ def seconds_per_call(call, synchronise, seconds):
 
 
 class Normalised(torch.nn.Module):
-    """Bytes as networks of torchvision take them."""
+    """Bytes as torchvision's networks take them."""
 
     def __init__(self, network):
         super().__init__()

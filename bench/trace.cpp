@@ -7,7 +7,7 @@
 #include "our_training.h"
 #include "timing.h"
 
-// LibTorch's profiler had this form long before, but no build of an older one was tried.
+// Older LibTorches have the same profiler interface, but no build with one was tried.
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
 #define PRIORNET_HAVE_PROFILER
 #include <torch/csrc/autograd/profiler_kineto.h>

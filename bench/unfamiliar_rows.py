@@ -88,7 +88,7 @@ def synthetic(rows, columns, seed, **options):
 
 
 def some(load, rows):
-    """So many rows of a set."""
+    """This many rows of a set."""
 
     def loaded():
         inputs, labels = load(return_X_y=True)
@@ -161,7 +161,7 @@ def verdicts(tool, train, labels, asked, options, seed):
 
 
 def split_shares(tool, inputs, labels, options, seed):
-    """Of one split: {change: (rejected, called unfamiliar, rejected by the forest)}, and the accuracy."""
+    """For one split: {change: (rejected, called unfamiliar, rejected by the forest)}, and the accuracy."""
     train, test, train_labels, test_labels = train_test_split(
         inputs, labels, test_size=0.3, random_state=seed, stratify=labels)
     sets = changed(test, train.std(0), numpy.random.default_rng(seed))

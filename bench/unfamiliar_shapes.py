@@ -24,7 +24,7 @@ from PIL import Image, ImageDraw
 from tool_process import tool_in
 
 SIDE = 32
-FINE = 8  # each pixel is the mean of so many by so many
+FINE = 8  # each pixel is the mean of FINE x FINE finer ones
 
 
 def polygon(angles, radii):

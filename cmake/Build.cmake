@@ -1,5 +1,5 @@
-# Warnings, sanitizers and the compiler cache: for our own sources only, never for a consumer's. Nobody asks errno what a
-# square root did; loops with one can be vectorised so.
+# Warnings, sanitizers and the compiler cache: for our own sources only, never for a consumer's. No code reads errno after
+# a square root, so loops with one can be vectorised.
 add_library(priornet_build INTERFACE)
 target_compile_options(priornet_build INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-psabi -fno-math-errno
                        $<$<BOOL:${PRIORNET_WERROR}>:-Werror>)
@@ -13,8 +13,8 @@ if(PRIORNET_FUZZ)
                          -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wno-unknown-warning-option)
 endif()
 
-# What makes a bug hard to use: a guard before the return address, checked copies, stacks that grow page by page, jumps only
-# to where jumps may go; and, at no cost, tables that are read-only once the program runs, and addresses drawn again each time.
+# Makes a bug harder to exploit: a guard before the return address, checked copies, stacks that grow page by page, jumps only
+# to allowed targets; and, at no cost, tables that are read-only once the program runs, and random addresses at each start.
 add_library(priornet_hardened INTERFACE)
 set(optimised $<OR:$<CONFIG:Release>,$<CONFIG:RelWithDebInfo>,$<CONFIG:MinSizeRel>>)
 target_compile_options(priornet_hardened INTERFACE
@@ -34,7 +34,7 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # A precompiled header is a hit only if ccache overlooks its time stamp; another clone's objects are hits too.
+  # ccache finds a precompiled header only if it ignores its time stamp; it also finds another clone's objects.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
       CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
   target_compile_options(priornet_build INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>)

@@ -1,6 +1,6 @@
 # One precompiled header for the library and the tool: reading LibTorch's headers is most of the work of a build. Clang
-# compiles the templates in it once, GCC again with each source: so it holds more for Clang. What LibTorch calls IValue
-# comes first: Clang looks into vectors of it wherever they are met.
+# compiles the templates in it once, GCC again with each source: so it holds more for Clang. LibTorch's IValue comes first:
+# Clang instantiates vectors of it wherever it meets them.
 add_library(priornet_precompiled_headers STATIC ${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp)
 target_link_libraries(priornet_precompiled_headers PRIVATE torch ${PRIORNET_FMT} nlohmann_json::nlohmann_json priornet_build)
 target_compile_features(priornet_precompiled_headers PUBLIC cxx_std_20)
@@ -13,12 +13,12 @@ target_precompile_headers(priornet_precompiled_headers PRIVATE
   $<$<CXX_COMPILER_ID:Clang>:<torch/nn/module.h$<ANGLE-R>>
   $<$<CXX_COMPILER_ID:Clang>:<torch/utils.h$<ANGLE-R>>)
 function(priornet_precompiled target)
-  # The library also goes into others' shared libraries: plugins, modules of Python. Nobody replaces its functions there.
+  # The library also goes into shared libraries: plugins, Python modules. No other library may replace its functions there.
   target_compile_options(${target} PRIVATE -fno-semantic-interposition -Winvalid-pch)
-  # A precompiled header is of use only where the same macros are defined.
+  # A precompiled header can only be used by sources with the same macros.
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${PRIORNET_FMT}> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   get_target_property(type ${target} TYPE)
-  if(type STREQUAL "EXECUTABLE")  # the header was made with -fPIC, and serves no source that is compiled with -fPIE
+  if(type STREQUAL "EXECUTABLE")  # the header was made with -fPIC, and cannot be used with -fPIE
     target_compile_options(${target} PRIVATE -fPIC)
     target_link_options(${target} PRIVATE -pie)
   else()
@@ -39,7 +39,7 @@ function(priornet_component name)
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_features(${target} PUBLIC cxx_std_20)
-  # The C++ library goes before LibTorch, whose binary releases export a std::filesystem of another version.
+  # The C++ library comes before LibTorch, whose binary releases export a std::filesystem of another version.
   target_link_libraries(${target} PUBLIC stdc++ torch PRIVATE gomp $<BUILD_INTERFACE:priornet_build>)
   foreach(component IN LISTS arg_DEPENDS)
     target_link_libraries(${target} PUBLIC priornet_${component})

@@ -1,5 +1,5 @@
-# The GPUs that kernels are compiled for, unless CMAKE_CUDA_ARCHITECTURES or the environment's CUDAARCHS says so: those of
-# this machine, or where there is none, all since 2020 (later ones compile the last form when they first run it).
+# The GPUs that kernels are compiled for, unless CMAKE_CUDA_ARCHITECTURES or the environment's CUDAARCHS names them: those of
+# this machine or, if it has none, all since 2020 (later GPUs compile the newest form when they first run it).
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   find_program(PRIORNET_NVIDIA_SMI nvidia-smi)
   mark_as_advanced(PRIORNET_NVIDIA_SMI)

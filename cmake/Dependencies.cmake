@@ -1,4 +1,4 @@
-if(NOT PROJECT_IS_TOP_LEVEL)  # who adds this project as a folder of theirs links what it links
+if(NOT PROJECT_IS_TOP_LEVEL)  # a project that adds this one as a subfolder links the same libraries
   set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL TRUE)
 endif()
 if(PRIORNET_CUDA)
@@ -6,7 +6,7 @@ if(PRIORNET_CUDA)
 endif()
 find_package(Torch REQUIRED)
 find_package(fmt REQUIRED)
-# Newer LibTorches bring fmt's headers along, of a version of their own: then no library of another may be linked.
+# Newer LibTorches bring fmt's headers in their own version: then no fmt library of another version may be linked.
 set(PRIORNET_FMT fmt::fmt)
 foreach(folder IN LISTS TORCH_INCLUDE_DIRS)
   if(EXISTS ${folder}/fmt/format.h AND NOT folder STREQUAL "/usr/include")
@@ -15,5 +15,5 @@ foreach(folder IN LISTS TORCH_INCLUDE_DIRS)
 endforeach()
 find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
-find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)  # headers are all there is
+find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)  # headers only
 include(ReaderLibraries)

@@ -1,5 +1,5 @@
 # priornet_embed(TARGET pattern...): builds the text files of the repository that match into the target
-# (src/tool/base/embedded_files.h). CMake runs again when one of them changes, appears or goes.
+# (src/tool/base/embedded_files.h). CMake runs again when one of them changes, appears or disappears.
 function(priornet_embed target)
   list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${ARGN})

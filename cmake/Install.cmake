@@ -25,7 +25,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/ReaderLibraries.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/priornet COMPONENT learning)
 
 # For builds without CMake: pkg-config --cflags --libs --static priornet-uncertainty. LibTorch has no .pc file.
-# Folders are found from where the file lies: an installed tree can be moved.
+# Paths are relative to the file, so an installed tree can be moved.
 file(RELATIVE_PATH pc_to_include ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 set(requires_uncertainty "")
 set(requires_learning "priornet-uncertainty fmt zlib")

@@ -7,7 +7,7 @@ find_package(TIFF QUIET)
 find_package(CURL QUIET)
 find_package(OpenSSL QUIET)
 
-# Those that bring no CMake module: a header and a library.
+# Libraries without a CMake module: a header and a library.
 function(priornet_find_plain name header library)
   if(TARGET priornet_reader::${name})
     return()
@@ -26,7 +26,7 @@ priornet_find_plain(gif gif_lib.h gif)
 priornet_find_plain(heif libheif/heif.h heif)
 priornet_find_plain(lmdb lmdb.h lmdb)
 
-# Of Boost the server needs headers, and OpenSSL.
+# The server needs Boost's headers, and OpenSSL.
 if(OpenSSL_FOUND AND NOT TARGET priornet_reader::beast)
   find_path(PRIORNET_beast_INCLUDE boost/beast/http.hpp)
   mark_as_advanced(PRIORNET_beast_INCLUDE)

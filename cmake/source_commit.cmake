@@ -1,12 +1,12 @@
 # Writes OUTPUT, a C++ source that names the commit of the folder SOURCE, unless it says so already.
 find_package(Git QUIET)
 set(commit unknown)
-if(DEFINED ENV{PRIORNET_COMMIT})  # who packs sources without their history can say it
+if(DEFINED ENV{PRIORNET_COMMIT})  # for sources that are packed without their history
   set(commit $ENV{PRIORNET_COMMIT})
 elseif(GIT_FOUND)
   execute_process(COMMAND ${GIT_EXECUTABLE} -C ${SOURCE} rev-parse --show-prefix --short=12 HEAD
                   OUTPUT_VARIABLE said ERROR_QUIET RESULT_VARIABLE failed)
-  # A tarball that lies inside somebody else's repository is not a part of it: only the top of one counts.
+  # Sources unpacked inside another repository do not belong to it: only the top of a repository counts.
   if(NOT failed AND said MATCHES "^\n([0-9a-f]+)\n$")
     set(commit ${CMAKE_MATCH_1})
     execute_process(COMMAND ${GIT_EXECUTABLE} -C ${SOURCE} status --porcelain --untracked-files=no

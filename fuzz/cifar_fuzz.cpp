@@ -5,7 +5,7 @@
 using namespace priornet;
 
 // max_len: 20000
-// The first byte says how many label bytes a record has; one half of the rest is each of two files.
+// The first byte is the number of label bytes per record; the rest is split into two files.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const ScratchFolder folder;
   if (size == 0) return 0;

@@ -5,7 +5,7 @@
 
 using namespace priornet;
 
-// The first byte says in what pieces the expanded bytes are read.
+// The first byte is the size of the pieces in which the expanded bytes are read.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const auto bytes = text_of(data, size).substr(1);

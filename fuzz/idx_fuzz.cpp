@@ -4,7 +4,7 @@
 
 using namespace priornet;
 
-// The bytes as one file, and as a set whose labels are the last of them: the first byte says how many.
+// The bytes as one file, and as a set whose labels are the last bytes: the first byte says how many.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const ScratchFolder folder;
   const auto bytes = text_of(data, size);

@@ -1,4 +1,4 @@
-"""Writes the seeds, fuzz/corpus/TARGET/*: small files of every kind a reader takes."""
+"""Writes the seeds, fuzz/corpus/TARGET/*: small files of every kind that the readers take."""
 
 import gzip
 import io

@@ -8,7 +8,7 @@
 
 namespace priornet {
 
-/// A reader may take the bytes or refuse them with DataError; whatever else it throws is a finding.
+/// A reader may accept the bytes or refuse them with DataError; any other exception is a finding.
 template <class Read>
 int taken_or_refused(const Read& read) {
   try {

@@ -9,7 +9,7 @@
 
 namespace priornet {
 
-/// A folder of this process for readers that want a path; gone at its end.
+/// A folder of this process for readers that need a path; removed at its end.
 class ScratchFolder {
  public:
   ScratchFolder() {

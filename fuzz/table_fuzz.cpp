@@ -3,7 +3,7 @@
 
 using namespace priornet;
 
-// A table is read, and read again by the encoding that was found, which gives the same.
+// Reads a table, and reads it again with the encoding that was found, which must give the same.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const auto* label : {"", "y"})
     taken_or_refused([&] {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything in one header. It takes long to compile: one component, or one header, takes less time.
+// Everything in one header. It takes long to compile: including one component, or one header, takes less time.
 
 #include <priornet/deploy.h>
 #include <priornet/learning.h>

@@ -16,14 +16,14 @@
 
 #include "operator_support.h"
 
-// Long work as objects. Python calls run() on a thread of its own, which PyTorch does without the interpreter's lock,
-// and asks from another how far it is.
+// Long work as objects. Python calls run() on a thread of its own, which PyTorch runs without the interpreter's lock,
+// and asks from another thread how far it is.
 
 namespace priornet::python {
 
 using Strings = std::vector<std::string>;
 
-/// A set out of arrays; ArgumentError or DataError for what is none (check_dataset).
+/// A set from arrays; ArgumentError or DataError if they do not make one (check_dataset).
 inline Dataset dataset_of(std::string name, const Tensor& inputs, const MaybeTensor& labels, const Strings& class_names,
                           const Strings& feature_names) {
   Dataset set;
@@ -36,7 +36,7 @@ inline Dataset dataset_of(std::string name, const Tensor& inputs, const MaybeTen
   return set;
 }
 
-/// Asked to stop where there is nothing to go on from.
+/// Thrown if the work is asked to stop and has no checkpoint to go on from.
 class StoppedEarly final : public Error {
  public:
   StoppedEarly() : Error("stopped") {}
@@ -54,13 +54,13 @@ class Job : public torch::CustomClassHolder, protected Progress {
     return {task_, done_, total_, detail_};
   }
 
-  /// What the user should know, from the given one on.
+  /// Notes for the user, from the given number on.
   Strings messages(int64_t first) const { return from(messages_, first); }
 
  protected:
   bool asked_to_stop() const { return stop_; }
 
-  /// From then on stop() is the work's own to ask for, and to end in order.
+  /// From then on the work itself calls stop(), and ends in order.
   void stops_by_itself() { stops_by_itself_ = true; }
 
   void report(std::string_view task, int64_t done, int64_t total) override {
@@ -93,7 +93,7 @@ class Job : public torch::CustomClassHolder, protected Progress {
   std::atomic<bool> stop_ = false;
   bool stops_by_itself_ = false;
 
-  mutable std::mutex mutex_;  ///< of what follows, and of lines that add() adds to
+  mutable std::mutex mutex_;  ///< for what follows, and for lines that add() appends
   std::string task_;
   int64_t done_ = 0;
   int64_t total_ = 0;
@@ -101,7 +101,7 @@ class Job : public torch::CustomClassHolder, protected Progress {
   Strings messages_;
 };
 
-/// What Python asks of every job.
+/// What Python can ask every job.
 template <class Work>
 torch::class_<Work>& with_job(torch::class_<Work>& job) {
   using Self = c10::intrusive_ptr<Work>;

@@ -14,7 +14,7 @@
 #include "uncertainty/losses/loss_batch.h"
 
 // The losses. A loss and its gradient come from one pass, so each has two operators: NAME gives the loss alone, and
-// NAME_gradient the gradient behind it, which is what a graph calls.
+// NAME_gradient its gradient, which a graph calls.
 
 namespace priornet::python {
 namespace {
@@ -22,8 +22,8 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-/// The kernels of a loss whose arguments behind the logits are `Arguments`, which have no gradient. Of what it gives
-/// only the first is differentiable.
+/// The kernels of a loss. `Arguments` are its arguments after the logits, which have no gradient. Only the first output
+/// is differentiable.
 template <class Loss, class... Arguments>
 struct LossOperators {
   using Signature = Tensors(const Tensor&, Arguments...);
@@ -112,7 +112,7 @@ using Divergences = LossOperators<RowDivergenceLoss, const MaybeTensor&, Text, b
 
 SettingValues settings_of(Text json) { return nlohmann::json::parse(json.begin(), json.end()).get<SettingValues>(); }
 
-/// The method that this thread used last, ready: a training loop asks for the same one in every step.
+/// The method that this thread used last: a training loop uses the same one in every step.
 const Method& ready_method(const MethodInfo& info, Text settings) {
   struct Ready {
     const MethodInfo* info = nullptr;
@@ -128,7 +128,7 @@ const Method& ready_method(const MethodInfo& info, Text settings) {
   return *ready.method;
 }
 
-/// Each part as a tensor of its own, also where a method gives one tensor twice.
+/// Each part as its own tensor, also if a method gives one tensor twice.
 Tensors apart(const PriorNetworkLoss& loss) {
   Tensors parts;
   for (const auto& part : {loss.total, loss.in, loss.out, loss.cross_entropy}) {

@@ -25,7 +25,7 @@ LogitKind kind_of(bool dirichlet) { return dirichlet ? LogitKind::kDirichlet : L
 /// I[mu, theta] is estimated from draws, which have no gradient.
 bool is_differentiable(std::string_view name) { return is_score(name) && name != "mutual_information_mu_theta"; }
 
-/// What the operator gives, in its order: that of the table, except for the prediction. It is the last, as
+/// The outputs of the operator, in the order of the table, except for the prediction, which comes last:
 /// torch.library.opcheck adds all outputs to the first, which whole numbers cannot take.
 std::vector<std::string> names_for(const Tensor& logits, bool dirichlet) {
   auto names = measure_names(kind_of(dirichlet), logits.dim() == 3);
@@ -33,7 +33,7 @@ std::vector<std::string> names_for(const Tensor& logits, bool dirichlet) {
   return names;
 }
 
-/// What was not estimated is NaN.
+/// Values that were not estimated are NaN.
 Tensors measures(const Tensor& logits, bool dirichlet, int64_t samples, int64_t seed) {
   return guarded_on(logits, [&] {
     const MuThetaOptions estimate{samples, static_cast<uint64_t>(seed)};
@@ -61,7 +61,7 @@ Tensors measures_shapes(const Tensor& logits, bool dirichlet, int64_t, int64_t) 
   });
 }
 
-/// Where the measures of one Dirichlet that are differentiable stand in the order of the kernels.
+/// The places of one Dirichlet's differentiable measures in the order of the kernels.
 std::vector<size_t> places_in_kernels() {
   Tensors numbers;
   for (int64_t i = 0; i <= kDirichletMeasures; ++i) numbers.push_back(at::scalar_tensor(i, torch::kInt64));
@@ -73,7 +73,7 @@ std::vector<size_t> places_in_kernels() {
   return places;
 }
 
-/// Of one Dirichlet the kernels know the gradient of every measure.
+/// For one Dirichlet the kernels know the gradient of every measure.
 Tensor dirichlet_gradient(at::TensorList weights, const Tensor& logits) {
   static const auto places = places_in_kernels();
   Tensors in_order(kDirichletMeasures);
@@ -81,7 +81,7 @@ Tensor dirichlet_gradient(at::TensorList weights, const Tensor& logits) {
   return batch_measures_gradient(logits, std::move(in_order));
 }
 
-/// weights: one for each measure that is differentiable, in their order.
+/// weights: one for each differentiable measure, in their order.
 Tensor measures_gradient(at::TensorList weights, const Tensor& logits, bool dirichlet) {
   return guarded_on(logits, [&] {
     if (dirichlet && logits.dim() == 2) return dirichlet_gradient(weights, logits);
@@ -141,7 +141,7 @@ Tensors differentiable_measures(const Tensor& logits, bool dirichlet, int64_t sa
   return MeasuresFunction::below_autograd(logits, dirichlet, samples, seed);
 }
 
-/// A function of two tensors with one value per row, differentiable in both; the gradient computes it again.
+/// A function of two tensors with one value per row, differentiable in both; the gradient function computes it again.
 struct KlDivergence {
   static constexpr auto kName = "priornet::kl_divergence";
   static constexpr auto kGradient = "priornet::kl_divergence_gradient";

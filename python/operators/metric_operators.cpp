@@ -7,14 +7,14 @@
 
 #include "operator_support.h"
 
-// Detection, calibration and rejection metrics: numbers about tensors, which are brought to the CPU.
+// Detection, calibration and rejection metrics: numbers about tensors, which are copied to the CPU.
 
 namespace priornet::python {
 namespace {
 
 using Numbers = std::vector<double>;
 
-/// A tensor as metrics take it; whoever has the span keeps this.
+/// A tensor as metrics take it; it must live as long as the span.
 class Scores {
  public:
   explicit Scores(const Tensor& values) : values_(values.detach().to(torch::kCPU, torch::kFloat64).contiguous()) {}

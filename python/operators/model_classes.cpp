@@ -22,22 +22,22 @@
 #include "tool/report/evaluation_results.h"
 #include "tool/report/page.h"
 
-// Models that are used, as objects: asked, calibrated, saved, exported, evaluated. What they are told and say beside
-// tensors is JSON.
+// Models in use, as objects: they predict, and are calibrated, saved, exported, evaluated. All other arguments and
+// results are JSON.
 
 namespace priornet::python {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Never changes: calibration gives another.
+/// Never changes: calibration makes another one.
 class Model final : public torch::CustomClassHolder {
  public:
   explicit Model(ModelFile model) : predictor_(std::move(model)), scores_(score_names(predictor_.model())) {}
 
   const ModelFile& file() const { return predictor_.model(); }
 
-  /// Images of another size are fitted.
+  /// Images of another size are resized.
   Predictions said_of(const Tensor& inputs) {
     const auto& preprocessing = file().preprocessing;
     if (!preprocessing.takes_images() || inputs.dim() != 4 || inputs.size(0) == 0 ||
@@ -48,8 +48,8 @@ class Model final : public torch::CustomClassHolder {
     return predictor_.predict(torch::stack(fitted));
   }
 
-  /// Prediction, probability, probabilities, scores [S, N], p-values, verdicts, and which score spoke, -1 for none. Of
-  /// a model that was not calibrated the last three are empty.
+  /// Prediction, probability, probabilities, scores [S, N], p-values, verdicts, and which score rejected, -1 for none.
+  /// For a model that is not calibrated the last three are empty.
   Tensors predict(const Tensor& inputs) {
     return guarded_values([&] {
       const auto said = said_of(inputs);
@@ -70,17 +70,17 @@ class Model final : public torch::CustomClassHolder {
     });
   }
 
-  /// What the network says, float64 [N, K], or [M, N, K] of several.
+  /// The logits of the network, float64 [N, K], or [M, N, K] of several.
   Tensor logits(const Tensor& inputs) {
     return guarded_values([&] { return said_of(inputs).logits; });
   }
 
-  /// The detectors that can look at its network.
+  /// The detectors that work with its network.
   Strings usable_detectors() const { return priornet::usable_detectors(*file().run.members.at(0), false); }
 
   bool gives_features() const { return file().run.members.at(0)->gives_features(); }
 
-  /// Thresholds that no input can go above, in words.
+  /// Thresholds that no input can exceed, in words.
   Strings unreachable() const {
     if (!file().points) return {};
     return unreachable_thresholds(*file().points, static_cast<int64_t>(file().run.class_names.size()));
@@ -123,7 +123,7 @@ class Model final : public torch::CustomClassHolder {
     guarded([&] { write_model_file(path, file()); });
   }
 
-  /// Format: onnx or torchscript; images come as bytes, or as float32 in [0, 1]. What the file takes and gives.
+  /// Format: onnx or torchscript; images come as bytes, or as float32 in [0, 1]. Returns what the file takes and gives.
   std::string export_as(const std::string& format, const std::string& path, bool bytes) const {
     return guarded([&] {
       const auto input = bytes ? ImageInput::kBytes : ImageInput::kUnit;
@@ -159,8 +159,8 @@ ModelPtr open(const std::string& path, const std::string& device, bool allow_tor
   });
 }
 
-/// Networks of one architecture that PyTorch scripted or traced, as the bytes of their files, which take inputs as they
-/// are or, of images, (value - mean) / deviation of values in [0, 1]. Not calibrated.
+/// Networks of one architecture that PyTorch scripted or traced, as the bytes of their files. They take inputs as they
+/// are or, for images, (value - mean) / deviation of values in [0, 1]. Not calibrated.
 ModelPtr model_of_programs(const Tensors& programs, const std::string& description, const std::string& device) {
   return guarded_values([&] {
     const auto json = parse_json(description);
@@ -182,7 +182,7 @@ ModelPtr model_of_programs(const Tensors& programs, const std::string& descripti
       return make_model(options, make_generator(0));
     };
     for (const auto& program : programs) {
-      // As in a file: the program of the first, and everyone's weights.
+      // As in a file: the program of the first, and the weights of each.
       auto network = made(programs.at(0));
       TensorFile weights;
       weights.path = "a member of the ensemble";
@@ -197,12 +197,12 @@ ModelPtr model_of_programs(const Tensors& programs, const std::string& descripti
   });
 }
 
-/// The same model with detectors, beside those it has, that learnt from inputs with labels.
+/// The same model with additional detectors that learnt from inputs with labels.
 class DetectorFitting final : public Job {
  public:
   explicit DetectorFitting(ModelPtr model) : model_(std::move(model)) {}
 
-  /// Whether it came to its end. No names stand for the detectors that suit the network.
+  /// Returns whether it finished. Without names: the detectors that suit the network.
   bool run(Strings names, const Tensor& inputs, const Tensor& labels) {
     return guarded_values([&] {
       auto model = model_->file();
@@ -228,7 +228,7 @@ class DetectorFitting final : public Job {
   ModelPtr model_;
 };
 
-/// Held-out inputs, batch by batch, then the model with thresholds out of them.
+/// Takes held-out inputs, batch by batch, then gives the model with thresholds from them.
 class Calibration final : public torch::CustomClassHolder {
  public:
   explicit Calibration(ModelPtr model) : model_(std::move(model)) {
@@ -242,7 +242,7 @@ class Calibration final : public torch::CustomClassHolder {
     });
   }
 
-  /// `detectors` speak for "unfamiliar" beside the measure.
+  /// `detectors` look for "unfamiliar" beside the measure.
   ModelPtr finish(double rate, bool per_class, const Strings& detectors, const std::string& set) {
     return guarded_values([&] {
       if (batches_.empty()) throw ArgumentError("calibrate: should be given at least 2 inputs, found none");
@@ -262,7 +262,7 @@ class Calibration final : public torch::CustomClassHolder {
   Tensors labels_;
 };
 
-/// What `priornet evaluate` says, of sets in memory.
+/// What `priornet evaluate` reports, for sets in memory.
 class EvaluationJob final : public Job {
  public:
   explicit EvaluationJob(const ModelPtr& model) : model_(as_asked(model->file())) {}
@@ -275,7 +275,7 @@ class EvaluationJob final : public Job {
   }
   void compare_with(const ModelPtr& model) { against_ = as_asked(model->file()); }
 
-  /// Whether it came to its end. Replicates: of the bootstrap, 0 as many as suit the sizes.
+  /// Returns whether it finished. Replicates: of the bootstrap; 0: a number that suits the sizes.
   bool run(int64_t replicates, int64_t seed, const std::string& command) {
     const auto start = std::chrono::steady_clock::now();
     return guarded_values([&] {
@@ -307,7 +307,7 @@ class EvaluationJob final : public Job {
   }
   std::string text() const { return to_text(*shown_); }
 
-  /// The report's page, out of what is left in the folder on the way.
+  /// The page of the report, from the files that the evaluation writes to the folder.
   void write_page(const std::string& folder, const std::string& path) const {
     guarded([&] {
       OutputFolder out(folder);

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-// What the operators of the Python module have in common, and everything that differs between versions of PyTorch. A
-// kernel is registered for CPU and CUDA, where it computes; for Meta, where only shapes are known; and for Autograd.
+// Shared by the operators of the Python module, with everything that differs between versions of PyTorch. A kernel is
+// registered for CPU and CUDA, where it computes; for Meta, where only shapes are known; and for Autograd.
 
 namespace priornet::python {
 
@@ -32,7 +32,8 @@ using MaybeTensor = c10::optional<Tensor>;
 using Text = c10::string_view;
 #endif
 
-/// The message of the last DataError of this thread, for the Python side to make an OSError of; PyTorch knows none.
+/// The message of the last DataError of this thread: the Python side turns it into an OSError, which PyTorch does not
+/// have.
 inline std::string& file_error() {
   thread_local std::string message;
   return message;
@@ -42,8 +43,8 @@ inline std::string& file_error() {
   throw c10::ValueError({__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, message);
 }
 
-/// Calls `work`; what it throws arrives in Python as ValueError (arguments, configurations), OSError (files) or
-/// RuntimeError, with its message.
+/// Calls `work`; its exceptions arrive in Python as ValueError (arguments, configurations), OSError (files) or
+/// RuntimeError, with their messages.
 template <class Work>
 auto guarded(const Work& work) {
   try {
@@ -58,14 +59,14 @@ auto guarded(const Work& work) {
   }
 }
 
-/// The same on the device where a tensor lies, which is one of several.
+/// The same on the device of a tensor, which may be one of several.
 template <class Work>
 auto guarded_on(const Tensor& tensor, const Work& work) {
   const c10::DeviceGuard device(tensor.device());
   return guarded(work);
 }
 
-/// The same where all data came as arguments: there is no file that anything could be wrong with.
+/// The same if all data came as arguments, so that no file can be at fault.
 template <class Work>
 auto guarded_values(const Work& work) {
   return guarded([&] {
@@ -77,7 +78,8 @@ auto guarded_values(const Work& work) {
   });
 }
 
-/// While it lives this thread records graphs, also inside of a kernel, which is called without, and in inference mode.
+/// While this object lives, this thread records graphs, also inside a kernel, which is called without, and in inference
+/// mode.
 class RecordingGraphs {
  public:
   RecordingGraphs() : inference_(false), keys_(with_autograd()), mode_(true) {}
@@ -99,13 +101,13 @@ class RecordingGraphs {
   at::AutoGradMode mode_;
 };
 
-/// An operator of this library that others of it call; `Signature` is its kernels'.
+/// An operator of this library that other operators call; `Signature` is that of its kernels.
 template <class Signature>
 c10::TypedOperatorHandle<Signature> operator_named(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
 }
 
-/// Whether a result of the tensor has to have a gradient.
+/// Whether a result of the tensor needs a gradient.
 inline bool wants_gradient(const Tensor& tensor) { return at::GradMode::is_enabled() && tensor.requires_grad(); }
 
 /// For Meta: one number per row, the rows being dimension `dim` of the logits.

@@ -33,7 +33,7 @@ class Training final : public Job {
     });
   }
 
-  // How it learns. Overrides are those of read_config.
+  // How it learns. Overrides as in read_config().
 
   void configure_by_file(const std::string& path, const Strings& overrides) {
     guarded([&] { config_ = read_config(load_toml(path), with_name_of_data(overrides)); });
@@ -43,7 +43,7 @@ class Training final : public Job {
     guarded([&] { config_ = read_config(TomlText{}, with_name_of_data(settings)); });
   }
 
-  /// As suits the arrays or, where there are none, the set of that name.
+  /// A configuration that suits the arrays or, without arrays, the set of that name.
   void configure_by_data(const std::string& name, const Strings& overrides) {
     if (data_) {
       guarded_values([&] { config_ = suiting(kInMemory, enough_rows(*data_), overrides); });
@@ -54,7 +54,7 @@ class Training final : public Job {
 
   std::string config() const { return to_toml(config_); }
 
-  /// Trains into the folder; start: new, resume or force. Whether it came to its end, and was not stopped.
+  /// Trains into the folder; start: new, resume or force. Returns whether it finished without being stopped.
   bool run(const std::string& folder, const std::string& start, const std::string& device) {
     return guarded([&] {
       EnsembleOptions options;
@@ -75,7 +75,7 @@ class Training final : public Job {
         if (options.trainer.resume && !read_training_split(folder).may_be_of(sets.split.content))
           throw DataError(folder + ": its run began with other rows; force=True starts again");
         options.trainer.on_begin = [&] { write_training_split(folder, sets.split); };
-        stops_by_itself();  // the trainer asks, and leaves a checkpoint
+        stops_by_itself();  // the trainer calls it, and writes a checkpoint
         train_run(config_, sets, folder, options, *this);
       } catch (const TrainingStopped&) {
         return false;
@@ -86,7 +86,7 @@ class Training final : public Job {
     });
   }
 
-  /// One line of JSON per epoch that is over, from the given one on.
+  /// One line of JSON per finished epoch, from the given one on.
   Strings epochs(int64_t first) const { return from(epochs_, first); }
 
  private:
@@ -99,7 +99,7 @@ class Training final : public Job {
     return read_config(TomlText{"", to_toml(config_for(name, set))}, overrides);
   }
 
-  /// config_for() wants rows to hold back; what suits a few suits the same again and again.
+  /// config_for() needs rows to keep back; a few rows repeated give the same configuration.
   static Dataset enough_rows(const Dataset& set) {
     constexpr int64_t kRows = 20;
     const auto wanted = std::max(kRows, 2 * set.num_classes());
@@ -113,7 +113,7 @@ class Training final : public Job {
   Strings epochs_;
 };
 
-/// A trained run; its folder may go once it is loaded.
+/// A trained run; its folder may be removed once it is loaded.
 class Run final : public torch::CustomClassHolder {
  public:
   Run(const std::string& folder, const std::string& device, bool allow_torchscript)
@@ -141,7 +141,7 @@ class Run final : public torch::CustomClassHolder {
 
  private:
   TrainedRun run_;
-  std::mutex mutex_;  ///< asking a network sets it to evaluate, and back
+  std::mutex mutex_;  ///< running a network sets it to evaluation mode, and back
 };
 
 bool has_cuda() {

@@ -95,7 +95,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # scikit-learn takes a second to import: only whoever asks for the classifier waits for it.
+    # scikit-learn takes a second to import, so it is imported only for the classifier.
     if name == "PriorNetworkClassifier":
         from .classifier import PriorNetworkClassifier
 

@@ -1,4 +1,4 @@
-"""Long work of the library, on a thread of its own: meanwhile progress is shown and Ctrl-C is heard."""
+"""Long work of the library, on a thread of its own: meanwhile progress is shown and Ctrl-C works."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._library import with_files
 
 
 class _Lines:
-    """How work goes, as one line per second at the most."""
+    """Progress as text, at most one line per second."""
 
     def __init__(self) -> None:
         self._last = 0.0
@@ -55,7 +55,7 @@ def _progress_shown(wanted: Optional[bool]) -> Union[_Lines, _Bar, None]:
     if wanted is False or (wanted is None and not in_notebook and not sys.stderr.isatty()):
         return None
     try:
-        with warnings.catch_warnings():  # that a notebook without ipywidgets has bars of text
+        with warnings.catch_warnings():  # about a notebook without ipywidgets, where bars are text
             warnings.simplefilter("ignore")
             import tqdm.auto
     except ImportError:
@@ -72,14 +72,14 @@ class _Worker:
         self.job = job
         self.finished = False
         self.error: Optional[BaseException] = None
-        # Not Thread.join(): interrupted by Ctrl-C, it takes a thread that runs for one that has ended.
+        # Not Thread.join(): after Ctrl-C it believes that a running thread has ended.
         self.ended = threading.Event()
         self._arguments = arguments
         self._started = False
-        self._taken = threading.Lock()  # by the thread that works
+        self._taken = threading.Lock()  # held by the thread that works
 
     def start(self) -> None:
-        """Ctrl-C may come in the middle of it, before or after the thread began: it is called until it returns."""
+        """Ctrl-C may interrupt it before or after the thread began: call it until it returns."""
         if not self._started:
             threading.Thread(target=self._work, name="priornet", daemon=True).start()
             self._started = True
@@ -98,7 +98,7 @@ class _Worker:
 
     @classmethod
     def stop_all(cls) -> None:
-        """Python ends: a thread that would come back from C++ later would be torn down there."""
+        """For the end of Python: a thread that returned from C++ later would crash."""
         for worker in list(cls._running):
             worker.job.stop()
             worker.ended.wait()

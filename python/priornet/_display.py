@@ -43,7 +43,7 @@ def _count(measures: Any) -> str:
 
 
 def _has_values(measures: Any) -> bool:
-    """Not so while torch.compile traces, or on the device `meta`."""
+    """False while torch.compile traces, or on the device `meta`."""
     first = measures[0]
     if not isinstance(first, torch.Tensor):
         return hasattr(first, "dtype") and first.ndim == 1 and first.dtype.kind in "if"

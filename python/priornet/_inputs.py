@@ -1,4 +1,4 @@
-"""What networks are asked about: arrays, frames, and loaders that give them batch by batch."""
+"""The inputs of networks: arrays, frames, and loaders that give them batch by batch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Inputs(NamedTuple):
 
 
 def inputs_of(inputs: Any) -> Inputs:
-    """Arrays, tensors, lists or a frame of pandas."""
+    """Arrays, tensors, lists or a pandas frame."""
     names = getattr(inputs, "columns", None)  # of a pandas frame
     feature_names = [str(name) for name in names] if names is not None else []
     values = as_tensor(inputs.to_numpy() if names is not None else inputs)
@@ -117,7 +117,7 @@ class Pixels(NamedTuple):
         return (images.float().cpu() / 255 - mean) / deviation
 
     def to_bytes(self, images: torch.Tensor) -> torch.Tensor:
-        """The other way round. ValueError for values that no bytes give."""
+        """The inverse. ValueError for values that no bytes give."""
         mean, deviation = (torch.tensor(values, dtype=torch.float64).view(-1, 1, 1) for values in self)
         levels = (images.detach().cpu().double() * deviation + mean) * 255
         rounded = levels.round()

@@ -1,4 +1,4 @@
-"""The library of operators: loaded here, and its errors made Python's."""
+"""Loads the library of operators and turns its errors into Python's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Callable, TypeVar
 import torch
 
 _Result = TypeVar("_Result")
-_torch: Any = torch  # whose stubs do not know all of it
+_torch: Any = torch  # its stubs are incomplete
 
 
 def _load() -> None:
@@ -31,7 +31,7 @@ _load()
 ops: Any = _torch.ops.priornet
 classes: Any = _torch.classes.priornet
 
-# torch.compile traces through the package: what it cannot trace is left out then.
+# torch.compile traces through the package: code that it cannot trace is skipped then.
 _compiler: Any = getattr(torch, "compiler", None)
 if _compiler is not None and hasattr(_compiler, "is_compiling"):
     is_compiling: Callable[[], bool] = _compiler.is_compiling
@@ -43,7 +43,7 @@ else:
 
 
 def with_files(function: Callable[..., _Result], *arguments: object) -> _Result:
-    """Calls what reads or writes files; an error about one of them arrives as OSError, with the library's message.
+    """Calls a function that reads or writes files; an error about a file is raised as OSError, with the library's message.
 
     Errors about arguments and configurations are ValueErrors already: PyTorch has a C++ exception for those, and none
     for files.

@@ -1,4 +1,4 @@
-"""Measures of uncertainty, and functions of Dirichlets. Everywhere alpha = exp(logits): nobody exponentiates by hand."""
+"""Measures of uncertainty, and functions of Dirichlets. Everywhere alpha = exp(logits), which the functions compute themselves."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def measures(logits: ArrayLike, kind: str = "dirichlet", *, samples: int = 64, s
 
     logits: [N, K] of one model, or [M, N, K] of an ensemble of M members; K >= 2, float32 or float64 (half precision
         becomes float32), a tensor on any device or a NumPy array.
-    kind: "dirichlet", what a Prior Network gives, alpha = exp(logits); or "softmax", any other classifier.
+    kind: "dirichlet" for a Prior Network, alpha = exp(logits); or "softmax" for any other classifier.
     samples, seed: draws per member for the estimate of I[mu, theta], which only an ensemble of Dirichlets has; with 0
         it is left out, as NaN, which is much faster.
 

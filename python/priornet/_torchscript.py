@@ -9,11 +9,11 @@ from typing import Any, Iterator, Optional
 
 import torch
 
-_jit: Any = torch.jit  # whose stubs do not export all of it
+_jit: Any = torch.jit  # its stubs are incomplete
 
 
 class _WithFeatures(torch.nn.Module):
-    """Gives (logits, features), the features being what a named layer of the network gives."""
+    """Gives (logits, features); the features are the output of a named layer of the network."""
 
     def __init__(self, network: torch.nn.Module, layer: str) -> None:
         super().__init__()
@@ -53,10 +53,10 @@ def program_of(network: torch.nn.Module, example: torch.Tensor, layer: Optional[
     if layer is not None and layer not in dict(network.named_modules()):
         raise ValueError(f"layer should be one of named_modules(), found {layer!r}")
     with evaluating(network), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the tracer: what it cannot see is compared afterwards
+        warnings.simplefilter("ignore")  # of the tracer: the logits are compared afterwards
         script: Any = None
         if layer is None and not isinstance(network, _jit.ScriptModule):
-            with contextlib.suppress(Exception):  # whatever its compiler does not understand
+            with contextlib.suppress(Exception):  # code that its compiler does not understand
                 script = _jit.script(network)
         elif layer is None:
             script = network

@@ -1,4 +1,4 @@
-"""Thresholds for a network of one's own, or for a run: when to trust its answers."""
+"""Thresholds for your own network, or for a run: when to trust its answers."""
 
 from __future__ import annotations
 
@@ -41,35 +41,35 @@ def calibrate(
     device: Union[str, torch.device, None] = None,
     progress: Optional[bool] = None,
 ) -> Model:
-    """Thresholds out of held-out inputs: of new inputs like them at most the share `rate` is rejected, on average.
+    """Sets thresholds from held-out inputs: of new inputs like them at most the share `rate` is rejected, on average.
 
     model: any PyTorch network that gives logits [N, K]; several of one class are an ensemble, which may be undecided; or a
-        run of priornet's.
+        run that priornet trained.
     data: inputs that the network did not learn from: a loader of batches (inputs, labels), a Dataset, or arrays (X, y).
         Inputs are images [N, C, H, W], as bytes or as the network takes them, or rows of numbers [N, D] (a frame of
-        pandas names its columns). Labels, numbers or names of the classes, set the temperature; inputs alone leave it
-        at 1.
-    training: what the network learnt from, for detectors, which tell inputs apart that logits do not; of a loader the
-        first 10,000 inputs.
-    detectors: names of detectors that speak for "unfamiliar" beside the measure; by default those that suit the network,
-        if there is `training`.
-    per_class: thresholds of its own for every predicted class.
+        pandas names its columns). Labels, as numbers or names of the classes, set the temperature; without labels it
+        stays 1.
+    training: the inputs that the network learnt from, for detectors, which find strange inputs that logits miss; from a
+        loader the first 10,000 inputs.
+    detectors: names of detectors that look for "unfamiliar" inputs beside the measure; by default those that suit the
+        network, if there is `training`.
+    per_class: every predicted class has its own thresholds.
     progress: a bar while detectors learn; None: on a terminal and in a notebook.
 
-    Of a network of one's own alone:
+    Only for your own network:
 
     kind: "dirichlet" for a Prior Network, whose alpha = exp(logits); "softmax" for any other.
     class_names: by default those of the loader's data set (`classes`), or else the numbers.
     mean, deviation: how images were normalised, one number or one per channel: the network takes
         (byte / 255 - mean) / deviation. By default values in [0, 1].
-    layer: a layer of the network, as named_modules() calls it, whose output [N, F] the rest makes logits of: the
-        features that detectors look at. By default what comes to the last dense layer.
-    name, trained_on: what a server calls the model, and what a report says it learnt from.
-    device: where it computes; by default where the network lies.
+    layer: the name (see named_modules()) of a layer whose output [N, F] becomes the logits in the layers after it: the
+        features that detectors look at. By default the input of the last dense layer.
+    name, trained_on: the model's name in a server, and the data that a report says it learnt from.
+    device: where it computes; by default the network's device.
 
-    The network becomes TorchScript, by torch.jit.script or else torch.jit.trace, and its logits are compared.
-    ValueError for inputs, labels or a network that do not fit, KeyboardInterrupt for Ctrl-C. Warns of a threshold that no
-    input can go above.
+    The network is converted to TorchScript, by torch.jit.script or else torch.jit.trace, and the logits of both are compared.
+    ValueError for inputs, labels or a network that do not fit, KeyboardInterrupt for Ctrl-C. Warns about a threshold that no
+    input can exceed.
     """
     batches = batches_of(data)
     if isinstance(model, Run):
@@ -95,7 +95,7 @@ def calibrate(
 
 
 class _Network(NamedTuple):
-    """A network of one's own, or the members of an ensemble, and what calibrate() was told of it."""
+    """The user's own network, or the members of an ensemble, with the arguments of calibrate()."""
 
     modules: list[torch.nn.Module]
     kind: str
@@ -108,7 +108,7 @@ class _Network(NamedTuple):
     device: Union[str, torch.device, None]
 
     def place(self) -> torch.device:
-        """Where it lies."""
+        """The device it is on."""
         first = self.modules[0]
         return next(itertools.chain(first.parameters(), first.buffers()), torch.empty(0)).device
 
@@ -125,11 +125,11 @@ class _Network(NamedTuple):
                 raise ValueError(f"the network should give logits [N, K] of {len(inputs)} inputs, found {found}")
             members.append(logits.double().cpu())
         if any(logits.shape != members[0].shape for logits in members):
-            raise ValueError("the members of an ensemble should give logits of as many classes")
+            raise ValueError("the members of an ensemble should give logits of the same number of classes")
         return torch.stack(members) if len(members) > 1 else members[0]
 
     def named_classes(self, count: int) -> list[str]:
-        """As many names as it gives logits."""
+        """One name per logit."""
         if self.class_names is None:
             return [str(number) for number in range(count)]
         names = [str(name) for name in self.class_names]
@@ -138,7 +138,7 @@ class _Network(NamedTuple):
         return names
 
     def normalisation(self, example: torch.Tensor) -> Optional[Pixels]:
-        """Of images; of rows of numbers None."""
+        """For images; None for rows of numbers."""
         if example.dim() == 4:
             return Pixels.of(self.mean, self.deviation, example.size(1))
         if self.mean is not None or self.deviation is not None:
@@ -147,7 +147,7 @@ class _Network(NamedTuple):
 
 
 def _model_of(network: _Network, example: Inputs) -> Model:
-    """The model of a network, without thresholds. Its logits of the example are the network's."""
+    """The model of a network, without thresholds. Its logits for the example are compared with the network's."""
     if not network.modules:
         raise ValueError("calibrate: an ensemble should have networks, found none")
     if network.kind not in ("softmax", "dirichlet"):
@@ -211,6 +211,6 @@ def _with_detectors(
 
 
 def _name_of(data: Data) -> str:
-    """What the record calls the set."""
+    """The set's name in the record."""
     held = getattr(data, "dataset", data)
     return "arrays" if isinstance(held, (tuple, list)) else type(held).__name__

@@ -35,14 +35,14 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     from are made from the training rows by factor analysis.
 
     hidden: widths of the layers between inputs and logits.
-    method: of priornet.losses.methods. epochs: passes over the data; None: as many as suit its size.
+    method: one of priornet.losses.methods. epochs: passes over the data; None: a number that suits its size.
     members: networks of the ensemble.
     rate: the share of rows like those of the training set that verdict() may reject, on average.
-    calibration_share: of the rows of each class, kept back for verdict(); where they would be too few for the rate, as
-        with 0, all rows are learnt from, and there are no verdicts.
+    calibration_share: the share of each class's rows that is kept back for verdict(). If that is too few for the rate,
+        as with 0, it learns from all rows, and there are no verdicts.
     settings: other keys of the configuration, as priornet.train takes them.
-    folder: where the run is kept, for the tool; None: nowhere.
-    random_state: the same gives the same classifier, on one device with one number of threads.
+    folder: where the run is stored, for the tool; None: nowhere.
+    random_state: the same value gives the same classifier, on one device with one number of threads.
     device: auto, cpu or cuda. verbose: shows progress.
     """
 
@@ -124,7 +124,7 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _settings(self, seed: int) -> dict[str, Any]:
         settings: dict[str, Any] = {
-            # All rows that it is given are learnt from.
+            # It learns from all rows that it gets.
             "data": {"validation_share": 0.0, "calibration_share": 0.0},
             "model": {"dense": list(self.hidden)},
             "method": {"name": self.method},
@@ -204,12 +204,12 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         state = dict(super().__getstate__())
         for name in ("_run", "_model"):
             if name in state:
-                state[name] = None  # the files say it all
+                state[name] = None  # the files hold everything
         return state
 
 
 def _validated(estimator: PriorNetworkClassifier, X: Any, y: Any = None, *, fitting: bool = False) -> Any:
-    """X, or X and y, checked as scikit-learn checks them; its versions name that differently."""
+    """X, or X and y, checked by scikit-learn, whose versions have different names for that function."""
     arguments: dict[str, Any] = {"dtype": np.float32, "reset": fitting}
     if fitting:
         if y is None:
@@ -231,7 +231,7 @@ def _saved(model: Model, folder: pathlib.Path) -> bytes:
 
 
 def _files_of(folder: pathlib.Path) -> dict[str, bytes]:
-    """What a run is loaded from."""
+    """The files that a run is loaded from."""
     wanted = ("config.toml", "preparation.safetensors", "metrics.jsonl")
     return {
         str(path.relative_to(folder)): path.read_bytes()

@@ -1,4 +1,4 @@
-"""How well a model does: its errors, what its scores detect, what it hands back; with intervals and paired tests."""
+"""How good a model is: its errors, what its scores detect, what it hands back; with intervals and paired tests."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Evaluation:
         self._name = name
         found: dict[str, Any] = json.loads(job.json())
         inside = found["in_distribution"]
-        #: On the in-distribution inputs, probabilities not yet divided by the temperature.
+        #: On the in-distribution inputs, before the temperature is applied.
         self.accuracy = Accuracy(**{key: _number(inside[key]) for key in Accuracy._fields})
         #: How well each score tells wrong predictions; empty if all, or none, are wrong.
         self.misclassification = _detections(inside["misclassification"])
@@ -64,7 +64,7 @@ class Evaluation:
             PairedTest(row["set"] or "misclassification", row["measure"], *(_number(row[key]) for key in _PAIRED))
             for row in found.get("comparison", {}).get("rows", [])
         ]
-        #: What a person who decides asks: description, key figures, verdicts by cause, warnings; as in JSON.
+        #: For a person who decides about the model: description, key figures, verdicts by cause, warnings; as in JSON.
         self.summary: dict[str, Any] = found.pop("summary")
         #: Everything as `priornet evaluate --json` prints it.
         self.json = found
@@ -128,9 +128,9 @@ def evaluate(
 ) -> Evaluation:
     """Evaluates a model on inputs of its classes and on others, as `priornet evaluate` does.
 
-    model: of calibrate() or load(), or a run.
+    model: from calibrate() or load(), or a run.
     data: labelled inputs that it did not learn from, as calibrate() takes them; they are gathered in memory. `name` is
-        what the report calls them.
+        their name in the report.
     ood: sets by name that it should find unfamiliar.
     against: another model of the same inputs, compared by DeLong's paired test.
     replicates, seed: of the bootstrap; 0 stands for 1000, or 200 above a million scores.

@@ -18,14 +18,14 @@ from ._library import is_compiling, ops
 
 
 class Setting(NamedTuple):
-    """What a method can be told."""
+    """A setting of a method."""
 
     value: float  #: the default
-    what: str  #: it is
+    what: str  #: its meaning
 
 
 class Method(NamedTuple):
-    """What a network is trained for."""
+    """A training method."""
 
     name: str
     summary: str
@@ -58,7 +58,7 @@ class Target(NamedTuple):
     epsilon: float
 
     def concentrations(self, logits: torch.Tensor) -> torch.Tensor:
-        """alpha [N, K] for logits [N, K]: to look at, the losses do not build it."""
+        """alpha [N, K] for logits [N, K]: for inspection, the losses do not build it."""
         alpha: torch.Tensor = ops.concentrations(logits, self.values, self.kind, self.alpha0, self.epsilon)
         return alpha
 
@@ -96,7 +96,7 @@ def forward_kl(logits: torch.Tensor, target: Union[Target, torch.Tensor]) -> tor
 
 
 def reverse_kl(logits: torch.Tensor, target: Union[Target, torch.Tensor]) -> torch.Tensor:
-    """KL[Dir(exp logits) || target] of each row, [N] in nats; arguments as of forward_kl."""
+    """KL[Dir(exp logits) || target] of each row, [N] in nats; arguments as in forward_kl."""
     return _divergence(logits, target, True)
 
 
@@ -171,7 +171,7 @@ def prior_network_loss(
 def outlier_exposure_loss(
     logits: torch.Tensor, labels: torch.Tensor, outside_logits: Optional[torch.Tensor] = None, **settings: float
 ) -> Loss:
-    """Cross-entropy, and that to the uniform categorical outside (Hendrycks et al., 2019). Rows as of method_loss."""
+    """Cross-entropy, and cross-entropy to the uniform categorical outside (Hendrycks et al., 2019). Rows as in method_loss."""
     return _loss("outlier-exposure", _batch(logits, outside_logits), labels, None, settings)
 
 
@@ -235,7 +235,7 @@ class DistillationLoss(MethodLoss):
 
 
 def _document(documented: Any, method: str) -> None:
-    """Adds the settings of a method, as the table has them, to what help() shows."""
+    """Adds the settings of a method, from the table, to the text of help()."""
     lines = [f"    {key}: {setting.what}; {setting.value:g}" for key, setting in methods[method].settings.items()]
     documented.__doc__ = f"{inspect.cleandoc(documented.__doc__ or '')}\n\nSettings:\n" + "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""How well scores detect, and how far probabilities can be believed. Tensors or NumPy arrays in, numbers out."""
+"""How well scores detect, and how far probabilities can be trusted. Tensors or NumPy arrays in, numbers out."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def reliability(
 
 
 class RiskCoverage(NamedTuple):
-    """What rejecting the most uncertain predictions buys."""
+    """What rejecting the most uncertain predictions gains."""
 
     coverage: torch.Tensor  #: share that is kept, from 1 / N to 1
     risk: torch.Tensor  #: mean error of what is kept
@@ -178,7 +178,7 @@ def risk_coverage(uncertainty: ArrayLike, error: ArrayLike) -> RiskCoverage:
 
 
 def prediction_rejection_ratio(uncertainty: ArrayLike, error: ArrayLike) -> float:
-    """1: every error is rejected first; 0: as good as chance; NaN if there is no error, or nothing but errors."""
+    """1: every error is rejected first; 0: as good as chance; NaN if there are no errors, or only errors."""
     return float(ops.prediction_rejection_ratio(as_tensor(uncertainty), as_tensor(error)))
 
 

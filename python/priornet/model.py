@@ -1,4 +1,4 @@
-"""Models that are used: a network with thresholds, which says of every input whether to trust the answer, and why not."""
+"""Models in use: a network with thresholds, which says for every input whether to trust the answer, and if not, why."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Predictions:
     probability: Any  #: float64 [N]: calibrated, of the predicted class
     probabilities: Any  #: float64 [N, K]: calibrated
     scores: dict[str, Any]  #: float64 [N] each: measures and detectors
-    p_value: Any  #: float64 [N]: of the input among those it was calibrated on; empty of a model that was not
-    verdict: list[str]  #: one per input; empty of a model that was not calibrated
+    p_value: Any  #: float64 [N]: of the input among the calibration inputs; empty if the model is not calibrated
+    verdict: list[str]  #: one per input; empty if the model is not calibrated
     verdict_by: list[str]  #: the score that rejected the input; "" if none did
 
     def __len__(self) -> int:
@@ -44,7 +44,7 @@ class Predictions:
 
     @property
     def accepted(self) -> Any:
-        """bool [N]: nothing speaks against the prediction. ValueError of a model that was not calibrated."""
+        """bool [N]: whether the verdict is "accept". ValueError if the model is not calibrated."""
         if len(self.verdict) != len(self):
             raise ValueError("the model has no thresholds, which calibrate() sets: it neither accepts nor rejects")
         return _as(self.prediction, torch.tensor([verdict == "accept" for verdict in self.verdict]))
@@ -82,15 +82,15 @@ def _as(given: Any, result: torch.Tensor) -> Any:
 
 
 class Watch(NamedTuple):
-    """A score that speaks against predictions."""
+    """A score that can reject predictions."""
 
-    cause: str  #: the verdict that it speaks for
+    cause: str  #: the verdict that it leads to
     score: str
     threshold: float  #: above it, it alone rejects
 
 
 class Thresholds(NamedTuple):
-    """What calibration came to."""
+    """The result of calibration."""
 
     rate: float  #: of inputs like those it was calibrated on, at most this share is rejected, on average
     rate_range: tuple[float, float]  #: the range of the share with this one calibration set, 95 times out of 100
@@ -102,10 +102,10 @@ class Thresholds(NamedTuple):
 
 
 class Model:
-    """A network with all it takes to be used: how inputs are prepared, class names, detectors, thresholds.
+    """A network with everything needed to use it: how inputs are prepared, class names, detectors, thresholds.
 
-    calibrate() makes one of your own network or of a run; load() opens a file. It never changes. Calls from several
-    threads are safe, and made one after the other.
+    calibrate() makes one from your own network or from a run; load() opens a file. It never changes. Calls from several
+    threads are safe, and run one after the other.
     """
 
     def __init__(self, model: Any) -> None:
@@ -115,10 +115,10 @@ class Model:
         self.class_names: list[str] = facts["classes"]
         #: "dirichlet" or "softmax"
         self.kind: str = facts["kind"]
-        #: of one input: [C, H, W] of images, [D] of rows of numbers
+        #: of one input: [C, H, W] for images, [D] for rows of numbers
         self.input_shape: list[int] = facts["shape"]
         self.feature_names: list[str] = facts["feature_names"]
-        #: What Predictions.scores are called.
+        #: The names of Predictions.scores.
         self.scores: list[str] = facts["scores"]
         #: Where it comes from.
         self.provenance: dict[str, str] = facts["provenance"]
@@ -130,15 +130,15 @@ class Model:
             self.thresholds = Thresholds(**points)
         self._verdicts: list[str] = facts["verdicts"]
         self._members: int = facts["members"]
-        #: Labels of a run are known by their names, as train() took them; those of one's own network are numbers.
+        #: Labels of a run are known by their names, as train() took them; those of the user's own network are numbers.
         self._labels_by_name: bool = not facts["is_program"]
         self._pixels = Pixels(facts["mean"], facts["deviation"]) if facts["mean"] else None
 
     def predict(self, inputs: ArrayLike) -> Predictions:
         """Class, probabilities, scores, p-value and verdict of each input.
 
-        inputs: images uint8 [N, C, H, W] of any size, or normalised as calibrate() was told; or rows of numbers [N, D],
-        a frame of pandas too. ValueError for other shapes.
+        inputs: images uint8 [N, C, H, W] of any size, or normalised as given to calibrate(); or rows of numbers [N, D],
+        also a pandas frame. ValueError for other shapes.
         """
         said = self._model.predict(self._prepared(inputs_of(inputs)))
         prediction, probability, probabilities, scores, p_value, verdict, spoke = said
@@ -155,14 +155,14 @@ class Model:
         )
 
     def logits(self, inputs: ArrayLike) -> torch.Tensor:
-        """What the network gives, float64 [N, K], or [M, N, K] of an ensemble."""
+        """The logits of the network, float64 [N, K], or [M, N, K] of an ensemble."""
         logits: torch.Tensor = self._model.logits(self._prepared(inputs_of(inputs)))
         return logits
 
     def save(self, path: PathLike) -> None:
         """Writes a model file (.priornet), which load(), the tool and its server open. It appears whole or not at all.
 
-        One that holds a network of PyTorch's is a program: it is opened only with leave, `--allow-torchscript`.
+        A file that holds a PyTorch network is a program: it is opened only if the user allows it (`--allow-torchscript`).
         """
         with_files(self._model.save, os.fspath(path))
 
@@ -179,7 +179,7 @@ class Model:
     def _gathered(
         self, data: Data, most: Optional[int] = None, *, labelled: bool = True
     ) -> tuple[torch.Tensor, Optional[torch.Tensor]]:
-        """All batches in one, or as many as hold `most` inputs; labels of other classes are not looked at."""
+        """All batches in one, or as many as hold `most` inputs; labels of other classes are ignored."""
         inputs: list[torch.Tensor] = []
         labels: list[torch.Tensor] = []
         count = 0
@@ -220,16 +220,16 @@ class Model:
 
 
 def load(path: PathLike, *, device: Union[str, torch.device] = "auto", allow_torchscript: bool = False) -> Model:
-    """A model file, or the folder of a run, ready to be asked.
+    """Opens a model file, or the folder of a run.
 
-    allow_torchscript: open a file that holds a network of PyTorch's too. It is a program: asking it runs what its
-    author wrote. OSError for a file that is not a model, is damaged, or is not allowed.
+    allow_torchscript: also open a file that holds a PyTorch network. It is a program: using it runs what its author
+    wrote. OSError for a file that is not a model, is damaged, or is not allowed.
     """
     return Model(with_files(ops.open_model, os.fspath(path), device_named(device), allow_torchscript))
 
 
 def opened(model: Union[Model, Run], function: str) -> Model:
-    """A model as it is, or that of a run's folder."""
+    """The model itself, or the model of a run's folder."""
     if isinstance(model, Model):
         return model
     if model.folder is None:
@@ -239,10 +239,10 @@ def opened(model: Union[Model, Run], function: str) -> Model:
 
 def export(model: Union[Model, Run], path: PathLike, *, input: str = "bytes") -> dict[str, Any]:
     """Writes an ONNX file (.onnx) or a TorchScript one (.pt) for other runtimes, with preprocessing, measures and verdict
-    inside; gives its input and outputs: names, types, shapes with -1 for the number of inputs.
+    inside; returns its input and outputs: names, types, shapes with -1 for the number of inputs.
 
-    input: how images come to it: "bytes" (uint8) or "unit" (float32 in [0, 1]).
-    For networks that priornet trained; one's own is exported by its framework. ValueError for those, OSError for a file
+    input: the form of images: "bytes" (uint8) or "unit" (float32 in [0, 1]).
+    For networks that priornet trained; export your own with its framework. ValueError for those, OSError for a file
     that cannot be written.
     """
     formats = {".onnx": "onnx", ".pt": "torchscript", ".pth": "torchscript", ".ts": "torchscript"}

@@ -80,7 +80,7 @@ class Simplex:
     def _picture(
         self, triangles: list[list[tuple[float, float, float]]], log_density: torch.Tensor, left: float
     ) -> str:
-        # Relative to the densest triangle; a Dirichlet that is flat is grey all over.
+        # Relative to the densest triangle; a flat Dirichlet is grey all over.
         shares = (log_density - log_density.max()).exp()
         if float(shares.min()) > 1 - 1e-9:
             shares = torch.full_like(shares, 0.3)

@@ -1,4 +1,4 @@
-"""Training by the loop of `priornet train`, and runs that were trained."""
+"""Training with the loop of `priornet train`, and trained runs."""
 
 from __future__ import annotations
 
@@ -69,22 +69,22 @@ def train(
     device: Union[str, torch.device] = "auto",
     progress: Optional[bool] = None,
 ) -> Run:
-    """Trains a network, or an ensemble, into the folder `out`, as `priornet train` does, and gives the trained run.
+    """Trains a network, or an ensemble, into the folder `out`, as `priornet train` does, and returns the trained run.
 
     config: the path of a TOML file, or a dict with the same keys ({"training": {"epochs": 3}} or {"training.epochs":
         3}). None: a configuration that suits the data, as in `priornet train --data`.
     data: arrays (X, y) in memory, instead of the set that the configuration names; or, without a configuration, the
         name of a set ("mnist:train", "./table.csv,label=kind"). X: rows of numbers [N, D] (a pandas frame gives its
         columns names) or images uint8 [N, C, H, W]; y: labels of any kind, [N].
-    validation: arrays that are watched, not learnt from.
-    settings: keys of the configuration that are to be other than `config` has them.
-    resume: go on from the folder's last checkpoint. force: replace the run that is there.
+    validation: arrays for validation, which it does not learn from.
+    settings: keys of the configuration with other values than in `config`.
+    resume: go on from the folder's last checkpoint. force: replace the run in the folder.
     device: auto (a GPU if there is one), cpu or cuda.
     progress: a bar by tqdm, or lines without tqdm; None: only on a terminal and in a notebook.
 
     The interpreter's lock is free while it trains. Ctrl-C leaves a checkpoint and raises KeyboardInterrupt; resume=True
     then goes on as if nothing had happened. ValueError for arrays or a configuration that do not fit, OSError for
-    files, such as a folder that holds a run already.
+    files, such as a folder that already holds a run.
     """
     if resume and force:
         raise ValueError("train: resume=True and force=True exclude each other")
@@ -141,16 +141,16 @@ def _labels_of(labels: Any) -> Any:
 def _metrics_of(folder: pathlib.Path) -> list[dict[str, Any]]:
     try:
         text = (folder / "metrics.jsonl").read_text(encoding="utf-8")
-    except FileNotFoundError:  # somebody copied what it takes to ask the run, and no more
+    except FileNotFoundError:  # only the files needed for predictions were copied
         return []
     return [json.loads(line) for line in text.splitlines()]
 
 
 class Run:
-    """A trained run: its networks, ready to be asked. Calls from several threads are safe.
+    """A trained run: its networks, ready for use. Calls from several threads are safe.
 
     folder: from `priornet train` or train(). OSError if it holds no run.
-    allow_torchscript: open a run of a TorchScript network too, which is a program.
+    allow_torchscript: also open a run of a TorchScript network, which is a program.
     """
 
     def __init__(
@@ -158,16 +158,16 @@ class Run:
     ) -> None:
         path = pathlib.Path(folder)
         self.folder: Optional[pathlib.Path] = path
-        #: Where it computes.
+        #: The device it computes on.
         self.device: str = device_named(device)
         self._run: Any = with_files(classes.Run, str(path), self.device, allow_torchscript)
         self.class_names: list[str] = self._run.class_names()
         self.feature_names: list[str] = self._run.feature_names()
         self.input_shape: list[int] = self._run.input_shape()
         self.members: int = self._run.members()
-        #: "dirichlet" or "softmax": what measures() takes the logits for.
+        #: "dirichlet" or "softmax": how measures() reads the logits.
         self.kind: str = "dirichlet" if self._run.gives_dirichlet() else "softmax"
-        #: What was written after each epoch; of an ensemble, of its last member.
+        #: The metrics of each epoch; for an ensemble, those of its last member.
         self.metrics = _metrics_of(path if self.members == 1 else path / f"member-{self.members}")
 
     @property
@@ -183,7 +183,7 @@ class Run:
         return logits
 
     def predict_proba(self, inputs: ArrayLike) -> torch.Tensor:
-        """Probabilities of the classes [N, K], float64; of an ensemble the mean over its members."""
+        """Probabilities of the classes [N, K], float64; for an ensemble the mean over its members."""
         probabilities = torch.softmax(self.logits(inputs).double(), -1)
         return probabilities.mean(0) if probabilities.dim() == 3 else probabilities
 

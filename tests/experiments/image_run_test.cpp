@@ -113,6 +113,10 @@ TEST(ImageExperiment, LeavesWhatAReportShows) {
   EXPECT_EQ(images["sets"][1]["images"].size(), 12u);
   EXPECT_EQ(images["sets"][1]["images"][0]["alpha"].size(), 3u);
   EXPECT_NE(bytes_of(out / "table.tex").find("\\toprule"), std::string::npos);
+  for (const auto* name : {"results.json", "curves.json", "images.json"}) {  // indentation would double them
+    const auto text = bytes_of(out / name);
+    EXPECT_GE(text.find('\n'), text.size() - 1) << name;
+  }
   if (const auto* keep = std::getenv("PRIORNET_KEEP_RESULTS")) {
     fs::create_directories(keep);
     for (const auto* name : {"results.json", "curves.json", "images.json"})

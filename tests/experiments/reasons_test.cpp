@@ -152,7 +152,9 @@ TEST(Reasons, AnswersThreeQuestions) {
 
 TEST(Reasons, GivesMeansOverSeeds) {
   const SmallReasons reasons(2);
-  const auto json = nlohmann::json::parse(to_json(reasons.results, {}));
+  const auto text = to_json(reasons.results, {});
+  EXPECT_EQ(text.find('\n'), text.size() - 1);  // one line: indentation would double the file
+  const auto json = nlohmann::json::parse(text);
   ASSERT_EQ(json["seeds"].size(), 2u);
   const auto of_seed = [&](size_t seed) {
     return json["seeds"][seed]["models"][1]["people"]["expected_entropy"]["value"].get<double>();

@@ -228,7 +228,7 @@ def test_several_networks_are_an_ensemble_that_may_be_undecided(tmp_path):
     model.save(tmp_path / "three.priornet")
     again = priornet.load(tmp_path / "three.priornet", device="cpu", allow_torchscript=True)
     assert torch.equal(again.predict(images).p_value, said.p_value)
-    with pytest.raises(ValueError, match="of as many classes"):
+    with pytest.raises(ValueError, match="of the same number of classes"):
         other = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 5))
         priornet.calibrate([members[0], other], networks.loader(200, 1), **NORMALISED)
     with pytest.raises(ValueError, match="member of the ensemble"):

@@ -242,7 +242,9 @@ TEST(Evaluate, RecordsACommandThatGivesTheSameNumbers) {
                                        "--json"};
   const auto first = run_tool(asked);
   ASSERT_EQ(first.status, 0) << first.err;
-  const auto record = nlohmann::json::parse(bytes_of(files.dpn + "/evaluation/results.json"));
+  const auto results = bytes_of(files.dpn + "/evaluation/results.json");
+  EXPECT_EQ(results.find('\n'), results.size() - 1);  // one line: indentation would double the file
+  const auto record = nlohmann::json::parse(results);
   const auto command = words_of(record["run"]["command"]);
   ASSERT_EQ(command.front(), "priornet");
   // All that was asked for, except for what is the default.

@@ -34,10 +34,10 @@ class InputSource {
 };
 
 /// The inputs of a path: an image, a folder with images at any depth (in the order of their paths; hidden ones are
-/// passed over), a .csv or .tsv (.gz too), an .npy.
-/// If the first line of a table holds names and the model has names, columns are found by name, in any order and beside
-/// others. Otherwise the columns must stand in the model's order. A table model takes text, dates and gaps by its
-/// encoding.
+/// skipped), a .csv or .tsv (.gz too), an .npy.
+/// If the first line of a table holds names and the model has names, columns are found by name, in any order; other
+/// columns are ignored. Otherwise the columns must stand in the model's order. A table model takes text, dates and gaps
+/// by its encoding.
 /// An .npy holds images uint8 [N, H, W] or [N, C, H, W], or numbers [N, D].
 std::unique_ptr<InputSource> open_inputs(const std::string& path, const Predictor& predictor);
 

@@ -75,8 +75,8 @@ struct ModelFile {
   }
 };
 
-/// Throws ArgumentError, which begins with `function`, unless there are networks, and dropout if it is sampled;
-/// DataError if the file holds no network.
+/// Throws ArgumentError, which begins with `function`, if there is no network, or if dropout is to be sampled and the
+/// networks have none; DataError if the file holds no network.
 void check_networks(const char* function, const ModelFile& model);
 
 /// The file appears whole or not at all.

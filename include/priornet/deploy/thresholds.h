@@ -22,7 +22,7 @@ struct CalibrationOptions {
   bool per_class = false;  ///< every predicted class has its own thresholds (operating_points())
 };
 
-/// Below so many held-out rows of a table, those that the network learnt from calibrate its detectors too.
+/// With fewer held-out rows of a table than this, the rows that the network learnt from calibrate its detectors too.
 constexpr int64_t kFewCalibrationInputs = 400;
 
 /// `said`: what the model, not calibrated yet, says about the inputs. `labels`: int64 [N], or undefined, which leaves

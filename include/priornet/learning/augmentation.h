@@ -6,26 +6,27 @@
 
 #include <cstdint>
 
-// Augmentation of a batch, on the device it lies on, without waiting for the device. Flip, shift, rotation compose into
-// one look-up of source places, so nothing is resampled twice, and what is not rotated is copied bit for bit.
+// Augmentation of a batch, on the device of the batch, without waiting for that device. Flip, shift and rotation are
+// combined into one look-up of source pixels, so nothing is resampled twice, and an image that is not rotated is copied
+// bit for bit.
 
 namespace priornet {
 
 struct AugmentationOptions {
-  bool flip = false;            ///< left to right, every second image
+  bool flip = false;            ///< left to right, each image with probability 1/2
   int64_t shift = 0;            ///< whole pixels, up to this many each way: the image is reflected at its border, whose
                                 ///< own pixels are not repeated, and cropped; below height and width
   double rotation_degrees = 0;  ///< uniform in +- this, about the centre
-  /// kNearest, as the authors of the paper had it, or kBilinear, which blurs training images and no test image.
+  /// kNearest, as in the authors' code, or kBilinear, which blurs training images and no test image.
   Resampling rotation_resampling = Resampling::kNearest;
-  /// What rotation brings in from outside: black, as the authors' tf.contrib.image.rotate has it, or the reflected
+  /// What fills the corners that rotation uncovers: black, as in the authors' tf.contrib.image.rotate, or the reflected
   /// image.
   bool reflect_outside = false;
   /// Side of a square hole, filled with mid-grey (128); 0 for none. Its centre is any pixel, so a part may lie outside.
   int64_t cutout = 0;
 };
 
-/// Which draw: a run's seed, and the number of the batch in it.
+/// Which random draw: the run's seed and the number of the batch in the run.
 struct AugmentationDraw {
   uint64_t seed = 0;
   uint64_t step = 0;
@@ -39,8 +40,8 @@ struct AugmentationParameters {
   torch::Tensor hole;      ///< int32 [N, 2]: left and top of the hole
 };
 
-/// A function of options, draw and an image's place in the batch alone: the same on every device and thread count, and
-/// a step switched off leaves the draws of the others as they are.
+/// Depends only on the options, the draw and an image's place in the batch: the same on every device and with any
+/// number of threads. Switching one step off does not change the draws of the others.
 AugmentationParameters draw_augmentation(int64_t count, const ImageShape& shape, const AugmentationOptions& options,
                                          const AugmentationDraw& draw, const torch::Device& device);
 
@@ -48,7 +49,7 @@ AugmentationParameters draw_augmentation(int64_t count, const ImageShape& shape,
 torch::Tensor augment(const torch::Tensor& images, const AugmentationOptions& options,
                       const AugmentationParameters& parameters);
 
-/// The same with fresh draws. ArgumentError for what are not images and options out of range.
+/// The same with fresh draws. ArgumentError for tensors that are not images and for options out of range.
 torch::Tensor augment(const torch::Tensor& images, const AugmentationOptions& options, const AugmentationDraw& draw);
 
 }  // namespace priornet

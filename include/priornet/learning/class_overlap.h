@@ -39,8 +39,8 @@ std::string_view wordnet_id(std::string_view class_name);
 std::vector<std::string> overlapping_classes(const std::vector<std::string>& class_names,
                                              const std::vector<std::string>& other_class_names);
 
-/// The set without the rows of those classes; the labels of the others close up.
-/// ArgumentError if the set has no labels or no class of such a name.
+/// The set without the rows of those classes; the other classes are renumbered without gaps. ArgumentError if the set
+/// has no labels, or no class of such a name.
 Dataset without_classes(const Dataset& set, const std::vector<std::string>& classes);
 
 }  // namespace priornet

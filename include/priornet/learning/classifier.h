@@ -57,7 +57,7 @@ class Classifier : public torch::nn::Module {
 
   /// Whether activations() can look at maps inside.
   virtual bool gives_layers() const { return false; }
-  /// forward() with what it comes by on its way; the layers where `layers`.
+  /// forward() together with the features and, if `layers`, the layers that it computes on its way.
   virtual Activations activations(const torch::Tensor& inputs, bool layers);
 
   /// Whether two passes with dropout on differ: a torch::nn::Dropout is among its modules.
@@ -66,18 +66,18 @@ class Classifier : public torch::nn::Module {
   virtual torch::Tensor before_dropout(const torch::Tensor& inputs) { return inputs; }
   virtual torch::Tensor from_dropout(const torch::Tensor& values) { return forward(values); }
 
-  /// Whether a training step of it may be recorded as a CUDA graph: it asks nothing of the host that depends on values.
+  /// Whether its training step may be recorded as a CUDA graph: the host never waits for a computed value.
   virtual bool can_be_recorded() const { return false; }
 
-  /// What of it is a program and no weights, as bytes (uint8 [B]): a model file holds it, marked, and is opened only
-  /// where the user allows it. Undefined of a classifier that this library makes by name.
+  /// The part of the classifier that is a program and not weights, as bytes (uint8 [B]). A model file that holds one is
+  /// marked, and is opened only if the user allows it. Undefined for a classifier that this library makes by name.
   virtual torch::Tensor program() const { return {}; }
 
   /// For people. Unless overridden: one row.
   virtual std::vector<LayerSummary> describe() const;
 };
 
-/// A torch::nn::Module of any make as a classifier.
+/// Any torch::nn::Module as a classifier.
 struct ModuleOptions {
   std::vector<int64_t> input_shape;  ///< of one input
   int64_t classes = 0;
@@ -92,7 +92,7 @@ struct ModuleOptions {
 /// forward function.
 std::shared_ptr<Classifier> as_classifier(std::shared_ptr<torch::nn::Module> module, ModuleOptions options);
 
-/// The same of a holder whose forward() takes and gives one tensor:
+/// The same for a holder whose forward() takes and gives one tensor:
 ///   auto classifier = as_classifier(MyNet(10), {3, 32, 32}, 10);
 template <class Holder>
 std::shared_ptr<Classifier> as_classifier(Holder module, std::vector<int64_t> input_shape, int64_t classes) {
@@ -105,10 +105,10 @@ std::shared_ptr<Classifier> as_classifier(Holder module, std::vector<int64_t> in
                         .last_parameters = {}});
 }
 
-/// Lays the weights of convolutions out as they are multiplied fastest; inputs should come likewise.
+/// Stores the weights of convolutions channels-last, which multiplies fastest; inputs should be channels-last too.
 void to_channels_last(Classifier& classifier);
 
-/// Of the rows of describe(), for one input; a training step takes three times as many. 0 if nobody counted them.
+/// The sum over the rows of describe(), for one input; a training step takes three times as many. 0 if unknown.
 int64_t multiply_adds(const Classifier& classifier);
 
 /// How many trainable numbers a module has.

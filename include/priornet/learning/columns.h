@@ -13,21 +13,21 @@ namespace priornet {
 
 enum class FileFormat { kCsv, kJson, kNpy, kNpz };
 
-/// The format that the extension of a path names, in either case. DataError that lists the supported extensions if it
-/// is none of them.
+/// The format that the extension of a path names, in either case. DataError, which lists the supported extensions, for
+/// any other.
 FileFormat format_of(const std::filesystem::path& path, std::initializer_list<FileFormat> supported);
 
 // Columns of numbers with names: the scores of a set of inputs, one column per measure, one row per input.
 
-/// The columns of a .csv, the one-dimensional arrays of an .npz, or the one of an .npy; [N] each, on the CPU.
-/// A lone column without a name has the empty name; several without names are called "0", "1", ...
-/// With `only`, just that column, whatever the others hold; DataError that lists the columns if it is not there.
-/// DataError also for two columns of one name and for an array of another rank.
+/// The columns of a .csv, the one-dimensional arrays of an .npz, or the array of an .npy; [N] each, on the CPU. A
+/// single column without a name has the empty name; several without names are called "0", "1", ... With `only`, reads
+/// just that column, whatever the others hold; DataError, which lists the columns, if it is not there. DataError also
+/// for two columns of one name and for an array of another rank.
 std::vector<NamedTensor> read_columns(const std::filesystem::path& path, const std::string& only = {});
 
-/// Writes columns of the same length (float32, float64, int32, int64) by extension: .csv, .json (an object with an
-/// array a column; NaN and infinities, which JSON lacks, are null) or .npz. Numbers in text are the shortest that read
-/// back as the same value. Whole or not at all.
+/// Writes columns of the same length (float32, float64, int32, int64) by extension: .csv, .json (an object with one
+/// array per column; NaN and infinities, which JSON lacks, are null) or .npz. Numbers in text are the shortest that
+/// read back as the same value. The file appears whole or not at all.
 void write_columns(const std::filesystem::path& path, const std::vector<NamedTensor>& columns);
 
 /// Takes text in pieces.

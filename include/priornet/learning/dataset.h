@@ -19,8 +19,8 @@ struct Dataset {
   std::vector<std::string> class_names;    ///< one per class, empty without labels
   std::vector<std::string> feature_names;  ///< of rows of numbers, one per column or none
   std::shared_ptr<const TableEncoding> encoding = {};  ///< of a table: how its columns became numbers
-  /// int64 [N] on the CPU: row i is inputs[rows[i]]. Only of parts of a set of images that memory has no room for, as
-  /// view_of() gives them to training; undefined for all others, whose row i is inputs[i].
+  /// int64 [N] on the CPU: row i is inputs[rows[i]]. Only for parts of an image set that does not fit in memory, as
+  /// view_of() gives them to training; undefined for all other sets, whose row i is inputs[i].
   torch::Tensor rows = {};
 
   int64_t size() const { return rows.defined() ? rows.size(0) : inputs.size(0); }
@@ -32,8 +32,7 @@ struct Dataset {
 /// The rows of `indices`, int64 [M], in their order.
 Dataset select(const Dataset& set, const torch::Tensor& indices);
 
-/// The same without a copy of the inputs where they are images on the CPU that memory has no room for: with
-/// Dataset::rows.
+/// The same, but images on the CPU that do not fit in memory are not copied: the result has Dataset::rows.
 Dataset view_of(const Dataset& set, const torch::Tensor& indices);
 
 /// Inputs of the rows first, ..., first + count - 1: sharing memory with the set, unless it has Dataset::rows.
@@ -54,15 +53,15 @@ void check_dataset(const Dataset& set);
 /// or dtypes, or where some sets have labels and others have none. At least one set; one comes back as it is.
 Dataset concatenate(const std::vector<Dataset>& sets);
 
-// Two sets are made to speak of the same columns and classes, by their names.
+// These functions match the columns and classes of two sets by name.
 
-/// The columns of these names, in this order, whatever the order they have in the set and whatever lies beside them. A
-/// set of images, one without names, or no names: the set as it is. DataError, which begins with the set's name, if one
-/// is missing.
+/// The columns of these names, in this order; the set may hold them in another order and may hold others. Images, a set
+/// without column names, and an empty list of names give the set as it is. DataError, which begins with the set's name,
+/// if a column is missing.
 Dataset with_features(const Dataset& set, const std::vector<std::string>& names);
 
-/// The set's labels, int64 [N] on the CPU, as numbers of these classes, known by their names; as they are where the set
-/// or `names` has none. DataError, which begins with the set's name: a row of a class that is none of `owner`'s.
+/// The set's labels, int64 [N] on the CPU, renumbered to these classes by name; as they are if the set or `names` has
+/// no names. DataError, which begins with the set's name, for a row of a class that `owner` does not have.
 torch::Tensor labels_among(const Dataset& set, const std::vector<std::string>& names, const std::string& owner);
 
 /// Over all pixels of one channel, or all rows of one column.

@@ -30,7 +30,7 @@ struct DetectorInputs {
   std::vector<torch::Tensor> layers = {};  ///< Activations::layers of the first network
   torch::Tensor labels = {};               ///< int64 [N], where a detector is fitted
   bool dirichlet = false;                  ///< whether the logits are those of Dirichlets
-  /// For detectors that ask again; the members of a run.
+  /// For detectors that run the networks again: the members of a run.
   const std::vector<std::shared_ptr<Classifier>>* networks = nullptr;
 };
 
@@ -57,25 +57,25 @@ class Detector {
     int64_t rank = 1;
   };
   virtual std::vector<Part> parts() const { return {}; }
-  /// ArgumentError for tensors that do not fit each other; called with all parts there.
+  /// ArgumentError for tensors that do not fit each other; called when all parts are there.
   virtual void check_state() const {}
   void keep(std::string name, torch::Tensor values);
-  /// ArgumentError if it is not there.
+  /// ArgumentError if there is no such part.
   const torch::Tensor& part(std::string_view name) const;
 
  private:
   std::vector<NamedTensor> state_;
 };
 
-/// What a detector cannot do without.
+/// What a detector needs.
 struct DetectorNeeds {
   bool training = false;    ///< it is fitted
   bool features = false;    ///< Classifier::gives_features
   bool layers = false;      ///< Classifier::gives_layers
   bool rows = false;        ///< inputs that are rows of numbers
   bool images = false;      ///< inputs that are images
-  bool gradients = false;   ///< of the networks: passes of its own
-  bool last_layer = false;  ///< of the networks, asked again
+  bool gradients = false;   ///< of the networks: it runs passes of its own
+  bool last_layer = false;  ///< of the networks, which it runs again
 };
 
 /// A row of the table of detectors.
@@ -83,7 +83,7 @@ struct DetectorInfo {
   std::string name;   ///< in files, columns, JSON and options
   std::string label;  ///< on pages
   Direction direction = Direction::kUncertainty;
-  Cause cause = Cause::kDistributional;  ///< what it speaks for
+  Cause cause = Cause::kDistributional;  ///< what a high score points to
   DetectorNeeds needs = {};
   std::function<std::unique_ptr<Detector>()> make;
   bool is_measure = false;  ///< a column of every evaluation and prediction, whichever detectors are asked for
@@ -95,39 +95,40 @@ const std::vector<DetectorInfo>& detector_table();
 /// Null for a name that the table does not have.
 const DetectorInfo* find_detector(std::string_view name);
 
-/// Adds your own detector: `calibrate`, `evaluate` and model files know it by its name from then on. To be called
-/// before anything else asks for detectors, in each program that opens such a model file. ArgumentError for a name that
-/// is taken or empty, a score that does not grow with strangeness, or without a function that makes it.
+/// Adds your own detector: `calibrate`, `evaluate` and model files know it by its name from then on. Call it before
+/// anything else asks for detectors, in each program that opens such a model file. ArgumentError for a name that is
+/// taken or empty, a score that does not grow with strangeness, or a missing `make`.
 void register_detector(DetectorInfo info);
 
-/// Why a detector cannot look at this network's inputs; empty where it can. Measures are always there.
+/// Why a detector cannot work with this network; empty if it can. Measures always work.
 std::string why_not(const DetectorInfo& info, const Classifier& network);
 
-/// The names that can look at a network: the table without measures and, unless `gradients`, without what needs them.
+/// The detectors that work with a network, without measures and, unless `gradients`, without those that need gradients.
 std::vector<std::string> usable_detectors(const Classifier& network, bool gradients = true);
 
-/// The same two if there is no network to ask: another program computed the logits and perhaps the features.
+/// The same two functions where there is no network: another program computed the logits and perhaps the features.
 std::string why_not_without_network(const DetectorInfo& info, bool features);
 std::vector<std::string> usable_without_network(bool features);
 
-/// What speaks for "unfamiliar" beside a measure, by the kind of network: of rows of numbers their columns; of images
-/// the maps inside the network, or else its features, or else what the images are like.
+/// The detectors that call inputs "unfamiliar" beside a measure, by the kind of network. For rows of numbers: one that
+/// looks at the columns. For images: one that looks at the maps inside the network, or else at its features, or else at
+/// the images.
 std::vector<std::string> watched_detectors(const Classifier& network);
 
-/// A detector with its name, fitted or read.
+/// A detector with its name, fitted or read from a file.
 struct NamedDetector {
   std::string name;
   std::shared_ptr<Detector> detector;
 };
 
-/// By name. ArgumentError for a name that the table does not have, or a measure's.
+/// Makes a detector by name. ArgumentError for a name that the table does not have, and for a measure.
 NamedDetector make_detector(const std::string& name);
 
-/// How many training inputs detectors learn from, and how many of them k nearest neighbours keep.
+/// How many training inputs detectors learn from, and how many of them the k-nearest-neighbours detector keeps.
 constexpr int64_t kDetectorTraining = 10'000;
 constexpr int64_t kNeighbourReferences = 5'000;
 
-/// Whether one of them looks at the maps inside.
+/// Whether one of them looks at the maps inside a network.
 bool need_layers(const std::vector<NamedDetector>& detectors);
 
 /// The named detectors, made and fitted in one pass over inputs that the networks learnt from: up to kDetectorTraining
@@ -143,28 +144,27 @@ std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
                                          const std::vector<std::shared_ptr<Classifier>>& networks,
                                          const DetectorTraining& training, Progress& progress);
 
-/// The same on what networks gave for those inputs, all of it.
+/// The same from what the networks gave for those inputs; all of it is used.
 std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, const DetectorInputs& training);
 
-/// What a run learnt from, which is read again. DataError where it is not there any more, or where its rows are others
-/// by now.
+/// Reads the set that a run learnt from again. DataError if the set is gone or if its rows have changed.
 DetectorTraining training_of(const TrainedRun& run, Progress& progress);
 
-/// The same on that.
+/// The same on training_of(run).
 std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, const TrainedRun& run,
                                          Progress& progress);
 
-/// Detectors that look at inputs alone, fitted on all of them, and what others like them, which did not learn from an
-/// input, say of it: the inputs lie in `parts` parts at random, and each part is judged by detectors that learnt from
-/// the rest. Such scores are like those of new inputs (a little larger, as the judges learnt from fewer). A network's
-/// features of what it learnt from are not like those of new inputs, so detectors of features and maps have none.
+/// Detectors that look at inputs alone, fitted on all inputs, with cross-validated scores: the inputs are split at
+/// random into `parts` parts, and each part is scored by detectors that learnt from the other parts. Such scores are
+/// like those of new inputs (a little larger, because these detectors learnt from fewer). A network's features of its
+/// own training inputs are not like those of new inputs, so detectors of features and maps have no such scores.
 struct CrossValidation {
   std::vector<NamedDetector> detectors;
   std::vector<NamedTensor> columns;  ///< float64 [N] on the CPU, in the order of the detectors
 };
 constexpr int64_t kCrossValidationParts = 20;
 
-/// Whether it looks at inputs alone.
+/// Whether a detector looks at inputs alone.
 bool judges_inputs_alone(const DetectorInfo& info);
 
 /// `inputs`: [N, ...] as networks take them; `labels`: int64 [N]. ArgumentError for fewer than 4 inputs, or a detector
@@ -175,15 +175,16 @@ CrossValidation cross_validate(const std::vector<std::string>& names, const torc
 /// The scores of one batch as columns, float64 [N] on the CPU, in the order of the detectors.
 std::vector<NamedTensor> detector_columns(const std::vector<NamedDetector>& detectors, const DetectorInputs& batch);
 
-/// The scores of a whole set, from the pass that gives its logits (inference.h); of no detectors it asks for nothing.
+/// Collects the scores of a whole set in the pass that gives its logits (inference.h). Without detectors it does
+/// nothing.
 class DetectorPass {
  public:
-  /// All of them outlive it.
+  /// The arguments must outlive this object.
   DetectorPass(const std::vector<NamedDetector>& detectors, const std::vector<std::shared_ptr<Classifier>>& networks,
                bool dirichlet);
-  /// `ask` outlives neither.
+  /// This object must outlive `ask`.
   void join(AskOptions& ask);
-  /// float64 [N] each, of the rows that were asked about since.
+  /// float64 [N] each, of all rows seen since join().
   std::vector<NamedTensor> columns() const;
 
  private:

@@ -10,15 +10,16 @@
 #include <string>
 #include <vector>
 
-// Everything there is to say about a run on an in-distribution set and any number of others.
+// All results of a run on an in-distribution set and any number of other sets.
 
 namespace priornet {
 
 struct EvaluationOptions {
   ScoringOptions scoring;
-  BootstrapOptions bootstrap;   ///< of the intervals; fewer replicates where time matters
+  BootstrapOptions bootstrap;   ///< of the intervals; fewer replicates take less time
   std::filesystem::path cache;  ///< a folder for score files; empty: none
-  /// trivial_detection of the sets, if it is known already: it is the same for every run. Empty: it is worked out.
+  /// trivial_detection of the sets, if it is known already: it is the same for every run. Empty: evaluate() computes
+  /// it.
   std::vector<StatisticAuroc> trivial = {};
 };
 
@@ -29,7 +30,7 @@ struct MeasureDetection {
   double aupr_negatives = 0;  ///< AUPR of the negatives (right, or in-distribution inputs) by the score reversed
 };
 
-/// What rejecting by a measure buys (curves.h).
+/// What rejecting by a measure gains (curves.h).
 struct MeasureRejection {
   std::string measure;
   double area = 0;                        ///< AURC
@@ -46,7 +47,7 @@ struct InsideEvaluation {
   double brier = 0;
   double calibration_error = 0;           ///< ECE, 15 bins of equal width
   double adaptive_calibration_error = 0;  ///< 15 bins of equal count
-  /// A row a measure; empty where nothing, or everything, is misclassified.
+  /// One row per measure; empty if nothing, or everything, is misclassified.
   std::vector<MeasureDetection> misclassification;
   std::vector<MeasureRejection> rejection;
 };
@@ -55,15 +56,15 @@ struct OutsideEvaluation {
   std::string name;
   int64_t size = 0;
   std::vector<MeasureDetection> detection;  ///< one row per measure
-  StatisticAuroc trivial;                   ///< what tells the two sets apart best before any network (data compare)
+  StatisticAuroc trivial;                   ///< what tells the two sets apart best without any network (data compare)
 };
 
 struct Evaluation {
-  ScoringOptions scoring;  ///< how it was asked
+  ScoringOptions scoring;  ///< how the scores were computed
   InsideEvaluation inside;
   std::vector<OutsideEvaluation> outside;
   torch::Tensor wrong;      ///< bool [N]: the rows of the in-distribution set that are misclassified
-  SetScores inside_scores;  ///< for whoever needs more, as a paired comparison does
+  SetScores inside_scores;  ///< for callers that need more, such as a paired comparison
   std::vector<SetScores> outside_scores;
 };
 
@@ -79,8 +80,8 @@ struct ScoredSet {
   SetScores scores;
 };
 
-/// The same of scores; `labels`: int64 [N], of `inside`. What inputs look like before any network is not known: the
-/// trivial statistics have no name. ArgumentError for labels that do not fit.
+/// The same for scores; `labels`: int64 [N], of `inside`. The inputs themselves are not known, so the trivial
+/// statistics have no name. ArgumentError for labels that do not fit.
 Evaluation evaluate_scores(const ScoredSet& inside, const torch::Tensor& labels, const std::vector<ScoredSet>& outside,
                            const BootstrapOptions& bootstrap, Progress& progress);
 
@@ -88,8 +89,8 @@ Evaluation evaluate_scores(const ScoredSet& inside, const torch::Tensor& labels,
 /// order. DataError as in evaluate().
 torch::Tensor labels_for(const TrainedRun& run, const Dataset& set);
 
-/// What tells each outside set from the inside one best before any network. The sets are fitted to the run's network
-/// already, or hold what it takes.
+/// What tells each outside set from the inside set best without any network. The sets are already fitted to the run's
+/// network, or hold what it takes.
 std::vector<StatisticAuroc> trivial_detection(const Dataset& inside, const std::vector<Dataset>& outside);
 
 /// The values of a column, confidences negated: high if the run is unsure.
@@ -107,11 +108,11 @@ struct ComparedMeasure {
 
 /// Two evaluations of the same sets, for every measure that both have: out-of-distribution detection by DeLong's paired
 /// test; misclassification, where each run has positives of its own, by the same components of each input
-/// (docs/math.md, section 9). A task that one of them has not (no errors) is left out. ArgumentError unless names and
-/// sizes of the sets are the same.
+/// (docs/math.md, section 9). A task that one of them does not have (no errors) is left out. ArgumentError unless names
+/// and sizes of the sets are the same.
 std::vector<ComparedMeasure> compare_runs(const Evaluation& first, const Evaluation& second);
 
-/// An evaluation with where it came from: what `priornet evaluate` says.
+/// An evaluation and its origin: what `priornet evaluate` writes.
 struct EvaluationReport {
   std::string run;         ///< the folder
   std::string method;      ///< as configurations name it
@@ -122,8 +123,8 @@ struct EvaluationReport {
 
   struct Odin {
     OdinChoice choice;
-    std::string inside;   ///< what it was chosen on
-    std::string outside;  ///< against what
+    std::string inside;   ///< the inside set that it was chosen on
+    std::string outside;  ///< the outside set that it was chosen on
   };
   std::optional<Odin> odin;
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 // Factor analysis: x = mean + W z + e with z ~ N(0, I) of few dimensions L and e ~ N(0, diag(psi)), so that
-// x ~ N(mean, W W' + diag(psi)). docs/math.md, section 7. What is out of range throws ArgumentError.
+// x ~ N(mean, W W' + diag(psi)). docs/math.md, section 7. Values out of range throw ArgumentError.
 
 namespace priornet {
 
@@ -20,8 +20,8 @@ struct FactorAnalysisOptions {
   int64_t latent = 50;  ///< L, from 1 to D
   int64_t max_iterations = 1000;
   double tolerance = 1e-3;  ///< ends when an iteration gains less, in nats per sample
-  /// The least noise variance, as a share of the mean variance of a dimension: a dimension that never changes (the
-  /// border of a digit) would have an infinite likelihood.
+  /// The least noise variance, as a share of the mean variance of a dimension. Without it a dimension that never
+  /// changes (the border of a digit) would have an infinite likelihood.
   double noise_floor = 1e-6;
   uint64_t seed = 0;  ///< of the subspace iteration that EM starts from
 };
@@ -34,11 +34,11 @@ struct FactorAnalysis {
   std::vector<double> log_likelihood;  ///< average nats per sample: before the first iteration, then after each
 };
 
-/// The maximum-likelihood model of data [N, D], N >= 2, float32 or float64, by EM on the covariance, which is taken
-/// once. Data that holds no number or does not vary at all throws ArgumentError.
+/// The maximum-likelihood model of data [N, D], N >= 2, float32 or float64, by EM on the covariance, which is computed
+/// once. Data that is not finite, or does not vary at all, throws ArgumentError.
 FactorAnalysis fit_factor_analysis(const torch::Tensor& data, const FactorAnalysisOptions& options, Progress& progress);
 
-/// Data that nobody holds at once.
+/// Data that is too large to hold at once.
 struct RowPieces {
   int64_t rows = 0;
   int64_t columns = 0;
@@ -46,14 +46,14 @@ struct RowPieces {
   std::function<torch::Tensor(int64_t first, int64_t count)> take;
 };
 
-/// The same of data piece by piece: each piece is taken twice.
+/// The same for data in pieces; each piece is read twice.
 FactorAnalysis fit_factor_analysis(const RowPieces& data, const FactorAnalysisOptions& options, Progress& progress);
 
 /// ln N(x; mean, W W' + diag(psi)) of each row of data [N, D], float64 [N].
 torch::Tensor log_density(const FactorAnalysis& model, const torch::Tensor& data);
 
-// Draws from a factor analysis whose variance is inflated, which lie around the data and beyond: what the paper trains
-// MNIST's Prior Network on as out-of-distribution data.
+// Draws from a factor analysis with inflated variance, which lie around the data and beyond it. The paper trains its
+// MNIST Prior Network on them as out-of-distribution data.
 
 /// s ~ U(low, high) multiplies the variances of latent vector and noise: x = mean + sqrt(s) (W z + e).
 struct ScaleOptions {
@@ -65,7 +65,7 @@ struct ScaleOptions {
 /// float32 [count, D], on the device of the model; the same values on any. ArgumentError unless 0 <= low <= high.
 torch::Tensor sample(const FactorAnalysis& model, int64_t count, const ScaleOptions& scale, uint64_t seed);
 
-/// How a draw gets into the input range [-1, 1].
+/// How a draw is brought into the input range [-1, 1].
 enum class Squash {
   kTanh,  ///< as the authors' code does. It also moves what lies inside: a background of -1 becomes -0.76
   kClip   ///< keeps what lies inside: a background stays black

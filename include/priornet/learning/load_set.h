@@ -46,7 +46,7 @@ struct SetModifier {
   int64_t number = 0;              ///< of pad, subset, first, last, repeat
   int64_t height = 0;              ///< of size
   int64_t width = 0;               ///< of size
-  std::vector<std::string> names;  ///< of classes; of without, one
+  std::vector<std::string> names;  ///< of classes; one for without
 };
 
 struct SetName {
@@ -68,11 +68,12 @@ struct SetName {
   ResizeOptions resize_to(int64_t height, int64_t width, const ResizeOptions& otherwise = {}) const;
 };
 
-/// ArgumentError that names the part which is wrong and what is allowed there. Whether there is such a set or split is
-/// not looked at.
+/// ArgumentError that names the part which is wrong and what is allowed there. Does not check that the set or split
+/// exists.
 SetName parse_set_name(std::string_view text);
 
-/// A set whose files are not there. It says where they should be, how to get them and how to lay them out by hand.
+/// A set whose files are missing. The message says where they should be, how to get them and how to lay them out by
+/// hand.
 class AbsentSet : public DataError {
  public:
   AbsentSet(const std::string& message, std::string remedy) : DataError(message), remedy_(std::move(remedy)) {}
@@ -84,7 +85,7 @@ class AbsentSet : public DataError {
   std::string remedy_;
 };
 
-/// Images of several sizes, and a name that gives them none. The message says what to add.
+/// Images of several sizes, while the set's name gives no size. The message says what to add.
 class SeveralSizes : public DataError {
  public:
   using DataError::DataError;
@@ -116,21 +117,21 @@ struct SetFiles {
 
 struct LoadOptions {
   std::filesystem::path root = data_root();
-  bool prepared_copies = true;   ///< use those that are there, write those that are not
-  Progress* progress = nullptr;  ///< hears about sets that are read from their originals
+  bool prepared_copies = true;   ///< use existing ones, write missing ones
+  Progress* progress = nullptr;  ///< is told about sets that are read from their original files
   bool strict = false;           ///< a fault among the user's own images, or an empty class, is a DataError
-  SetFiles* files = nullptr;     ///< is told about the user's own images, of which up to one in a hundred is left out
-  std::shared_ptr<const TableEncoding> encoding = {};  ///< of a model: tables are read as it takes them
+  SetFiles* files = nullptr;     ///< is told about the user's own images; up to one in a hundred may be left out
+  std::shared_ptr<const TableEncoding> encoding = {};  ///< of a model: tables are read as the model takes them
   std::vector<std::string>* notes = nullptr;           ///< is told what in a table was not as expected, in words
 };
 
 /// The set of that name, from its prepared copy or from its original files, with its split taken and the
 /// modifiers applied. Dataset::name is `name`.
-/// AbsentSet; DataError: a name that nothing has, files that are not as they should be, another number of images than
-/// the catalogue says, a modifier that the set cannot take.
+/// AbsentSet; DataError for an unknown name, damaged files, another number of images than the catalogue says, or a
+/// modifier that the set cannot take.
 Dataset load_set(const std::string& name, const LoadOptions& options = {});
 
-/// The same of a name that was parsed before.
+/// The same for a name that was parsed before.
 Dataset load_set(const SetName& name, const LoadOptions& options = {});
 
 }  // namespace priornet

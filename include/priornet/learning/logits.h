@@ -21,17 +21,17 @@ struct LogitsOptions {
 /// things, a name left out as over an index, the numbers 0, 1, 2, ... of three classes or more.
 torch::Tensor read_logits(const std::vector<std::filesystem::path>& paths, const LogitsOptions& options = {});
 
-/// What speaks against an array being logits [N, K] or [M, N, K], in words, each to be followed by what to do: its rows
-/// look like probabilities or log-probabilities, or it looks transposed. Empty where nothing does.
+/// Signs that an array is not logits [N, K] or [M, N, K], in words, each to be followed by what to do: its rows look
+/// like probabilities or log-probabilities, or it looks transposed. Empty if there are none.
 std::vector<std::string> doubts_about_logits(const torch::Tensor& logits);
 
-/// Features of inputs, float32 [N, F], from the same formats: what the last layer of a network makes logits of. The
-/// only array of an .npz or .safetensors, or the one called "features". DataError as in read_logits(), or for other
-/// than `rows` of them.
+/// Features of inputs, float32 [N, F], from the same formats: the input of a network's last layer. The only array of an
+/// .npz or .safetensors, or the one called "features". DataError as in read_logits(), or if there are not `rows` of
+/// them.
 torch::Tensor read_features(const std::filesystem::path& path, int64_t rows);
 
 /// Labels of rows, int64 [N], from .npy or .csv of one column: whole numbers from 0, below `classes`. DataError, which
-/// names the file, for anything else, or for other than `rows` of them.
+/// names the file, for anything else, or if there are not `rows` of them.
 torch::Tensor read_labels(const std::filesystem::path& path, int64_t rows, int64_t classes);
 
 }  // namespace priornet

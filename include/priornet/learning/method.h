@@ -23,11 +23,10 @@ class Method {
  public:
   virtual ~Method() = default;
 
-  /// The loss of one batch of logits [N + M, K] with its gradient in them, whose elements are held to
-  /// [-steepest, steepest]. The first N rows are in distribution, the other M outside; there are none of the others
-  /// unless the method needs them. Where there is a teacher, cross-entropies are to its probabilities, instead of the
-  /// labels and of equal probabilities. Logits come without a graph; parts of the loss that a method does not have are
-  /// 0.
+  /// The loss of one batch of logits [N + M, K] and its gradient in them, with elements clipped to [-steepest,
+  /// steepest]. The first N rows are in distribution, the other M outside; M is 0 unless the method needs outside
+  /// inputs. With a teacher, cross-entropies are to its probabilities, instead of to the labels and to equal
+  /// probabilities. Logits come without a graph; parts of the loss that a method does not have are 0.
   virtual LossWithGradient loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) const = 0;
 };
 
@@ -37,7 +36,7 @@ struct MethodInfo {
   const char* summary;  ///< in one line
   std::vector<Setting> settings;
   bool needs_outside = true;    ///< is trained on out-of-distribution inputs as well
-  bool needs_teacher = false;   ///< cannot do without the probabilities of a run that was trained before
+  bool needs_teacher = false;   ///< needs the probabilities of a run that was trained before
   bool gives_dirichlet = true;  ///< its logits are those of a Dirichlet, alpha = exp(logits), not only of a softmax
   std::unique_ptr<Method> (*make)(const SettingValues& settings);  ///< takes a value for each setting
 };

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-// A network is a list of layers. Anybody can write a layer: it says what it gives and how large it is before it has
+// A network is a list of layers. You can write your own layer: it says what it gives and how large it is before it has
 // weights, makes the weights, computes, and writes itself for other runtimes. Our own layers
 // (learning/networks/layers.h) have no privileges.
 //
@@ -55,7 +55,7 @@ class LayerWriter {
   virtual Value add(Value a, Value b) = 0;
   /// ln(e^least + e^x): a smooth maximum of the two.
   virtual Value smooth_at_least(Value x, double least) = 0;
-  /// Each value is kept with this probability, and divided by it; writes nothing where dropout is not at work.
+  /// Each value is kept with this probability, and divided by it; writes nothing if dropout is off.
   virtual Value dropout(Value x, double keep) = 0;
 };
 
@@ -106,16 +106,16 @@ class NetworkPlan {
   /// the layer before it gives.
   void add(std::string name, std::shared_ptr<Layer> layer);
 
-  /// The same before all other layers, of one that leaves the shape of an input as it is; ArgumentError of another.
+  /// Puts a layer before all others. It must leave the shape of an input as it is; otherwise ArgumentError.
   void prepend(std::string name, std::shared_ptr<Layer> layer);
 
   /// Puts a layer around the last one, under the same name. ArgumentError if it gives another shape.
   void wrap_last(const std::function<std::shared_ptr<Layer>(std::shared_ptr<Layer>)>& wrapped);
 
-  /// Of what the last layer gives.
+  /// The shape of what the last layer gives.
   const std::vector<int64_t>& shape() const { return shapes_.back(); }
   const std::vector<int64_t>& input_shape() const { return shapes_.front(); }
-  /// Of what layer 0, 1, ... takes.
+  /// The shape of what layer 0, 1, ... takes.
   const std::vector<int64_t>& shape_before(size_t index) const { return shapes_.at(index); }
   int64_t classes() const { return classes_; }
 
@@ -123,7 +123,7 @@ class NetworkPlan {
   Layer& layer(size_t index) const { return *layers_.at(index); }
   const std::string& name(size_t index) const { return names_.at(index); }
 
-  /// Of all layers together.
+  /// The size of all layers together.
   Layer::Size size() const;
   /// One row per layer.
   std::vector<LayerSummary> describe() const;
@@ -156,13 +156,13 @@ class Network : public Classifier {
 
   bool gives_layers() const override { return !seen_maps_.empty(); }
   Activations activations(const torch::Tensor& inputs, bool layers) override;
-  /// After which layers the last map of a size is there.
+  /// The layers that give the last map of a size.
   const std::vector<size_t>& seen_maps() const { return seen_maps_; }
 
   bool has_dropout() const override { return first_dropout() < plan_.layers(); }
   torch::Tensor before_dropout(const torch::Tensor& inputs) override;
   torch::Tensor from_dropout(const torch::Tensor& values) override;
-  /// Which layer it is; their number if there is none.
+  /// The number of the first layer with dropout; the number of layers if there is none.
   size_t first_dropout() const { return first_dropout_; }
 
   bool can_be_recorded() const override { return true; }
@@ -175,7 +175,7 @@ class Network : public Classifier {
  private:
   void check_inputs(const torch::Tensor& inputs) const;
   torch::Tensor through(torch::Tensor values, size_t first, size_t end);
-  /// Null where the layers are asked one by one.
+  /// Null where the layers run one by one.
   std::shared_ptr<const PackedNetwork> packed_for(const torch::Tensor& inputs, size_t end);
   Activations packed_activations(const PackedNetwork& packed, const torch::Tensor& inputs, bool layers) const;
 

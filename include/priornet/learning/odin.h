@@ -32,8 +32,8 @@ struct OdinChoice {
   double auroc = 0;
 };
 
-/// Of a grid of temperatures and steps, the ones with the lowest fpr95, of equals the highest AUROC, of equals the
-/// smallest step: as the authors choose. To be asked with validation inputs only, float32 on the members' device.
+/// The temperature and step of a grid with the lowest fpr95; ties go to the highest AUROC, then to the smallest step,
+/// as the authors choose. Call it with validation inputs only, float32 on the members' device.
 OdinChoice choose_odin(const std::vector<std::shared_ptr<Classifier>>& members, const torch::Tensor& inside,
                        const torch::Tensor& outside, int64_t batch, Progress& progress);
 
@@ -43,10 +43,10 @@ struct OdinValidation {
   Dataset outside;
 };
 
-/// Up to `count` rows of each. Inside: the run's validation set, or of its training set if it has none or it is
-/// tested. Outside: what the run names as its outside source (factor analysis of the training set, unless it says
-/// otherwise), or uniform noise where that is tested or the inputs are not images. `tested` are the names of all sets
-/// that are evaluated; sets are loaded by name. DataError if they are not there.
+/// Up to `count` rows of each. Inside: rows of the run's validation set, or of its training set if it has no validation
+/// set or if that set is tested. Outside: what the run names as its outside source (factor analysis of the training
+/// set, unless it says otherwise), or uniform noise if that source is tested or if the inputs are not images. `tested`
+/// are the names of all sets that are evaluated; sets are loaded by name. DataError if a set is missing.
 OdinValidation odin_validation(const TrainedRun& run, const std::vector<std::string>& tested, int64_t count,
                                Progress& progress);
 

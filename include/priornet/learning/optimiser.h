@@ -38,7 +38,7 @@ struct OptimiserOptions {
   double clip = 0.0;           ///< the largest norm of the whole gradient; 0: any
 };
 
-/// What there is to know about an update rule. The rules lie in files of their own, listed in optimiser_rules.h.
+/// A row of the table of update rules. The rules lie in files of their own, listed in optimiser_rules.h.
 struct OptimiserInfo {
   const char* name;
   const char* summary;
@@ -51,7 +51,7 @@ const std::vector<OptimiserInfo>& optimisers();
 
 class Optimiser {
  public:
-  /// `rates`: the learning rate of every step of the run. `parameters` outlives the optimiser. ArgumentError for an
+  /// `rates`: the learning rate of every step of the run. `parameters` must outlive the optimiser. ArgumentError for an
   /// unknown rule or setting, or a value out of its range.
   static std::unique_ptr<Optimiser> make(FlatParameters& parameters, const OptimiserOptions& options,
                                          const std::vector<double>& rates);
@@ -63,7 +63,7 @@ class Optimiser {
   /// The norm of the gradient before it was clipped, of the last step; a float64 scalar on the parameters' device.
   const torch::Tensor& gradient_norm() const { return norm_; }
 
-  /// What must be kept to go on later: moments, and the number of steps done. Tensors that share memory with it.
+  /// What a checkpoint must keep: moments, and the number of steps done. The tensors share memory with the optimiser.
   std::vector<NamedTensor> state() const;
 
  private:

@@ -24,10 +24,10 @@ class NoProgress final : public Progress {
   void report(std::string_view, int64_t, int64_t) override {}
 };
 
-/// Keeps what may come hundreds of times per second to one line per second.
+/// Limits reports that may come hundreds of times per second to one line per second.
 class Pace {
  public:
-  /// Whether a second has passed since it last said so; yes, the first time.
+  /// Whether a second has passed since it last returned true; true on the first call.
   bool due() {
     const auto now = Clock::now();
     if (last_ != Clock::time_point() && now - last_ < std::chrono::seconds(1)) return false;

@@ -11,7 +11,7 @@ namespace priornet {
 
 enum class Resampling { kNearest, kBilinear, kBicubic };
 
-/// What users call them.
+/// The names that users give.
 constexpr std::array<std::pair<std::string_view, Resampling>, 3> kResamplingNames = {
     {{"nearest", Resampling::kNearest}, {"bilinear", Resampling::kBilinear}, {"bicubic", Resampling::kBicubic}}};
 
@@ -21,9 +21,9 @@ constexpr std::string_view name_of(Resampling resampling) {
       ->first;
 }
 
-/// Which source place a pixel is taken from: pixels are squares whose centres are matched, as Pillow and PyTorch have
-/// it, or points whose first ones are matched, as TensorFlow 1 had it (ONNX: "asymmetric"). At half the size the first
-/// is the mean of 2 x 2 pixels when bilinear, the second every other pixel.
+/// Which place of the source a pixel is taken from: pixels are squares and their centres match, as in Pillow and
+/// PyTorch, or pixels are points and the first ones match, as in TensorFlow 1 (ONNX: "asymmetric"). At half the size
+/// the first is the mean of 2 x 2 pixels when bilinear, the second every other pixel.
 enum class PixelGrid { kCentres, kCorners };
 
 struct ResizeOptions {

@@ -20,11 +20,11 @@ struct ScoringOptions {
   int64_t dropout_samples = 0;  ///< passes with dropout on, of each member; 0: one pass without it
   int64_t batch = 0;            ///< inputs at a time; 0: what suits the device
   double noise = 0.0;           ///< standard deviation of Gaussian noise on every input, in [-1, 1] units
-  uint64_t seed = 0;            ///< of noise and dropout, each set's its own by its name
+  uint64_t seed = 0;            ///< of noise and dropout; each set has its own, by its name
   bool bfloat16 = false;
   int64_t mu_theta_samples = 16;     ///< of an ensemble of Dirichlets, for I[mu, theta]; 0: leave it out
   std::optional<OdinSettings> odin;  ///< adds the column `odin`
-  /// Fitted ones, each a column more, in their order, from the same pass (detector.h).
+  /// Fitted ones: each adds a column, in their order, from the same pass (detector.h).
   std::vector<NamedDetector> detectors = {};
 };
 
@@ -53,7 +53,7 @@ struct SetScores {
 SetScores scores_of_logits(const torch::Tensor& logits, bool dirichlet, int64_t mu_theta_samples = 16,
                            uint64_t seed = 0);
 
-/// Fits the set, asks the networks, scores what they say.
+/// Fits the set to the run, runs the networks, scores their logits.
 SetScores score(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress);
 
 /// The same with a file in the folder `cache` (such as RUN/scores). The file is read if it belongs to these weights,

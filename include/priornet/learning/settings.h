@@ -17,7 +17,7 @@
 
 namespace priornet {
 
-/// From low to high; whether the ends belong to it.
+/// From low to high; with_low and with_high say whether the ends belong to it.
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -32,7 +32,7 @@ constexpr Range at_least(double low) { return {low}; }
 /// "in (0, 1]", "at least 1", "above 0".
 std::string to_text(const Range& range);
 
-/// What a row of a table can be told: an optimiser's beta1.
+/// A setting of a row of a table: an optimiser's beta1.
 struct Setting {
   enum class Kind {
     kNumber,
@@ -42,18 +42,18 @@ struct Setting {
   };
 
   const char* key;  ///< in a configuration
-  double value;     ///< where nothing is given
+  double value;     ///< the default
   Range range;
-  const char* what;  ///< it is; may be empty
+  const char* what;  ///< what it is, in words; may be empty
   Kind kind = Kind::kNumber;
   std::array<const char*, 4> words = {};  ///< of kWord; null after the last
 };
 
-/// By key. One that is not given has the value of its Setting.
+/// By key. A setting that is not given has its default.
 using SettingValues = std::map<std::string, double>;
 
-/// What tables of any kind have in common. Two rows that have a setting of one key have it with the same value and
-/// range.
+/// What the tables have in common. If two rows have a setting of the same key, it has the same default and range in
+/// both.
 struct Choice {
   const char* name;
   const std::vector<Setting>* settings;
@@ -68,11 +68,11 @@ std::vector<Choice> choices_of(const std::vector<Row>& table) {
 /// In the order of the table.
 std::vector<std::string> names_of(const std::vector<Choice>& table);
 
-/// Where the row of that name stands. ArgumentError, which begins with `table_name`, if there is none.
+/// The place of the row with that name. ArgumentError, which begins with `table_name`, if there is none.
 size_t place_of(const std::vector<Choice>& table, std::string_view table_name, std::string_view name);
 
-/// The value of each setting of the row at `place`: as given, or its own. ArgumentError for a key that no row of the
-/// table has, or a value out of its range; what is meant for another row is left out.
+/// The value of each setting of the row at `place`: as given, or its default. ArgumentError for a key that no row of
+/// the table has, or a value out of its range; settings of other rows are left out.
 SettingValues settings_of(const std::vector<Choice>& table, std::string_view table_name, size_t place,
                           const SettingValues& given);
 
@@ -95,7 +95,7 @@ class ConfigFields {
   virtual void numbers(const char* key, std::vector<double>& value, const char* what) = 0;
   virtual void lists(const char* key, std::vector<std::vector<int64_t>>& value, const char* what) = 0;
 
-  /// A key that may be left out: `field` hands it over if it is there.
+  /// A key that may be left out: `field` hands it over if it is given.
   template <class T, class Field>
   void maybe(const char* key, std::optional<T>& value, const Field& field) {
     if (!value && !is_given(key)) return;
@@ -138,16 +138,16 @@ struct TomlText {
 TomlText load_toml(const std::filesystem::path& path);
 
 /// Sets what the TOML gives, then what `overrides` give ("training.epochs=3", the value in TOML or plain text); the
-/// other values stay.
-/// ConfigError that names file, line and key: what is not TOML, a key or table nobody asks for (with the nearest one
-/// that is), a value of another type or out of its range.
+/// other values stay. ConfigError that names file, line and key for text that is not TOML, an unknown key or table
+/// (with the nearest known one), and a value of another type or out of its range.
 void read_toml(const TomlText& toml, const std::vector<std::string>& overrides, const FieldsVisit& visit);
 void read_toml(const std::filesystem::path& path, const std::vector<std::string>& overrides, const FieldsVisit& visit);
 
-/// All keys with their values as a TOML file, each with a comment that says what it is: reads back as the same.
+/// All keys with their values as a TOML file, each with a comment that says what it is; reading it gives the same
+/// values.
 std::string to_toml(const FieldsVisit& visit);
 
-/// The same; keys that may be left out, and were, are there as comments.
+/// The same; keys that were left out appear as comments.
 std::string to_toml_with_all_keys(const FieldsVisit& visit);
 
 }  // namespace priornet

@@ -19,7 +19,7 @@ enum class ColumnType { kNumber, kBoolean, kCategory, kDate, kDropped };
 /// In the order of ColumnType.
 constexpr std::array<std::string_view, 5> kColumnTypeNames = {"number", "boolean", "category", "date", "dropped"};
 
-/// A column of a table, and the features that become of it:
+/// A column of a table, and the features made from it:
 /// - number: its value; boolean: 0 or 1;
 /// - category: one feature per level, 1 where the row has it; levels beyond those share `buckets` features by a hash of
 ///   their text;
@@ -31,8 +31,8 @@ struct TableColumn {
   ColumnType type = ColumnType::kNumber;
   std::string summary;              ///< for people: its range, its levels, or why it was dropped
   int64_t missing = 0;              ///< values, of the rows that the encoding was found from
-  bool marks_missing = false;       ///< one feature more, 1 where the value is missing
-  double fill = 0;                  ///< stands for a missing number, truth or day: the median
+  bool marks_missing = false;       ///< one more feature: 1 if the value is missing
+  double fill = 0;                  ///< replaces a missing number, truth value or day: the median
   std::vector<std::string> levels;  ///< of a category, the most frequent first
   int64_t buckets = 0;              ///< of a category, for all other levels
   bool has_date = false;            ///< of a date
@@ -65,7 +65,7 @@ struct EncodingRemark {
   enum class Kind {
     kMissing,       ///< where no value was missing in training
     kUnknownLevel,  ///< of a category
-    kOtherType      ///< no number, date or truth, where training had them; it counts as missing
+    kOtherType      ///< no number, date or truth value, where training had them; it counts as missing
   };
   size_t column = 0;  ///< of TableEncoding::columns
   Kind kind = Kind::kMissing;
@@ -78,12 +78,12 @@ std::string to_text(const EncodingRemark& remark, const TableEncoding& encoding)
 /// Encodes rows whose values stand in the order of `names`.
 class RowEncoder {
  public:
-  /// The encoding outlives it. Columns beside its own are passed over; one of its own that is not there is missing in
-  /// every row. DataError: none of them is there, or one stands twice.
+  /// The encoding must outlive this object. Other columns are ignored; a column of the encoding that `names` lacks
+  /// counts as missing in every row. DataError if none of them is there, or if one is there twice.
   RowEncoder(const TableEncoding& encoding, const std::vector<std::string>& names);
 
   /// Writes encoding.width() numbers. `values` are texts without quotes, one per name. A missing number is written as
-  /// NaN with `keep_missing`, else as what stands for it.
+  /// NaN with `keep_missing`, else as its replacement.
   void encode(const std::vector<std::string_view>& values, float* to, std::vector<EncodingRemark>* remarks = nullptr,
               bool keep_missing = false) const;
 

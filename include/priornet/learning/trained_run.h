@@ -16,8 +16,8 @@ struct TrainedRun {
   TrainConfig config;
   std::vector<std::shared_ptr<Classifier>> members;  ///< at least one; of one architecture, on one device
   std::vector<std::string> class_names;
-  TrainingSplit split;   ///< of the rows it learnt from: those it is asked about are standardised alike
-  std::string identity;  ///< which weights these are, for the cache of scores; empty if nobody knows
+  TrainingSplit split;   ///< of the rows it learnt from: new rows are standardised in the same way
+  std::string identity;  ///< which weights these are, for the cache of scores; empty if unknown
 
   torch::Device device() const;
   /// Whether the logits are those of Dirichlets, and not only of a softmax.
@@ -38,7 +38,7 @@ struct OpenOptions {
   bool allow_torchscript = false;
 };
 
-/// DataError, which begins with `path`, that says why what lies there is not opened, and how it would be.
+/// Throws DataError, which begins with `path`: why this program is not opened, and which option opens it.
 [[noreturn]] void refuse_torchscript(const std::filesystem::path& path);
 
 /// The run of a folder (run_folder.h), or the ensemble of one: with `members` = M in its configuration, the runs
@@ -47,24 +47,24 @@ struct OpenOptions {
 /// network, members that differ in their classes or architecture, a program that is not allowed.
 TrainedRun load_run(const std::filesystem::path& folder, const OpenOptions& options = {});
 
-/// How many epochs a run was trained for so far, by its metrics.jsonl; of an ensemble the member with the fewest. With
-/// fewer than `epochs` of its configuration it did not finish.
+/// How many epochs a run was trained for so far, by its metrics.jsonl; for an ensemble, those of the member with the
+/// fewest. With fewer than `epochs` of its configuration it did not finish.
 int64_t epochs_trained(const std::filesystem::path& folder);
 
 /// The set as the run's network takes it: images are fitted to its shape (fit_to), columns that have names are those
-/// that the run learnt from, in their order. DataError, which begins with the set's name, where that cannot be.
+/// that the run learnt from, in their order. DataError, which begins with the set's name, if that is impossible.
 Dataset fit_to_run(const Dataset& set, const TrainedRun& run);
 
-/// DataError, which begins with the set's name, that says which row of logits [M, N, K] is the first with one that is
-/// no number.
+/// Throws DataError, which begins with the set's name and names the first row of logits [M, N, K] with a value that is
+/// not a number.
 void check_finite(const torch::Tensor& logits, const std::string& set);
 
-/// Gives the sets of a configuration that names a teacher theirs, unless they have one: what the networks of that run,
-/// on average, say about the very inputs that a step learns from, augmented and noisy as they are, at least 1.2e-7 per
-/// class; with teacher_in_turn what one of them says, row r being asked of member r modulo their number. A
-/// cross-entropy is linear in it, so that its gradient is the same in the mean, for one pass instead of M. train()
-/// calls it. DataError if the run is not there, knows other classes, or takes inputs of
-/// another shape or other columns.
+/// If the configuration names a teacher and the sets have none, gives them one. The teacher returns the mean
+/// probabilities of that run's networks, at least 1.2e-7 per class, for the very inputs of a step, augmented and noisy
+/// as they are. With teacher_in_turn only one network answers each row: member r modulo their number answers row r. A
+/// cross-entropy is linear in the probabilities, so the gradient is the same in the mean, for one pass instead of M.
+/// train() calls this function. DataError if the run is missing, has other classes, or takes inputs of another shape or
+/// other columns.
 void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device);
 
 }  // namespace priornet

@@ -48,7 +48,7 @@ struct EpochReport {
   std::optional<Validation> validation;
 };
 
-/// The losses of a report from what the steps added up; the rest is left to be filled in.
+/// The losses of a report from the sums over the steps; the caller fills in the rest.
 EpochReport report_of(const torch::Tensor& sums);
 
 /// One line of metrics.jsonl.
@@ -69,34 +69,33 @@ std::string to_text(const Restart& restart);
 
 struct TrainerOptions {
   torch::Device device = torch::kCPU;
-  bool resume = false;                               ///< from the folder's last checkpoint, if it has one
+  bool resume = false;                               ///< from the folder's last checkpoint, if there is one
   ProcessGroup* processes = nullptr;                 ///< that share the run, each with its part of every batch
   std::function<bool()> stop;                        ///< asked after each step; then a checkpoint is written
-  std::function<void(const EpochReport&)> on_epoch;  ///< hears about each epoch
-  std::function<void(const Restart&)> on_restart;    ///< hears that the run begins again (training.restarts)
-  std::function<void(int64_t epoch)> on_patience;    ///< hears that the run ends early, and which epoch it keeps
-  /// Hears what is wrong with a checkpoint that was set aside, and which one the run goes on from.
+  std::function<void(const EpochReport&)> on_epoch;  ///< is told about each epoch
+  std::function<void(const Restart&)> on_restart;    ///< is told that the run begins again (training.restarts)
+  std::function<void(int64_t epoch)> on_patience;    ///< is told that the run ends early, and which epoch it keeps
+  /// Is told what is wrong with a checkpoint that was set aside, and which one the run goes on from.
   std::function<void(const std::string&)> on_damaged;
-  /// Called by the process that writes, once all is ready and before anything is written.
+  /// Called by the process that writes, once everything is ready and before anything is written.
   std::function<void()> on_begin;
 };
 
-/// Stopped as asked, with a checkpoint to go on from.
+/// Training stopped because it was asked to; there is a checkpoint to go on from.
 class TrainingStopped : public Error {
  public:
   using Error::Error;
 };
 
-/// Trains a network and leaves it in the run's folder. Where the configuration names a teacher and the sets have none,
-/// it is that run (add_teacher). The same configuration, device and thread count give the
-/// same network, also when the run was stopped, or killed, and resumed in between (on a CPU; on a GPU to rounding).
-/// A network that answers no better than chance after an epoch is thrown away, and another trained from another seed,
-/// as often as config.restarts allows; then it is kept.
-/// Error that names step, rows and last checkpoint if a loss is not finite, or the batch for which memory does not
-/// suffice; DataError for a checkpoint that does not fit, or where another process trains in the folder;
-/// TrainingStopped.
-/// With several processes, all call it with the same arguments: they stop together, the first alone writes
-/// (docs/processes.md). ProcessGone that names the one that has ended; ConfigError if they do not train the same
+/// Trains a network and leaves it in the run's folder. If the configuration names a teacher and the sets have none,
+/// that run becomes the teacher (add_teacher). The same configuration, device and thread count give the same network,
+/// also when the run was stopped, or killed, and resumed in between (on a CPU; on a GPU to rounding). A network that
+/// answers no better than chance after an epoch is thrown away, and another is trained from another seed, at most
+/// config.restarts times; then the network is kept.
+/// Error if a loss is not finite (it names step, rows and last checkpoint) or if memory does not suffice (it names the
+/// batch); DataError for a checkpoint that does not fit, or if another process trains in the folder; TrainingStopped.
+/// With several processes, all call it with the same arguments: they stop together, and only the first writes
+/// (docs/processes.md). ProcessGone that names the process that has ended; ConfigError if they do not train the same
 /// run.
 std::shared_ptr<Classifier> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
                                   const TrainerOptions& options, Progress& progress);
@@ -104,7 +103,7 @@ std::shared_ptr<Classifier> train(const TrainConfig& config, const TrainingSets&
 struct EnsembleOptions {
   TrainerOptions trainer;
   RunFolder::Start start = RunFolder::Start::kNew;
-  /// Hears which member, 1, 2, ..., begins; not called for a run of one network.
+  /// Is told which member, 1, 2, ..., begins; not called for a run of one network.
   std::function<void(int64_t member)> on_member;
 };
 
@@ -116,7 +115,7 @@ TrainConfig member_config(const TrainConfig& config, int64_t member);
 
 /// Trains all networks of a configuration: one in the folder itself, the members of an ensemble one after the other in
 /// folders of their own, which are whole runs themselves. A run that is to be replaced is removed when the first
-/// network is ready to be trained: one that cannot be leaves it as it is. Throws as train().
+/// network is ready to be trained; if that network cannot be made ready, the old run stays. Throws as train().
 void train_run(const TrainConfig& config, const TrainingSets& sets, const std::filesystem::path& folder,
                const EnsembleOptions& options, Progress& progress);
 

@@ -10,7 +10,8 @@
 
 namespace priornet {
 
-/// Images are uint8 [N, C, H, W] or [C, H, W] with at least one pixel each; else ArgumentError, as of core/checks.h.
+/// Images are uint8 [N, C, H, W] or [C, H, W] with at least one pixel each; otherwise the functions throw
+/// ArgumentError.
 void check_images(std::string_view function, const torch::Tensor& images);
 
 // Images uint8 [N, C, H, W] or [C, H, W] in other forms, on their device. Anything else throws ArgumentError.
@@ -18,11 +19,12 @@ void check_images(std::string_view function, const torch::Tensor& images);
 /// x / 127.5 - 1: float32 in [-1, 1], what networks take.
 torch::Tensor to_unit_range(const torch::Tensor& images);
 
-/// One channel: Pillow's "L", (19595 R + 38470 G + 7471 B + 32768) / 65536 cut off, which is ITU-R 601's luma. An image
-/// of one channel comes back as it is; other numbers of channels throw.
+/// One channel: Pillow's "L", (19595 R + 38470 G + 7471 B + 32768) / 65536 rounded down, which is ITU-R 601's luma. An
+/// image of one channel comes back as it is; other numbers of channels throw.
 torch::Tensor to_grey(const torch::Tensor& images);
 
-/// Three channels: a grey image three times. An image of three comes back as it is; other numbers of channels throw.
+/// Three channels: a grey image is repeated three times. An image of three channels comes back as it is; other numbers
+/// of channels throw.
 torch::Tensor to_rgb(const torch::Tensor& images);
 
 /// The other polarity, 255 - x.
@@ -52,7 +54,7 @@ torch::Tensor add_gaussian_noise(const torch::Tensor& images, const GaussianNois
 /// Which stream the seed draws from (random.h, one row per image).
 uint64_t additive_noise_seed(uint64_t seed);
 
-/// What one image measures.
+/// The size of one image.
 struct ImageShape {
   int64_t channels = 0;
   int64_t height = 0;
@@ -61,7 +63,7 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
-/// Of the images of a set. DataError if it holds none.
+/// The size of a set's images. DataError if it holds none.
 ImageShape image_shape(const Dataset& set);
 
 /// How images get another size.

@@ -8,8 +8,8 @@
 
 namespace priornet {
 
-/// What can be said about an image without looking at what it shows: images uint8 [N, C, H, W], a float64 [N] each, in
-/// this order; formulas in docs/math.md, section 8.
+/// What can be said about an image without looking at what it shows. For images uint8 [N, C, H, W] each statistic is a
+/// float64 [N], in this order; formulas in docs/math.md, section 8.
 ///   "mean brightness"        of the grey image y, the mean of the channels in [0, 1]
 ///   "variance"               of y
 ///   "edge energy"            the mean squared difference of neighbours in y
@@ -27,7 +27,7 @@ std::vector<NamedTensor> inverted_statistics(const std::vector<NamedTensor>& sta
 /// 0" and so on.
 std::vector<NamedTensor> feature_columns(const Dataset& set, const std::vector<std::string>& names);
 
-/// What the statistics are taken of: trivial_statistics of images, the features of rows of numbers; float64 [N] each.
+/// The columns to compare sets by: trivial_statistics of images, the features of rows of numbers; float64 [N] each.
 std::vector<NamedTensor> input_statistics(const Dataset& set);
 
 /// How well one number per input tells two sets apart, in either direction.
@@ -35,11 +35,11 @@ struct StatisticAuroc {
   std::string name;
   double auroc = 0.5;         ///< max(a, 1 - a), in [0.5, 1], with a the AUROC of the number for OUT
   bool out_is_higher = true;  ///< a >= 0.5: OUT's numbers are the higher ones
-  double in_median = 0;       ///< the lower one of two
+  double in_median = 0;       ///< the lower of the two middle values
   double out_median = 0;
 };
 
-/// Of the same statistics of both sets, float64 [N] and [M]. A value that is missing (NaN) ranks below every number.
+/// From the same statistics of both sets, float64 [N] and [M]. A value that is missing (NaN) ranks below every number.
 /// ArgumentError if a set is empty or the names differ.
 std::vector<StatisticAuroc> statistic_aurocs(const std::vector<NamedTensor>& in, const std::vector<NamedTensor>& out);
 

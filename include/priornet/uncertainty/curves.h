@@ -19,12 +19,12 @@ struct Curve {
 /// FPR and TPR of every threshold, from (0, 0) to (1, 1).
 Curve roc_curve(const Ranking& ranking);
 
-/// Recall and precision of every threshold; before the first one recall 0 at its precision, as in AUPR.
+/// Recall and precision of every threshold; before the first one, recall 0 with the precision of the first, as in AUPR.
 Curve precision_recall_curve(const Ranking& ranking);
 
 struct ThinningOptions {
   size_t points = 200;      ///< at most, at least 2
-  double tolerance = 5e-4;  ///< stop where no point that is left out lies further from the line than this
+  double tolerance = 5e-4;  ///< stop when every point left out lies closer to the line than this
 };
 
 /// The points that matter most to the eye, first and last among them: again and again the one that lies furthest from
@@ -38,15 +38,15 @@ struct HistogramBins {
   int64_t count = 60;
 };
 
-/// Bins for several sets of values: from the least to the greatest, except for a thousandth of each set on either side,
-/// which does not widen them. Values that are not finite count for nothing; without any the bins are those of [0, 1].
+/// Bins for several sets of values, from the least to the greatest. A thousandth of each set on either side does not
+/// widen them. Values that are not finite are ignored; if there are no others the bins cover [0, 1].
 HistogramBins shared_bins(const std::vector<std::span<const double>>& sets, int64_t count = 60);
 
-/// How many values lie in each bin; what lies beyond counts in the first or last one, what is not finite in none.
-/// ArgumentError for count < 1, or a high that is not above low by a finite number.
+/// How many values lie in each bin. Values beyond the bins count in the first or last one; values that are not finite
+/// count in none. ArgumentError for count < 1, or a high that is not above low by a finite number.
 std::vector<int64_t> histogram(std::span<const double> values, const HistogramBins& bins);
 
-// What rejecting the most uncertain predictions buys. uncertainty and error (1 for a wrong prediction, 0 for a right
+// What rejecting the most uncertain predictions gains. uncertainty and error (1 for a wrong prediction, 0 for a right
 // one, or any loss >= 0) of each of N >= 1 rows. Rows of one uncertainty are rejected together: each counts as their
 // mean. Different lengths or values that are not numbers throw ArgumentError.
 
@@ -58,9 +58,9 @@ struct RiskCoverage {
 };
 RiskCoverage risk_coverage(std::span<const double> uncertainty, std::span<const double> error);
 
-/// Prediction-rejection ratio (Malinin et al., 2020): of the area between rejecting at random and rejecting every error
-/// first, the share that this uncertainty gains. 1 is perfect, 0 is chance; NaN if there is no error, or nothing
-/// else.
+/// Prediction-rejection ratio (Malinin et al., 2020): the area between rejecting at random and rejecting every error
+/// first, and the share of it that this uncertainty gains. 1 is perfect, 0 is chance; NaN if there are no errors, or
+/// only errors.
 double prediction_rejection_ratio(std::span<const double> uncertainty, std::span<const double> error);
 
 }  // namespace priornet

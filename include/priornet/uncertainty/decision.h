@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-// When to trust a prediction, and which uncertainty speaks against it. Each cause is watched by one measure or several;
+// When to trust a prediction, and if not, which uncertainty is the reason. One measure or several watch for each cause;
 // a measure's score says how rare its value is among held-out in-distribution inputs, and the largest score of an input
 // has a conformal p-value: at most the chosen share of inputs like these is rejected (docs/math.md, section 10).
 
@@ -30,7 +30,7 @@ struct Watch {
   std::string measure;      ///< a column of scoring.h whose larger values are more uncertain
   torch::Tensor reference;  ///< float64 [R], ascending
   double threshold = 0.0;   ///< above it the cause alone rejects, at the chosen false-alarm rate
-  double precedence = 0.0;  ///< added to its rarities, less than 1 / R: which watch is rarer at the same rank
+  double precedence = 0.0;  ///< added to its rarities, less than 1 / R: decides between watches of the same rank
 };
 
 /// Thresholds for the inputs that are predicted as one of these classes.
@@ -78,7 +78,7 @@ double rejection_level(const OperatingPoints& points);
 void set_thresholds(OperatingPoints& points);
 
 /// ArgumentError unless there are watches, each with a reference, and all vectors are finite, float64 and ascending; in
-/// the groups too, of which no two share a class.
+/// the groups too, and no two groups may share a class.
 void check_points(const OperatingPoints& points);
 
 /// The points that inputs of a group are judged by: those of `points` with the group's watches, and no groups.
@@ -89,8 +89,8 @@ struct WatchedValues {
   Verdict cause = Verdict::kUnfamiliar;
   std::string measure;
   torch::Tensor values;  ///< float64 [N], in the order of the inputs
-  /// float64 [T], or undefined: of inputs that the network learnt from, where this watch did not (detector.h,
-  /// cross_validate()). What it says of new ones is like it, whereas the network's measures are not.
+  /// float64 [T], or undefined: values for inputs that the network learnt from but this watch did not (detector.h,
+  /// cross_validate()). They are like the watch's values for new inputs; the network's own measures are not.
   torch::Tensor others = {};
 };
 
@@ -100,49 +100,49 @@ struct PredictedClasses {
   int64_t classes = 0;
 };
 
-/// Operating points out of N calibration inputs, by full conformal prediction: every input serves as reference and is
-/// ranked in it, a new one joins them, and P(p <= a) <= a holds exactly for any N and any watches. `combined` has how
-/// rare each calibration input is once another input joined the reference.
-/// With predicted classes the same holds within each class of which there are 1 / false_alarm - 1 inputs or more. The
-/// others share thresholds, together with the next larger classes where they are too few even so; for them it holds
-/// over the classes that share.
-/// Where some watches have `others`, all N + T inputs calibrate: `combined` and every reference have N + T values. The
-/// measures without, known of N inputs, have quantiles of an estimate for their reference, and T inputs borrow theirs.
-/// This is cross-conformal prediction: P(p <= a) is about a or less, but not exactly bounded (docs/math.md, section
-/// 10). ArgumentError for no watches, values that are not finite or not [N], a rate that is not between 0 and 1, or
-/// others that are not [T] or come with predicted classes.
+/// Operating points from N calibration inputs, by full conformal prediction: every input is part of the reference and
+/// is ranked in it, a new one joins them, and P(p <= a) <= a holds exactly for any N and any watches. `combined` holds
+/// how rare each calibration input is once another input has joined the reference.
+/// With predicted classes the same holds within each class that has at least 1 / false_alarm - 1 inputs. The other
+/// classes share thresholds, together with the next larger classes if they are still too few; for them it holds over
+/// the classes that share.
+/// If some watches have `others`, all N + T inputs calibrate: `combined` and every reference have N + T values. A
+/// measure without `others` is known for N inputs only: its reference is made of quantiles of an estimate, and the T
+/// inputs borrow values from the N. This is cross-conformal prediction: P(p <= a) is about a or less, but not exactly
+/// bounded (docs/math.md, section 10). ArgumentError for no watches, values that are not finite or not [N], a rate that
+/// is not between 0 and 1, or others that are not [T] or come with predicted classes.
 OperatingPoints operating_points(const std::vector<WatchedValues>& watched, double false_alarm,
                                  const PredictedClasses& predicted = {});
 
-/// How many calibration inputs it takes before anything is rejected at that rate.
+/// How many calibration inputs are needed before anything can be rejected at that rate.
 int64_t least_calibration_size(double false_alarm);
 
-/// `scores`: float64 [N], one tensor a watch, in their order: the measures' values. An input is rejected where its
+/// `scores`: float64 [N], one tensor per watch, in their order: the measures' values. An input is rejected if its
 /// p-value, (1 + how many of `combined` are at least its largest rarity, less kTie) / (C + 1), is at most false_alarm.
 /// Its cause is the first of unfamiliar, undecided, ambiguous whose own rarity rejects: what a network says about the
-/// classes, and whether its members agree, means little where it was never taught. Several watches may have one cause;
-/// the rarest of them is the one that spoke, and the first of those that are as rare. `predictions`: int64 [N], the
-/// predicted classes; needed where the points have groups. ArgumentError for other shapes, for NaN, or for a class that
-/// no group has.
+/// classes, and whether its members agree, means little for inputs unlike those it learnt from. If several watches have
+/// one cause, the rarest of them is named, and the first of those that are equally rare. `predictions`: int64 [N], the
+/// predicted classes; needed if the points have groups. ArgumentError for other shapes, for NaN, or for a class that no
+/// group has.
 std::vector<Decision> decide(const OperatingPoints& points, const std::vector<torch::Tensor>& scores,
                              const torch::Tensor& predictions = {});
 
-/// Where the share of false alarms lies, once thresholds come from one calibration set.
+/// The range of the share of false alarms, once thresholds come from one calibration set.
 struct FalseAlarmRange {
   double mean = 0.0;  ///< over calibration sets of this size
   double low = 0.0;   ///< below it in 2.5 % of them
   double high = 0.0;  ///< above it in 2.5 % of them
 };
 
-/// Of a rule that rejects at the conformal p-value `rate` out of `values` rarities. With k = floor(rate (values + 1))
-/// it rejects what is above the k-th largest of them, so that the share has the law Beta(k, values + 1 - k) where no
-/// two rarities are equal, and is smaller where some are. All 0 for k = 0, where nothing is rejected. ArgumentError
-/// unless `values` is above 0 and `rate` between 0 and 1.
+/// For a rule that rejects at the conformal p-value `rate`, from `values` rarities. With k = floor(rate (values + 1))
+/// it rejects what is above the k-th largest of them, so that the share has the law Beta(k, values + 1 - k) if no two
+/// rarities are equal, and is smaller if some are. All 0 for k = 0, where nothing is rejected. ArgumentError unless
+/// `values` is above 0 and `rate` between 0 and 1.
 FalseAlarmRange false_alarm_range(int64_t values, double rate);
 
-/// The same of one calibration, whatever ties among its values. With t of C rarities above the level of rejection, and
+/// The same for one calibration, with any ties among its values. With t of C rarities above the level of rejection, and
 /// others equal to it, the share lies between the laws Beta(t, C + 1 - t) and Beta(t + 1, C - t): `low` and `high` are
-/// the outer quantiles, `mean` is the upper law's. Groups are left aside (points_of()).
+/// the outer quantiles, `mean` is the upper law's. Groups are ignored (points_of()).
 FalseAlarmRange false_alarm_range(const OperatingPoints& points);
 
 }  // namespace priornet

@@ -16,7 +16,7 @@ struct Interval {
   double high = 0;
 };
 
-/// The scores of two sets of inputs that a detector should tell apart: the higher the score, the more it speaks for
+/// The scores of two sets of inputs that a detector should tell apart: a higher score points to
 /// the positive set (for example, positive: out of distribution; score: an uncertainty). Infinities are scores.
 struct ScoreSets {
   std::span<const double> positive;
@@ -26,12 +26,12 @@ struct ScoreSets {
 /// ArgumentError if a set is empty, or if a score is NaN, which it names by index.
 void check_scores(std::string_view function, const ScoreSets& scores);
 
-/// The values of a tensor as metrics take them: float64, contiguous, on the CPU. It outlives the span.
+/// The values of a tensor as metrics take them: float64, contiguous, on the CPU. It must outlive the span.
 inline std::span<const double> span_of(const torch::Tensor& values) {
   return {values.data_ptr<double>(), static_cast<size_t>(values.numel())};
 }
 
-/// The order of two sets of scores, highest first: all that ranking metrics need, in one byte a score.
+/// The order of two sets of scores, highest first: all that ranking metrics need, in one byte per score.
 class Ranking {
  public:
   static constexpr uint8_t kPositive = 1;    ///< the score is of the positive set
@@ -101,8 +101,8 @@ double auroc(const Ranking& ranking);
 /// The variance of AUROC; NaN if a set has a single score.
 double delong_variance(const Ranking& ranking);
 
-/// AUROC +- 1.96 standard errors, within [0, 1]; the whole of it if a set has a single score. A score that separates
-/// the sets completely shows no variance: the interval is then the point.
+/// AUROC +- 1.96 standard errors, within [0, 1]; all of [0, 1] if a set has a single score. A score that separates the
+/// sets completely shows no variance: the interval is then the point.
 Interval delong_interval(const Ranking& ranking);
 
 /// Two scores of the same inputs, in the same order.
@@ -144,7 +144,7 @@ struct BootstrapOptions {
 /// 1000, or 200 for more than a million scores, whose intervals are narrow anyway.
 int64_t default_replicates(const Ranking& ranking);
 
-/// Of those of RocMetrics that have no ready formula.
+/// For the members of RocMetrics that have no closed formula.
 struct BootstrapIntervals {
   Interval aupr;
   Interval aupr_balanced;

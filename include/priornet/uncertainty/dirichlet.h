@@ -12,11 +12,11 @@ torch::Tensor kl_divergence(const torch::Tensor& p_logits, const torch::Tensor& 
 
 // The density of a Dirichlet, logits [N, K] as in measures.h.
 
-/// ln Dir(mu; exp logits) of each row, [N] for log_mu = ln mu [N, K], or [S, N] for S points per row [S, N, K]: taking
-/// logarithms, a mu near a corner is no problem. Differentiable in both (once).
+/// ln Dir(mu; exp logits) of each row, [N] for log_mu = ln mu [N, K], or [S, N] for S points per row [S, N, K]. It
+/// takes logarithms, so a mu near a corner is no problem. Differentiable in both (once).
 torch::Tensor log_density(const torch::Tensor& logits, const torch::Tensor& log_mu);
 
-/// The same of draws, log_mu [S, N, K] from sample_log, float64: as if a mu added up to 1 exactly, so that its
+/// The same for draws, log_mu [S, N, K] from sample_log, float64: as if each mu added up to 1 exactly, so that its
 /// rounding, which log_density multiplies by alpha0, does not count (up to alpha0 = 1e26). Not differentiable.
 torch::Tensor log_density_of_draws(const torch::Tensor& logits, const torch::Tensor& log_mu);
 

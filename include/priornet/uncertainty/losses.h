@@ -95,7 +95,7 @@ struct LossWithGradient {
 LossWithGradient prior_network_gradient(const torch::Tensor& logits, const torch::Tensor& labels,
                                         const PriorNetworkLossOptions& options = {});
 
-/// Of the mean cross-entropy alone; labels for all rows.
+/// The mean cross-entropy alone; labels for all rows.
 LossWithGradient cross_entropy_gradient(const torch::Tensor& logits, const torch::Tensor& labels,
                                         double steepest = std::numeric_limits<double>::infinity());
 
@@ -106,8 +106,8 @@ struct DistillationOptions {
   double steepest = std::numeric_limits<double>::infinity();
 };
 
-/// Of the forward KL from alpha0 times a teacher's probabilities [N, K] on the first N rows, and from the flat target
-/// on the others.
+/// The forward KL from alpha0 times a teacher's probabilities [N, K] on the first N rows, and from the flat target on
+/// the others.
 LossWithGradient distillation_gradient(const torch::Tensor& logits, const torch::Tensor& probabilities,
                                        const DistillationOptions& options = {});
 

@@ -13,7 +13,7 @@ namespace priornet {
 /// What a high value says. kNone: it does not rank inputs.
 enum class Direction { kUncertainty, kConfidence, kNone };
 
-/// What a measure is a measure of: the input is ambiguous, it is unfamiliar, the members disagree, or all together.
+/// What a measure measures: the input is ambiguous, it is unfamiliar, the members disagree, or all together.
 enum class Cause { kData, kDistributional, kModel, kTotal };
 
 struct Measure {
@@ -22,17 +22,17 @@ struct Measure {
   std::string_view unit;   ///< "nats", or empty
   Direction direction = Direction::kUncertainty;
   Cause cause = Cause::kTotal;
-  Cause softmax_cause = Cause::kTotal;  ///< the same of softmax models: they have no distributional uncertainty
+  Cause softmax_cause = Cause::kTotal;  ///< the same for softmax models: they have no distributional uncertainty
   std::string_view section;             ///< of docs/math.md, that has the formula
 
-  // The field that holds it, by kind of model: null where that kind does not give it. Without any of them it is the
-  // score of a detector.
+  // The field that holds it, by kind of model; null if that kind does not give it. If all are null, it is the score of
+  // a detector.
   torch::Tensor SoftmaxMeasures::*softmax = nullptr;
   torch::Tensor EnsembleMeasures::*ensemble = nullptr;
   torch::Tensor DirichletMeasures::*dirichlet = nullptr;
   torch::Tensor DirichletEnsembleMeasures::*dirichlet_ensemble = nullptr;
 
-  bool preferred = false;  ///< a verdict rests on it rather than on the first of the table with its cause
+  bool preferred = false;  ///< a verdict uses it rather than the table's first measure of this cause
 };
 
 /// In the order of columns.
@@ -71,7 +71,7 @@ enum class LogitKind { kSoftmax, kDirichlet };
 std::vector<NamedTensor> measure_columns(const torch::Tensor& logits, LogitKind kind,
                                          const MuThetaOptions& estimate = {});
 
-/// The names of the columns that such logits have, the estimate of I[mu, theta] among them.
+/// The names of the columns that such logits have, including the estimate of I[mu, theta].
 std::vector<std::string> measure_names(LogitKind kind, bool ensemble);
 
 }  // namespace priornet

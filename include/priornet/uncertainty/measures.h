@@ -40,7 +40,7 @@ torch::Tensor entropy(const torch::Tensor& logits);
 /// Expected entropy of a categorical drawn from the Dirichlet.
 torch::Tensor expected_entropy(const torch::Tensor& logits);
 
-/// Mutual information of the label and the categorical: what knowing the categorical would tell.
+/// Mutual information of the label and the categorical: how much knowing the categorical tells about the label.
 torch::Tensor mutual_information(const torch::Tensor& logits);
 
 /// Entropy of the density on the simplex: at most -ln Gamma(K), where the Dirichlet is flat.
@@ -49,10 +49,10 @@ torch::Tensor differential_entropy(const torch::Tensor& logits);
 /// alpha0, the sum of the concentrations.
 torch::Tensor precision(const torch::Tensor& logits);
 
-// Of ensembles: logits [M, N, K] of M >= 1 members, K >= 2 classes; results [N] in nats, as above.
+// For ensembles: logits [M, N, K] of M >= 1 members, K >= 2 classes; results [N] in nats, as above.
 // Derivations: docs/math.md, section 4.
 
-/// Of one softmax model, logits [N, K].
+/// For one softmax model, logits [N, K].
 struct SoftmaxMeasures {
   torch::Tensor prediction;  ///< int64
   torch::Tensor max_prob;
@@ -60,7 +60,7 @@ struct SoftmaxMeasures {
 };
 SoftmaxMeasures softmax_measures(const torch::Tensor& logits);
 
-/// Of an ensemble of softmax members.
+/// For an ensemble of softmax members.
 struct EnsembleMeasures {
   torch::Tensor prediction;          ///< int64: the most probable class of the mean
   torch::Tensor max_prob;            ///< its probability under the mean
@@ -76,9 +76,9 @@ struct MuThetaOptions {
   uint64_t seed = 0;
 };
 
-/// Of an ensemble of Dirichlets: data, distributional and model uncertainty apart. Of the measures of one Dirichlet,
-/// prediction, max_prob and entropy are those of the mean over members, mutual_information = I[y, mu] =
-/// entropy - expected_entropy with theta averaged out; the others are means over members.
+/// For an ensemble of Dirichlets: data, distributional and model uncertainty apart. Of the measures of one Dirichlet,
+/// prediction, max_prob and entropy are those of the mean over members, mutual_information = I[y, mu] = entropy -
+/// expected_entropy with theta averaged out; the others are means over members.
 struct DirichletEnsembleMeasures : DirichletMeasures {
   torch::Tensor mutual_information_y_theta;           ///< I[y, theta]: the part of I[y, mu] that is model uncertainty
   torch::Tensor epkl;                                 ///< expected pairwise KL of the members: bounds I[mu, theta]

@@ -17,8 +17,8 @@ at::Generator make_generator(uint64_t seed);
 /// The seed of the stream `purpose` of a run's seed.
 uint64_t derive_seed(uint64_t seed, std::string_view purpose);
 
-// Matrices of random numbers, float32 [rows, columns], made where they are wanted. A value is a function of its seed,
-// row and column alone: the same on a CPU, on a GPU (to rounding), and however the rows are shared out.
+// Matrices of random numbers, float32 [rows, columns], made on the device that needs them. A value depends only on its
+// seed, row and column: the same on a CPU, on a GPU (to rounding), and however the rows are shared out.
 
 struct DrawOptions {
   uint64_t seed = 0;

@@ -44,7 +44,7 @@ class Written {
 Value smallest(const Value& a, int64_t axis) { return -largest(-a, axis); }
 Value square(const Value& a) { return a * a; }
 
-// |a|^2 - 2 a b + |b|^2 takes no memory for every row, class and column, and in float64 leaves enough of a difference.
+// |a|^2 - 2 a b + |b|^2 needs no memory for every row, class and column, and float64 keeps enough digits of the result.
 Value squared_distances(const Value& rows, const Value& whitening, const Value& transposed, const Value& lengths) {
   const auto white = matrix_product(exact(rows), whitening);
   return at_least(sum(square(white), 1, true) - 2.0 * matrix_product(white, transposed) + lengths, 0.0);
@@ -61,7 +61,7 @@ Value nearest_class(const Written& one, const Value& rows) {
   return nearest_class(one, rows, detectors::NearestClass::kWhitening, detectors::NearestClass::kCentres);
 }
 
-// asinh, which runtimes lack in float64.
+// asinh, which runtimes do not have for float64.
 Value tamed(const Value& rows) {
   const auto x = exact(rows);
   const auto size = abs(x);
@@ -69,7 +69,7 @@ Value tamed(const Value& rows) {
   return where(x < 0.0, -tamed, tamed);
 }
 
-// The k-th largest of each row, equal ones counted: the largest value that at least k are no smaller than.
+// The k-th largest of each row, counting equal values: the largest value that at least k values reach.
 Value kth_largest(const Value& rows, int64_t k) {
   constexpr double kBelowAll = -1e30;
   auto found = largest(rows, 1, true);
@@ -87,7 +87,7 @@ Value max_logit(const Written& one) { return -largest(over_members(one.seen.logi
 
 Value gen(const Written& one) {
   const auto p = over_members(softmax(one.seen.logits), one.seen);
-  // Of a class above one half 1 - p is what the others have: a difference would round it away.
+  // For a class above one half, 1 - p is the sum of the others: a difference would round it away.
   const auto others = sum(where(p > 0.5, 0.0, p), -1, true);
   const auto rest = where(p > 0.5, others, 1.0 - p);
   return sum(exp(0.1 * log(p * rest)), -1);

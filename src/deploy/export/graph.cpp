@@ -101,7 +101,7 @@ Value square_root(const Value& a) { return a.owner->apply("Sqrt", {a}); }
 Value matrix_product(const Value& a, const Value& b) { return binary("MatMul", a, b); }
 
 Value log1p(const Value& a) {
-  // What rounding took from 1 + a, its logarithm lost in proportion.
+  // Corrects for what rounding took from 1 + a.
   const auto whole = 1.0 + a;
   const auto seen = whole - 1.0;
   return where(seen > 0.0, log(whole) * (a / where(seen > 0.0, seen, 1.0)), a);

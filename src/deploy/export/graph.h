@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-// A computation on tensors written down, to be saved for another runtime (onnx_file.h, torchscript_file.h). Operators
-// have ONNX's names and meaning (operator set 13); what is used of them is listed below.
+// A computation on tensors, written down to be saved for another runtime (onnx_file.h, torchscript_file.h). Operators
+// have ONNX's names and meaning (operator set 13); the ones in use are listed below.
 
 namespace priornet::graph {
 
@@ -41,7 +41,7 @@ class Graph {
   struct Output {
     std::string name;
     size_t value;
-    std::vector<int64_t> shape;  ///< -1: as many as there are inputs
+    std::vector<int64_t> shape;  ///< -1: the number of inputs
   };
 
   Graph() = default;
@@ -51,7 +51,7 @@ class Graph {
   /// The one input, [-1, shape...].
   Value input(std::string name, torch::Dtype type, std::vector<int64_t> shape);
   Value number(double value, torch::Dtype type);
-  /// Under a name that is known: the tensor that has it.
+  /// If a tensor of that name exists, returns it.
   Value tensor(const std::string& name, const torch::Tensor& tensor);
   /// The result has the type of the first operand, or that given.
   Value apply(std::string operation, const std::vector<Value>& operands, Attributes attributes = {});
@@ -88,7 +88,7 @@ Value operator*(double a, const Value& b);
 Value operator/(double a, const Value& b);
 Value operator-(const Value& a);
 
-/// Truths: bool tensors.
+/// Truth values: bool tensors.
 Value operator<(const Value& a, const Value& b);
 Value operator<(const Value& a, double b);
 Value operator<=(const Value& a, const Value& b);
@@ -97,7 +97,7 @@ Value operator>(const Value& a, double b);
 Value equal(const Value& a, const Value& b);
 Value either(const Value& a, const Value& b);
 
-/// `truth` ? a : b. One of a and b is not a number of its own: numbers take its shape.
+/// `truth` ? a : b. At least one of a and b is a tensor; a number takes its shape.
 Value where(const Value& truth, const Value& a, const Value& b);
 Value where(const Value& truth, const Value& a, double b);
 Value where(const Value& truth, double a, const Value& b);

@@ -31,7 +31,7 @@ Value product_around(const Value& b) {
 GammaValues gamma_values(const Value& alpha, const Value& log_alpha) {
   const auto is_small = alpha < kSteps;
   const auto small = cast(is_small, torch::kFloat64);
-  const auto tame = where(is_small, alpha, 1.0);  // what is not chosen in the end should not overflow either
+  const auto tame = where(is_small, alpha, 1.0);  // the branch that is not chosen should not overflow either
   const auto b = tame + 3.0;
   const auto b2 = b * b;
   const auto product = product_around(b);
@@ -64,7 +64,7 @@ Value trigamma_second(const GammaValues& gamma) {
   return where(is_small, tame * (shifted - 1.0) + 1.0, alpha * remainder);
 }
 
-// docs/math.md, sections 2 and 4, as measure_row.h and measures.cpp have them.
+// docs/math.md, sections 2 and 4, as in measure_row.h and measures.cpp.
 
 namespace {
 
@@ -190,7 +190,7 @@ NamedValues measure_values(const Value& logits, bool dirichlet, int64_t members,
   return ordered;
 }
 
-// docs/math.md, section 3, as dirichlet_rows.h has it: pairs of members are the first two axes.
+// docs/math.md, section 3, as in dirichlet_rows.h: pairs of members are the first two axes.
 
 namespace {
 

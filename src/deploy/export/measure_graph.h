@@ -33,7 +33,7 @@ struct GammaValues {
   Value m(const Value& log_alpha) const { return alpha * (log_x - log_alpha) + m_without_log_alpha(); }
 };
 
-/// Of alpha = e^log_alpha, float64, |log_alpha| <= 600.
+/// For alpha = e^log_alpha, float64, |log_alpha| <= 600.
 GammaValues gamma_values(const Value& alpha, const Value& log_alpha);
 
 /// a^2 psi'(a) - a of the same argument.

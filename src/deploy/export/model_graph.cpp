@@ -73,7 +73,7 @@ class GraphWriter : public LayerWriter {
     return (graph_.apply("Relu", {above}) + log1p(exp(-abs(above))) + least).index;
   }
 
-  // Not the operator Dropout: onnxruntime takes several of the same input for one, and their samples for the same.
+  // Not the operator Dropout: onnxruntime merges several that have the same input, and then all samples are the same.
   Handle dropout(Handle x, double keep) override {
     if (!drops_) return x;
     const auto kept = graph_.apply("RandomUniformLike", {at(x)}) < keep;
@@ -143,7 +143,8 @@ NetworkValues network_values(const Classifier& classifier, const Value& inputs, 
 
 namespace {
 
-// How many of a constant vector are at least each value, [N] to [N], as float64. Of NaN none: it counts as rare.
+// How many elements of a constant vector are at least each value, [N] to [N], as float64. For NaN none: NaN counts as
+// rare.
 Value count_at_least(const Value& vector, const Value& values) {
   return sum(cast(unsqueeze(values, 1) <= vector, torch::kFloat64), 1);
 }
@@ -169,12 +170,12 @@ DecisionValues decision_alike(const OperatingPoints& points, const std::vector<V
   DecisionValues decision;
   decision.p_value = (1.0 + rarer) / (size + 1.0);
 
-  // A level that nothing can exceed stays a number that files can hold.
+  // A level that nothing can exceed must still be a number that files can hold.
   const auto level = std::min(rejection_level(points), std::numeric_limits<double>::max());
-  auto cause = cast(rarest < -1.0, torch::kInt64);  // no rarity is: all 0
+  auto cause = cast(rarest < -1.0, torch::kInt64);  // nothing is that rare: all 0
   const auto nobody = cause - 1.0;
   auto by = nobody;
-  // The causes named first are written last.
+  // Causes that take precedence are written last.
   for (const auto of : {Verdict::kAmbiguous, Verdict::kUndecided, Verdict::kUnfamiliar}) {
     auto spoke = nobody;
     auto loudest = graph.number(level, torch::kFloat64);
@@ -224,7 +225,7 @@ DecisionValues decision_values(const OperatingPoints& points, const std::vector<
 
 namespace {
 
-// As FeatureScale has it. Not Clip, of which runtimes differ in what becomes of NaN.
+// As in FeatureScale. Not Clip: runtimes differ in what they do with NaN.
 Value no_farther(const Value& rows, double farthest) {
   const auto below = where(rows > farthest, farthest, rows);
   return where(below < -farthest, -farthest, below);
@@ -256,10 +257,10 @@ std::string member_prefix(const ModelFile& model, size_t member) {
   return model.run.members.size() == 1 ? "network." : fmt::format("member_{}.", member + 1);
 }
 
-// Of the networks of a model.
+// What the networks of a model take and give.
 struct ModelValues {
   Value inputs;  ///< as they take them
-  Value logits;  ///< [N, K] of one network asked once, else [M, N, K]
+  Value logits;  ///< [N, K] for one network and one pass, else [M, N, K]
   NetworkValues first;
 };
 

@@ -13,23 +13,23 @@ namespace priornet::graph {
 struct NetworkOptions {
   int64_t dropout_samples = 0;
   std::string prefix;  ///< its tensors are named PREFIX + conv1.weight, say
-  bool seen = false;   ///< whether features and layers are asked for
+  bool seen = false;   ///< whether features and layers are needed
 };
 
 struct NetworkValues {
   std::vector<Value> logits;  ///< float32 [N, K] each: one, or `dropout_samples` with dropout on from the first on
-  /// Of a pass without dropout, as Classifier::activations has them.
+  /// From a pass without dropout, as in Classifier::activations.
   std::optional<Value> features;
   std::vector<Value> layers;
 };
 
-/// What the network gives of inputs as it takes them.
+/// What the network gives for inputs as it takes them.
 NetworkValues network_values(const Classifier& classifier, const Value& inputs, const NetworkOptions& options);
 
 struct DecisionValues {
   Value p_value;  ///< float64 [N]
   Value verdict;  ///< int64 [N]: a Verdict
-  Value by;       ///< int64 [N]: which watch spoke, from 0; -1 if none did
+  Value by;       ///< int64 [N]: which watch rejected, from 0; -1 if none did
 };
 
 /// The rule of decide() (decision.h); `scores`: float64 [N], one per watch, in their order; `prediction`: int64 [N].

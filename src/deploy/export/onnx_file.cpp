@@ -77,7 +77,7 @@ Message attribute_proto(const std::string& name, const Attribute& attribute) {
   return proto;
 }
 
-// What operator set 13 takes as inputs, though our graphs have it as attributes.
+// What operator set 13 takes as inputs, though our graphs have them as attributes.
 bool is_input(const std::string& operation, const std::string& attribute) {
   return attribute == "axes" && (operation == "ReduceSum" || operation == "Unsqueeze");
 }

@@ -11,7 +11,7 @@
 
 namespace priornet::graph {
 
-/// A message in protobuf's wire format, field by field: what ONNX files need of it.
+/// A message in protobuf's wire format, field by field; only what ONNX files need.
 class Message {
  public:
   void add(int field, int64_t value) {
@@ -44,8 +44,8 @@ class Message {
   std::string bytes_;
 };
 
-/// Writes the graph as an ONNX file of operator set 13, whole or not at all. ArgumentError for one of 2 GiB or more,
-/// which protobuf cannot hold.
+/// Writes the graph as an ONNX file of operator set 13, whole or not at all. ArgumentError for a graph of 2 GiB or
+/// more, which protobuf cannot hold.
 void write_onnx(const std::filesystem::path& path, const Graph& graph,
                 const std::map<std::string, std::string>& metadata);
 

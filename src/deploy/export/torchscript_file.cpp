@@ -39,7 +39,7 @@ int64_t integer(const Entry& entry, const char* key) { return std::get<int64_t>(
 double real(const Entry& entry, const char* key) { return std::get<double>(entry.attributes.at(key)); }
 const char* keeps(const Entry& entry) { return integer(entry, "keepdims") != 0 ? "True" : "False"; }
 
-// TorchScript that is written by a program names dtypes by their numbers.
+// Generated TorchScript names dtypes by their numbers.
 int dtype_number(torch::Dtype type) { return static_cast<int>(type); }
 
 using Translation = std::function<std::string(const Entry&, const Operands&)>;
@@ -144,7 +144,7 @@ std::string expression(const Graph& graph, const Entry& entry) {
     throw ArgumentError(fmt::format("torchscript_source: no translation for {}", entry.operation));
   Operands operands;
   for (const auto operand : entry.operands) operands.push_back(text_of(graph, operand));
-  // A choice between a tensor and a number has a tensor of that number to choose from.
+  // If one side of a choice is a number, it becomes a tensor first.
   if (entry.operation == "Where")
     for (const size_t side : {1, 2})
       if (graph.entries()[entry.operands[side]].kind == Entry::Kind::kNumber)

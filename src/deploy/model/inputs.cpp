@@ -92,7 +92,7 @@ std::vector<std::string> images_below(const fs::path& folder) {
   std::error_code ignored;
   fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied);
   for (; entry != fs::recursive_directory_iterator(); ++entry) {
-    // Hidden files and folders are passed over, as where sets are read: thumbnails, what a Mac leaves beside a file.
+    // Hidden files and folders are skipped, as where sets are read: thumbnails, and the files that macOS adds.
     if (entry->path().filename().string().starts_with('.'))
       entry.disable_recursion_pending();
     else if (!entry->is_directory(ignored) && is_image_path(entry->path().string()))  // or a link to nothing
@@ -156,7 +156,7 @@ std::unique_ptr<InputSource> stream_inputs(std::istream& bytes, const std::strin
   if (!bytes) throw DataError(name + ": cannot be read again from its start");
   try {
     if (start.starts_with("\x93NUMPY")) return npy_inputs(bytes, name, predictor);
-    // To a model of images, bytes of any other kind are an image that does not decode, and say why.
+    // For a model of images, any other bytes are an image that does not decode; the error says why.
     if (begins_as_image(start) || predictor.model().preprocessing.takes_images())
       return std::make_unique<OneInput>(decoded(name, read_bytes(bytes, name), predictor));
     return csv_inputs(bytes, name, predictor);
@@ -296,7 +296,7 @@ class TableInputs final : public InputSource {
   int64_t expected_bytes_;
   size_t columns_ = 0;
   std::optional<RowEncoder> encoder_;
-  std::vector<std::string> absent_;  ///< notes, said about the first row
+  std::vector<std::string> absent_;  ///< notes about the table, reported with its first row
   std::vector<size_t> place_;        ///< the column of each feature, if there is no encoding
   bool held_ = false;                ///< the first line is a row
   bool broken_ = false;
@@ -352,7 +352,7 @@ class NpyInputs final : public InputSource {
   }
 
  private:
-  // One image at a time is held: no more than the images of a file may have.
+  // Memory holds one image at a time, so its size has the same limit as an image file's.
   void check_item(const std::string& name) const {
     constexpr double kMost = 1 << 28;
     double values = 1;

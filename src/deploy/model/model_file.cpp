@@ -117,7 +117,7 @@ constexpr int64_t kMostDropoutSamples = 10'000;
 constexpr size_t kMostWatches = 16;
 constexpr size_t kMostDetectors = 64;
 
-// What is read of a file; each failure opens with its name.
+// Reads the parts of a file; each error begins with the file's name.
 class ModelReader {
  public:
   ModelReader(const std::filesystem::path& path, const OpenOptions& options)
@@ -217,7 +217,7 @@ class ModelReader {
     return result;
   }
 
-  // Names are shown: each says which it is, and nothing else.
+  // Names are shown to people: each must tell its item apart, and hold nothing else.
   void check_class_names(const std::vector<std::string>& names) const {
     std::set<std::string> seen;
     for (const auto& name : names) {
@@ -298,8 +298,8 @@ class ModelReader {
       weights.tensors.push_back({name.substr(prefix.size()), values});
       count += values.numel();
     }
-    // Before memory is taken for what the file merely claims. Up to twice as much, so that a file that lacks a tensor
-    // or two is told which.
+    // Checked before memory is taken for what the file merely claims. Allows twice as much, so that a file that lacks a
+    // tensor or two gets the message that names it.
     const auto plan = plan_model(options);
     require(!plan || plan->size().parameters <= 2.0 * static_cast<double>(count),
             fmt::format("describes a network with more weights than the {} of {}", count,
@@ -399,8 +399,8 @@ class ModelReader {
   std::set<std::string> used_;
 };
 
-// People name a table where the model should stand, or another framework's file. A model file is a safetensors file:
-// the size of its header in eight bytes, then the header, in JSON.
+// Users sometimes name a table, or another framework's file, where a model should be. A model file is a safetensors
+// file: the size of its header in eight bytes, then the header, in JSON.
 void refuse_other_file(const std::filesystem::path& path) {
   std::string start(64, '\0');
   start.resize(InputFile(path).read(start.data(), start.size()));
@@ -411,7 +411,7 @@ void refuse_other_file(const std::filesystem::path& path) {
                               text ? fmt::format(": it begins with \"{}\"", line) : ""));
 }
 
-// What a network elsewhere might give for one input.
+// A stand-in for what a network elsewhere gives for one input.
 DetectorInputs blank_outputs(const ModelFile& model) {
   const auto [members, features] = *model.own_logits;
   const auto classes = static_cast<int64_t>(model.run.class_names.size());
@@ -422,7 +422,7 @@ DetectorInputs blank_outputs(const ModelFile& model) {
   return outputs;
 }
 
-// What detectors learnt has to be as wide as what the network gives.
+// What detectors learnt must be as wide as what the network gives.
 void check_detectors(const std::filesystem::path& path, const ModelFile& model) {
   if (model.detectors.empty()) return;
   auto shape = model.preprocessing.shape;
@@ -447,7 +447,7 @@ ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& 
   auto model = ModelReader(path, options).read();
   for (const auto& network : model.run.members) {
     network->to(options.device);
-    if (model.preprocessing.takes_images()) to_channels_last(*network);  // as load_run() has them
+    if (model.preprocessing.takes_images()) to_channels_last(*network);  // as in load_run()
     network->eval();
   }
   for (const auto& one : model.detectors) one.detector->to(options.device);

@@ -101,15 +101,16 @@ nlohmann::ordered_json prediction_json(const PredictionNames& names, const Plain
 
 namespace {
 
-// Dropout draws from LibTorch's own generator, of which a process has one.
+// Dropout draws from LibTorch's own generator, and a process has only one.
 std::mutex& dropout_generator() {
   static std::mutex mutex;
   return mutex;
 }
 
-// [S, N, K] of inputs of which `as_given` is what was given, on the CPU, contiguous. An input meets masks of its own,
-// drawn from its bytes: the same whichever others are asked with it. Were they those of all inputs, calibration would
-// not see how much masks matter, and an export, which draws them again, would reject too many.
+// [S, N, K] for inputs; `as_given` are the inputs before preprocessing, on the CPU, contiguous. Each input has its own
+// dropout masks, drawn from its bytes: the same whatever other inputs are in the batch. With the same masks for all
+// inputs, calibration would not see how much masks matter, and an export, which draws them again, would reject too
+// many.
 torch::Tensor dropout_logits(Classifier& network, const DropoutBatch& batch, int64_t samples,
                              const torch::Tensor& as_given) {
   const auto size = as_given.nbytes() / static_cast<size_t>(as_given.size(0));
@@ -125,8 +126,8 @@ torch::Tensor dropout_logits(Classifier& network, const DropoutBatch& batch, int
   return torch::stack(logits, 1);
 }
 
-// [M, N, K], or [N, K] of one network asked once; `pass` sees it. `as_given` on the CPU, contiguous: `inputs` before
-// all else.
+// [M, N, K], or [N, K] for one network and one pass; `pass` sees the activations. `as_given` on the CPU, contiguous:
+// `inputs` before preprocessing.
 torch::Tensor logits_of(const ModelFile& model, const torch::Tensor& inputs, const torch::Tensor& as_given,
                         DetectorPass& pass) {
   InferenceOptions options;

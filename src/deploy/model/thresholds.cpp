@@ -23,12 +23,12 @@ const torch::Tensor& column(const Predictions& said, const std::string& measure)
 double likelihood_loss(const torch::Tensor& logits, const torch::Tensor& labels, double temperature) {
   auto probabilities = torch::softmax(logits / temperature, -1);
   if (probabilities.dim() == 3) probabilities = probabilities.mean(0);
-  // One more row whose label could be any: otherwise a set without errors would ask for certainty.
+  // One more row whose label could be any: without it a set without errors would lead to certainty.
   const auto any = -probabilities.clamp_min(1e-300).log().mean().item<double>();
   return negative_log_likelihood(probabilities, labels) + any / static_cast<double>(labels.size(0));
 }
 
-/// Scores of detectors are of every model.
+/// Every model can have scores of detectors.
 bool gives(const Measure& measure, bool dirichlet, bool several) {
   const bool detector = measure.softmax == nullptr && measure.ensemble == nullptr && measure.dirichlet == nullptr &&
                         measure.dirichlet_ensemble == nullptr;
@@ -37,7 +37,7 @@ bool gives(const Measure& measure, bool dirichlet, bool several) {
   return several ? measure.ensemble != nullptr : measure.softmax != nullptr;
 }
 
-/// The measure of the table that speaks for a cause, or null.
+/// The measure of the table for a cause, or null.
 const Measure* measure_for(Cause cause, bool dirichlet, bool several) {
   const Measure* first = nullptr;
   for (const auto& measure : measure_table()) {
@@ -93,7 +93,7 @@ OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
   return points;
 }
 
-// The loss has one valley in ln T: of one network it is convex in 1 / T.
+// The loss has one minimum in ln T: for one network it is convex in 1 / T.
 double fit_temperature(const torch::Tensor& logits, const torch::Tensor& labels) {
   constexpr double kGolden = 0.6180339887498949;
   const auto exact = logits.to(torch::kFloat64);
@@ -122,7 +122,7 @@ double fit_temperature(const torch::Tensor& logits, const torch::Tensor& labels)
 
 namespace {
 
-/// The largest value a measure can have of a model with that many classes; infinite if there is none.
+/// The largest value that a measure can have for a model with that many classes; infinite if there is none.
 double largest_value(const std::string& measure, int64_t classes) {
   const auto count = static_cast<double>(classes);
   if (measure == "differential_entropy") return -std::lgamma(count);

@@ -20,14 +20,14 @@
 namespace priornet {
 namespace {
 
-// Does not carry the name of the file: that may already be as long as a name can be.
+// The temporary name does not contain the file's name, which may already be as long as a name can be.
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
   static std::atomic<unsigned> count{0};
   return path.parent_path() / fmt::format(".priornet-{}-{}.tmp", ::getpid(), count++);
 }
 
-// A file that is gone with the process that writes it, however that ends; -1 where the file system has none, or where
-// it could not be given a name later.
+// A file without a name, which disappears if its process ends; -1 if the file system cannot make one, or could not give
+// it a name later.
 int nameless_beside(const std::filesystem::path& path) {
 #ifdef O_TMPFILE
   if (::access("/proc/self/fd", X_OK) != 0) return -1;
@@ -115,7 +115,7 @@ void AtomicFile::fail(int error) const {
 }
 
 InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)) {
-  // A pipe nobody writes to would block the open itself.
+  // Opening a pipe that nobody writes to would block.
   struct stat status {};
   if (::stat(path_.c_str(), &status) != 0) fail(errno);
   if (S_ISDIR(status.st_mode)) fail(EISDIR);
@@ -146,7 +146,7 @@ size_t InputFile::read_at(int64_t offset, void* to, size_t size) const {
 }
 
 size_t InputFile::read(void* to, size_t size) {
-  // Much at once is copied, and fresh memory made, by all threads.
+  // All threads copy, and touch fresh memory, when there is much of it.
   constexpr size_t kPiece = size_t{4} << 20;
   const auto pieces = static_cast<int64_t>((size + kPiece - 1) / kPiece);
   std::atomic<size_t> done = 0;
@@ -171,7 +171,7 @@ void InputFile::fail(int error) const {
 
 namespace {
 
-constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;  // odd, so that no step loses anything, and of well mixed bits
+constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;  // odd, so that no step loses bits, and well mixed
 
 uint64_t mixed(uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * kFactor;
@@ -180,7 +180,7 @@ uint64_t mixed(uint64_t hash, uint64_t word) {
 
 }  // namespace
 
-// Several chains side by side: a multiplication takes longer than the next can wait.
+// Several chains side by side: one multiplication takes longer than the next one should wait.
 ContentHash::ContentHash() {
   for (size_t c = 0; c < kChains; ++c) chains_[c] = 0xCBF29CE484222325 + c;
 }
@@ -219,7 +219,7 @@ uint64_t content_hash(std::string_view bytes) {
 }
 
 std::shared_ptr<FileMapping> FileMapping::open(const std::filesystem::path& path) {
-  // Not to wait for a writer, should the name be that of a pipe.
+  // Does not wait for a writer if the name is that of a pipe.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return nullptr;
   auto mapping = of(descriptor);
@@ -231,11 +231,11 @@ std::shared_ptr<FileMapping> FileMapping::of(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0) return nullptr;
   const auto size = static_cast<size_t>(status.st_size);
-  // Memory that may be written to counts as taken, whether it is or not.
+  // The system counts writable memory as taken, whether it is used or not.
   auto* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
   if (data == MAP_FAILED) data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (data == MAP_FAILED) return nullptr;
-  // Of a file that memory cannot hold the first pages would be gone before they are looked at.
+  // If the file does not fit in memory, its first pages would be gone before they are read.
   const auto memory = static_cast<size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   if (size < memory / 4) ::madvise(data, size, MADV_WILLNEED);
   return std::shared_ptr<FileMapping>(new FileMapping(static_cast<char*>(data), size));

@@ -15,7 +15,7 @@ class FileMapping;
 /// A file that appears whole or not at all: written under a temporary name in the same folder, renamed by commit().
 /// Without commit() the destructor removes the temporary and an older file of that name stays as it was.
 /// A symbolic link is followed; the permissions of an older file are kept.
-/// Whatever fails throws DataError: "PATH: cannot be written: REASON".
+/// Every failure throws DataError: "PATH: cannot be written: REASON".
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -27,13 +27,13 @@ class AtomicFile {
   void write(std::string_view bytes);
   void write(const void* bytes, size_t size) { write({static_cast<const char*>(bytes), size}); }
 
-  /// Over what was written from this byte on, and not beyond it.
+  /// Overwrites bytes that were already written, from this byte on.
   void write_over(size_t offset, std::string_view bytes);
 
-  /// What was written so far; it outlives this object.
+  /// The bytes written so far; they outlive this object.
   std::shared_ptr<FileMapping> mapping() const;
 
-  /// Puts the file in its place, on disk. The last call on the object.
+  /// Puts the file in its place, on disk. No call may follow.
   void commit();
 
  private:
@@ -46,7 +46,7 @@ class AtomicFile {
 };
 
 /// A regular file open for reading from start to end.
-/// Whatever fails throws DataError: "PATH: cannot be read: REASON".
+/// Every failure throws DataError: "PATH: cannot be read: REASON".
 class InputFile {
  public:
   explicit InputFile(std::filesystem::path path);
@@ -59,7 +59,7 @@ class InputFile {
   /// Reads up to `size` bytes, fewer only at the end of the file, and returns how many.
   size_t read(void* to, size_t size);
 
-  /// What is left of the file.
+  /// The rest of the file.
   std::string read_rest();
 
  private:
@@ -72,11 +72,11 @@ class InputFile {
   int descriptor_ = -1;
 };
 
-/// 64 bits that change with any byte: to see damage, not to keep out an enemy. As fast as memory is read, so that a
-/// prepared copy can be checked whenever it is mapped.
+/// A 64-bit hash that changes with any byte: it finds damage, but does not stop an attacker. As fast as memory is read,
+/// so that a prepared copy can be checked whenever it is mapped.
 uint64_t content_hash(std::string_view bytes);
 
-/// The same of bytes that come piece by piece.
+/// The same for bytes that come in pieces.
 class ContentHash {
  public:
   ContentHash();
@@ -93,13 +93,13 @@ class ContentHash {
   uint64_t size_ = 0;
 };
 
-/// A whole file in memory, page by page as it is touched. What is written there stays there; where memory could not
-/// hold all of it, nothing may be written.
+/// A whole file in memory, read page by page when used. Writes stay in memory; if memory could not hold the whole file,
+/// it is read-only.
 class FileMapping {
  public:
-  /// Nothing where the file cannot be mapped: it is not there, empty, or no regular file.
+  /// Nothing if the file cannot be mapped: it does not exist, is empty, or is no regular file.
   static std::shared_ptr<FileMapping> open(const std::filesystem::path& path);
-  /// The same of a file that is open.
+  /// The same for an open file.
   static std::shared_ptr<FileMapping> of(int descriptor);
   ~FileMapping();
   FileMapping(const FileMapping&) = delete;

@@ -15,7 +15,7 @@ void Autocast::enable(bool on) {
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
   at::autocast::set_autocast_dtype(at::kCUDA, at::kBFloat16);
   at::autocast::set_autocast_enabled(at::kCUDA, on);
-  // A captured graph must not hold casts of weights that a cache made before it.
+  // A captured graph must not hold casts of weights that a cache made before the capture.
   at::autocast::set_autocast_cache_enabled(false);
 #else
   at::autocast::set_autocast_gpu_dtype(at::kBFloat16);
@@ -57,7 +57,7 @@ void AsideStream::run(const std::function<void()>& work, std::vector<torch::Tens
 }
 
 void AsideStream::join() {
-  if (held_.empty()) return;  // a graph that is captured must not wait for what is none of its work
+  if (held_.empty()) return;  // a captured graph must not wait for work outside it
   at::cuda::CUDAEvent done;
   done.record(stream_->stream);
   done.block(c10::cuda::getCurrentCUDAStream());

@@ -9,7 +9,7 @@
 
 namespace priornet {
 
-/// While it lives, matrix products and convolutions on a GPU are computed in bfloat16, if asked.
+/// While this object lives, matrix products and convolutions on a GPU are computed in bfloat16, if asked.
 class Autocast {
  public:
   explicit Autocast(bool bfloat16) : active_(bfloat16) {
@@ -25,14 +25,14 @@ class Autocast {
   Autocast& operator=(const Autocast&) = delete;
 
  private:
-  // LibTorch 2.4 gave these functions another shape.
+  // LibTorch 2.4 changed the signature of these functions.
   static void enable(bool on);
 
   bool active_;
 };
 
-/// While it lives, what LibTorch does on a GPU happens on a stream of its own, as capturing a CUDA graph asks for. Its
-/// end waits for that stream. Nothing on a CPU.
+/// While this object lives, LibTorch works on a stream of its own on the GPU, which capturing a CUDA graph needs. The
+/// destructor waits for that stream. Does nothing on a CPU.
 class SideStream {
  public:
   explicit SideStream(const torch::Device& device);
@@ -43,17 +43,18 @@ class SideStream {
   std::unique_ptr<Guard> guard_;
 };
 
-/// A second stream of a GPU, for work that the current one need not wait for until join().
+/// A second stream of a GPU, for work that the current stream needs only at join().
 class AsideStream {
  public:
   explicit AsideStream(const torch::Device& device);
   ~AsideStream();
 
-  /// Runs `work` there, after all that the current stream was given before. `reads`: the tensors that it reads, which
-  /// live until join().
+  /// Runs `work` there, after everything that the current stream was given before. `reads`: the tensors that it reads;
+  /// they must live until join().
   void run(const std::function<void()>& work, std::vector<torch::Tensor> reads);
 
-  /// What the current stream is given from here on comes after all of it: also before a capture of a graph ends.
+  /// Everything that the current stream gets from here on runs after that work. Call it also before the capture of a
+  /// graph ends.
   void join();
 
  private:
@@ -62,9 +63,10 @@ class AsideStream {
   std::vector<torch::Tensor> held_;
 };
 
-/// While it lives, forward passes on this thread let their backward passes compute gradients of weights aside
-/// (fused::convolved): nothing else of a backward pass needs them, and convolutions compute while batch norm waits for
-/// memory. Nobody may look at these gradients before the stream is joined. Nothing where the stream is null.
+/// While this object lives, forward passes on this thread let their backward passes compute the gradients of weights on
+/// the second stream (fused::convolved): nothing else in a backward pass needs them, and convolutions compute while
+/// batch norm waits for memory. Do not read these gradients before the stream is joined. Does nothing if the stream is
+/// null.
 class WeightGradientsAside {
  public:
   explicit WeightGradientsAside(std::shared_ptr<AsideStream> stream);
@@ -72,7 +74,7 @@ class WeightGradientsAside {
   WeightGradientsAside(const WeightGradientsAside&) = delete;
   WeightGradientsAside& operator=(const WeightGradientsAside&) = delete;
 
-  /// Of the one that lives on this thread, else null.
+  /// The object that lives on this thread, else null.
   static const std::shared_ptr<AsideStream>& stream();
 
  private:

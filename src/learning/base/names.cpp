@@ -13,7 +13,7 @@
 namespace priornet {
 namespace {
 
-// "CIFAR_10" is as near to "cifar10" as can be.
+// "CIFAR_10" counts as equal to "cifar10".
 std::string simplified(std::string_view name) {
   std::string letters;
   for (const unsigned char c : name)
@@ -35,7 +35,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// The code point at the beginning of `text` and how many bytes it takes; none where they are no UTF-8.
+// The code point at the beginning of `text` and how many bytes it takes; none if the bytes are not UTF-8.
 std::optional<std::pair<char32_t, size_t>> code_point(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const size_t size = byte(0) < 0x80   ? 1
@@ -89,7 +89,7 @@ std::string printable(std::string_view text, std::string_view keep) {
 std::string nearest_name(std::string_view name, const std::vector<std::string>& names) {
   const auto wanted = simplified(name);
   std::string nearest;
-  size_t least = std::max<size_t>(2, wanted.size() / 3) + 1;  // two: letters that changed places
+  size_t least = std::max<size_t>(2, wanted.size() / 3) + 1;  // two: swapped letters
   for (const auto& candidate : names) {
     const auto distance = edit_distance(wanted, simplified(candidate));
     if (distance >= least) continue;

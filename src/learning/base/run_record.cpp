@@ -25,7 +25,7 @@ std::string processor_name() {
   return "unknown";
 }
 
-/// As the driver names it: no CUDA library is asked, so that every build can.
+/// The name from the driver: no CUDA library is needed, so that every build can ask.
 std::string accelerator_name() {
   std::error_code error;
   for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", error)) {

@@ -9,7 +9,7 @@ namespace priornet {
 /// Its source is written by cmake/source_commit.cmake at each build in which it changes.
 std::string_view source_commit();
 
-/// How a result came about, for results.json and the report: enough to make it again.
+/// How a result was made, for results.json and the report: enough to make it again.
 struct RunRecord {
   std::string command;
   std::string finished;  ///< local time, ISO 8601

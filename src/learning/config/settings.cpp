@@ -145,7 +145,7 @@ Source parsed(std::string name, std::string_view text, bool has_lines) {
   }
 }
 
-// "training.epochs=3"; a value that is no TOML is text, so that names of sets need no quotes within quotes.
+// "training.epochs=3"; a value that is not TOML is text, so that names of sets need no quotes inside quotes.
 Source parsed_override(const std::string& text) {
   const auto name = fmt::format("--set {}", text);
   const auto equals = text.find('=');
@@ -217,7 +217,7 @@ class Reader final : public ConfigFields {
     for (const auto& inner : *node->as_array()) value.push_back(elements<int64_t>(inner, key, kWanted));
   }
 
-  // To be called after every key was asked for.
+  // Call it after every key was asked for.
   void refuse_unknown() const {
     for (const auto& [name, node] : source_.tables) {
       const std::string key(name.str());
@@ -251,7 +251,7 @@ class Reader final : public ConfigFields {
     value = *converted;
   }
 
-  // Whole numbers are numbers, too; the other way round they are not.
+  // A whole number may stand where a number is wanted, but not the other way round.
   template <class Number>
   std::vector<Number> elements(const toml::node& node, const char* key, const char* wanted) const {
     if (!node.is_array()) fail(node, key, wanted);
@@ -286,7 +286,7 @@ class Reader final : public ConfigFields {
   void refuse_unless_known(const std::string& table, const std::string& key, const toml::node& node) const {
     const auto& keys = known_.at(table);
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) return;
-    // The right key of another table is nearer than another key of this one.
+    // The same key in another table is a better guess than another key in this one.
     std::vector<std::string> elsewhere;
     for (const auto& [other, its_keys] : known_)
       if (std::find(its_keys.begin(), its_keys.end(), key) != its_keys.end()) elsewhere.push_back(full(other, key));
@@ -343,7 +343,7 @@ std::string in_quotes(std::string_view text) {
   return out + '"';
 }
 
-// The shortest that reads back as the same, and as a number that need not be whole.
+// The shortest text that reads back as the same value, and as a number that need not be whole.
 std::string decimal(double value) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   const auto text = fmt::format("{}", value);
@@ -387,7 +387,7 @@ class Writer final : public ConfigFields {
   }
 
  private:
-  // Asked of keys without a value.
+  // For keys without a value.
   bool is_given(const char*) override {
     without_value_ = all_keys_;
     return all_keys_;

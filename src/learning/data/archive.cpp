@@ -17,7 +17,7 @@
 namespace priornet {
 namespace {
 
-// An archive that small may expand that far, whatever its ratio.
+// An archive this small may expand this far, whatever its ratio.
 constexpr int64_t kHarmless = int64_t{1} << 30;
 
 // Bytes to read at a time.
@@ -113,7 +113,7 @@ Handle new_reader() {
   return handle;
 }
 
-// Hands the bytes of a stream to libarchive, through which no exception may pass.
+// Hands the bytes of a stream to libarchive; no exception may pass through libarchive.
 struct Feed {
   ByteStream& bytes;
   std::vector<char> block;
@@ -140,7 +140,7 @@ void visit_archive(const std::filesystem::path& path, const PathFilter& wanted, 
   const auto size = InputFile(path).size();  // says what is wrong with the path, if anything
   if (size == 0) throw DataError(fmt::format("{}: is empty", name));
   const auto handle = new_reader();
-  // By the directory at the end only: a streaming reader would not notice that files were cut off.
+  // A ZIP is read only by the directory at its end: a streaming reader would not notice missing files.
   archive_read_support_format_zip_seekable(handle.get());
   if (archive_read_open_filename(handle.get(), path.c_str(), block_for(size)) != ARCHIVE_OK) fail(name, handle.get());
   visit_entries(handle.get(), {name, size, wanted, visitor, limits});

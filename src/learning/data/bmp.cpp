@@ -15,7 +15,7 @@ namespace priornet {
 namespace {
 
 constexpr size_t kFileHeader = 14;
-constexpr size_t kInfoHeader = 40;  // older files have 12 bytes, newer ones more than 40 that we need not know
+constexpr size_t kInfoHeader = 40;  // older files have 12 bytes, newer ones more than 40; we skip the rest
 
 enum Compression : uint32_t { kNone = 0, kRuns8 = 1, kRuns4 = 2, kMasks = 3, kMasksWithAlpha = 6 };
 
@@ -122,7 +122,7 @@ class BmpReader {
 
   void read_rows() {
     const auto row_bytes = (static_cast<size_t>(pixels_.width) * bits_ + 31) / 32 * 4;
-    // The last row may lack what fills it up.
+    // The padding of the last row may be missing.
     const auto needed =
         row_bytes * static_cast<size_t>(pixels_.height - 1) + (static_cast<size_t>(pixels_.width) * bits_ + 7) / 8;
     if (data_ > bytes_.size() || bytes_.size() - data_ < needed) fail("ends too soon");
@@ -143,7 +143,7 @@ class BmpReader {
     }
   }
 
-  // Pairs of a count and a value; a count of 0 opens a row, the end, a jump, or so many values as they are.
+  // Pairs of a count and a value. A count of 0 starts a row, the end, a jump, or a run of plain values.
   void expand_runs() {
     take_memory();
     for (auto* to = pixels_.values.data(); to < pixels_.values.data() + pixels_.values.size(); to += pixels_.channels)

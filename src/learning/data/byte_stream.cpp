@@ -146,7 +146,7 @@ class InflateStream final : public ByteStream {
   Wrapping wrapping_;
   std::vector<unsigned char> buffer_;
   z_stream state_{};
-  bool ended_ = false;  ///< whatever is left is another member
+  bool ended_ = false;  ///< the rest is another member
 };
 
 }  // namespace
@@ -172,7 +172,7 @@ std::unique_ptr<ByteStream> inflate_zlib(ByteStream& compressed) {
 
 namespace {
 
-// Empty dimensions count as 1, so that the others, too, are sure to have strides that fit.
+// Empty dimensions count as 1, so that the strides of the others fit too.
 std::optional<int64_t> checked_bytes(const std::vector<int64_t>& shape, torch::ScalarType dtype) {
   auto bytes = static_cast<int64_t>(c10::elementSize(dtype));
   for (const auto extent : shape)
@@ -180,7 +180,7 @@ std::optional<int64_t> checked_bytes(const std::vector<int64_t>& shape, torch::S
   return std::find(shape.begin(), shape.end(), 0) == shape.end() ? bytes : 0;
 }
 
-// Memory that is about to be filled from start to end costs half as much to touch in large pages.
+// Large pages halve the cost of touching memory that is about to be filled.
 void ask_for_large_pages(const torch::Tensor& tensor) {
 #ifdef MADV_HUGEPAGE
   constexpr uintptr_t kLargePage = uintptr_t{2} << 20;
@@ -214,7 +214,7 @@ int64_t machine_memory() {
   return bytes;
 }
 
-// What memory_for gave and somebody still holds. Small values are not worth counting.
+// Memory from memory_for that is still in use. Small tensors are not counted.
 std::atomic<int64_t>& held_bytes() {
   static std::atomic<int64_t> held = 0;
   return held;
@@ -242,7 +242,7 @@ torch::Tensor values_in_file(const std::vector<int64_t>& shape, torch::ScalarTyp
   if (descriptor < 0) return {};
   ::unlink(path.c_str());
   void* data = MAP_FAILED;
-  // With blocks of its own: a disk that fills up later would end the process.
+  // Its blocks are reserved: if the disk filled up later, the process would be killed.
   if (::posix_fallocate(descriptor, 0, bytes) == 0)
     data = ::mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   ::close(descriptor);
@@ -279,7 +279,7 @@ torch::Tensor memory_for(const std::string& name, const std::vector<int64_t>& sh
   try {
     if (*bytes < kCountedBytes || held_bytes() + *bytes <= room_for_values())
       return values_in_memory(shape, dtype, *bytes);
-  } catch (const c10::Error&) {  // a file, then
+  } catch (const c10::Error&) {  // then use a file
   }
   if (auto values = values_in_file(shape, dtype, *bytes); values.defined()) return values;
   throw DataError(fmt::format("{}, and {} has no room for {} bytes: name another folder with TMPDIR", what,

@@ -13,14 +13,14 @@ namespace priornet {
 namespace {
 
 constexpr size_t kMostDistinct = size_t{1} << 16;
-constexpr int64_t kFewRows = 20;     // of fewer, that every value differs says nothing
-constexpr double kNearlyAll = 0.95;  // of the values: a few dashes among numbers leave them numbers
+constexpr int64_t kFewRows = 20;     // with fewer, that every value differs says nothing
+constexpr double kNearlyAll = 0.95;  // of the values: a column of numbers may hold a few dashes
 constexpr double kDifferByRow = 0.9;
 constexpr size_t kMostLevels = 32;
 constexpr int64_t kMostBuckets = 32;
 constexpr int64_t kRowsPerBucket = 100;
 
-// Rows that a level needs for a feature of its own: of rarer ones a network learns what chance made of their labels.
+// Rows that a level needs for a feature of its own: from rarer levels a network learns chance.
 int64_t least_rows_of_level(int64_t rows) {
   constexpr int64_t kAlways = 3;
   constexpr int64_t kEnough = 20;
@@ -31,7 +31,7 @@ bool nearly(int64_t some, int64_t all) {
   return some == all || (all >= kFewRows && static_cast<double>(some) >= kNearlyAll * static_cast<double>(all));
 }
 
-// customer_id, CustomerID, id, index, and what pandas calls a column without a name.
+// customer_id, CustomerID, id, index, and pandas' name for a column without a name.
 bool is_name_of_key(const std::string& name) {
   const auto small = lower_case(name);
   for (const auto* word : {"", "id", "index", "key", "uuid", "guid", "row", "rownames", "no", "nr", "number", "#"})
@@ -127,7 +127,7 @@ TableColumn ColumnFacts::column(const std::string& name, std::optional<ColumnTyp
   column.name = name;
   column.type = type(name, wanted);
   column.missing = missing_;
-  int64_t others = 0;  // than what the type says
+  int64_t others = 0;  // than the type says
   switch (column.type) {
     case ColumnType::kDropped: {
       const auto reason = reason_to_drop(name);

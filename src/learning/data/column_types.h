@@ -13,17 +13,17 @@
 
 namespace priornet {
 
-/// How often each text stands in a column; in bounded memory.
+/// Counts how often each text stands in a column, in bounded memory.
 class LevelCounts {
  public:
   void add(std::string_view text);
 
   int64_t distinct() const { return static_cast<int64_t>(counts_.size()); }
-  /// Whether almost every text is another one: names, free text, keys.
+  /// Whether almost every text is different: names, free text, keys.
   bool differ_by_row() const;
-  /// The most frequent first; of equal ones the smaller text.
+  /// The most frequent first; of equally frequent ones, the smaller text.
   std::vector<std::pair<std::string, int64_t>> sorted() const;
-  /// Whether `text` was counted before; asked before add().
+  /// Whether `text` was counted before; call it before add().
   bool holds(std::string_view text) const { return counts_.find(text) != counts_.end(); }
 
  private:
@@ -36,20 +36,20 @@ class LevelCounts {
   int64_t added_when_full_ = 0;
 };
 
-/// Counts what the values of one column can be read as.
+/// Counts which types the values of one column can be read as.
 class ColumnFacts {
  public:
   explicit ColumnFacts(bool decimal_comma = false) : decimal_comma_(decimal_comma) {}
 
   void add(std::string_view value);
 
-  /// The type that suits all values, or nearly all; `wanted`: what the user said.
+  /// The type that suits all values, or nearly all; `wanted`: what the user asked for.
   ColumnType type(const std::string& name, std::optional<ColumnType> wanted) const;
 
-  /// The column, all but its levels and what stands for missing values.
+  /// The column, without its levels and the replacement for missing values.
   TableColumn column(const std::string& name, std::optional<ColumnType> wanted) const;
 
-  /// Texts that are not numbers; of a category whose values include numbers, these have to be counted again.
+  /// Texts that are not numbers. If a category also has numbers among its values, those have to be counted again.
   const LevelCounts& texts() const { return texts_; }
   bool has_numbers() const { return numbers_ > 0; }
 
@@ -69,12 +69,12 @@ class ColumnFacts {
   bool has_time_ = false;
   double least_ = 0;
   double most_ = 0;
-  bool all_differ_ = true;  ///< whole numbers, each another one
+  bool all_differ_ = true;  ///< whole numbers, all different
   std::unordered_set<int64_t> seen_;
   LevelCounts texts_;
 };
 
-/// Gives a category its levels: those frequent enough to be learnt of, at most 32, and buckets for the others.
+/// Gives a category its levels: those frequent enough to learn from, at most 32, and buckets for the others.
 void choose_levels(TableColumn& column, const LevelCounts& counts, int64_t rows);
 
 }  // namespace priornet

@@ -24,7 +24,7 @@ bool is_any_of(std::string_view value, std::initializer_list<std::string_view> w
 }  // namespace
 
 bool is_missing_value(std::string_view value) {
-  if (value.empty() || value == "None") return true;  // but "none" may be a kind of its own
+  if (value.empty() || value == "None") return true;  // but "none" may be a real category
   constexpr size_t kLongest = 4;
   return value.size() <= kLongest && !is_digit(value.back()) &&
          is_any_of(value, {"?", "na", "n/a", "nan", "-nan", "null", "<na>", "#n/a", "#na"});

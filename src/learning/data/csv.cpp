@@ -121,7 +121,7 @@ class NumberReader {
     while (!lines_.at_end()) read_row(lines_.next());
 
     if (rows_ == 0) return {std::move(names_), torch::empty({0, columns_}, torch::kFloat64)};
-    // The tensor takes the numbers over; a copy would double the memory.
+    // The tensor takes over the numbers' memory; a copy would double it.
     auto* owner = numbers_.release();
     const auto release = [owner](void*) { delete owner; };
     return {std::move(names_), torch::from_blob(owner->data(), {rows_, columns_}, release, torch::kFloat64)};
@@ -138,7 +138,7 @@ class NumberReader {
       if (parsed != ParsedNumber::kNumber && !is_wanted(column)) {
         value = std::numeric_limits<double>::quiet_NaN();
       } else if (parsed != ParsedNumber::kNumber) {
-        lines_.check_length(whole, columns_);  // the better explanation, where both are wrong
+        lines_.check_length(whole, columns_);  // the better explanation if both are wrong
         throw DataError(fmt::format("{}: {} {}", lines_.place(column + 1), shown_field(field),
                                     parsed == ParsedNumber::kOther ? "is not a number" : "is too large for a float64"));
       }

@@ -23,7 +23,7 @@ torch::Tensor rows_among_inputs(const Dataset& set, const torch::Tensor& indices
   return set.rows.defined() ? set.rows.index_select(0, indices.to(torch::kCPU)) : indices;
 }
 
-// Of a set that lies in a file they do so too.
+// If the set lies in a file, the chosen rows lie in a file too.
 torch::Tensor rows_of(const Dataset& set, const torch::Tensor& indices) {
   if (!set.inputs.is_cpu()) return set.inputs.index_select(0, indices);
   auto shape = set.inputs.sizes().vec();
@@ -88,7 +88,7 @@ void check_dataset(const Dataset& set) {
 
 namespace {
 
-// Labels that number the classes of `names`, which grow by those that are new.
+// Labels that number the classes of `names`; new classes are added to `names`.
 torch::Tensor renumbered(const Dataset& set, std::vector<std::string>& names, std::map<std::string, int64_t>& numbers) {
   std::vector<int64_t> number_of;
   for (const auto& name : set.class_names) {
@@ -145,7 +145,7 @@ Dataset with_features(const Dataset& set, const std::vector<std::string>& names)
   auto result = set;
   result.inputs = set.inputs.index_select(1, columns.to(set.inputs.device()));
   result.feature_names = names;
-  result.encoding = nullptr;  // of other columns
+  result.encoding = nullptr;  // it is for other columns
   return result;
 }
 
@@ -165,7 +165,7 @@ torch::Tensor labels_among(const Dataset& set, const std::vector<std::string>& n
 
 namespace {
 
-// Of whole numbers, so that nothing is rounded however many pixels there are.
+// Sums of whole numbers: nothing is rounded, however many pixels there are.
 ChannelStatistics of_grey_levels(const torch::Tensor& counts) {
   const auto* count = counts.data_ptr<int64_t>();
   int64_t pixels = 0, sum = 0;

@@ -33,7 +33,7 @@ namespace {
 
 constexpr int kUpright = 1;
 
-// Bytes that may end anywhere: what lies beyond is 0.
+// Bytes that may end anywhere; beyond the end they read as 0.
 struct Bytes {
   std::string_view text;
   bool low_first = false;
@@ -67,14 +67,14 @@ int of_tiff(std::string_view text) {
   return kUpright;
 }
 
-// Segments of a marker and a length that counts itself, until the pixels begin.
+// Segments of a marker and a length (which includes itself), until the pixels begin.
 int of_jpeg(std::string_view text) {
   const Bytes bytes{text};
   constexpr uint32_t kExif = 0xe1, kPixels = 0xda;
   for (size_t at = 2; at + 4 <= text.size();) {
     if (bytes.number(at, 1) != 0xff) return kUpright;
     const auto marker = bytes.number(at + 1, 1);
-    if (marker == 0xff) {  // filling
+    if (marker == 0xff) {  // padding
       ++at;
       continue;
     }

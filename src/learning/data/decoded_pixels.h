@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-// What each image library decodes to. DataError opens with `name`; in a build without the library it says so.
+// What each image library decodes to. DataError begins with `name`; in a build without the library it says so.
 
 namespace priornet {
 
@@ -15,18 +15,18 @@ namespace priornet {
 class PixelRows {
  public:
   virtual ~PixelRows() = default;
-  /// Before the first row, with the size of what is coming.
+  /// Called before the first row, with the size of the image.
   virtual void begin(int64_t height, int64_t width, int64_t channels) = 0;
   virtual void take(const uint8_t* row) = 0;
 };
 
-/// The size that an image is read for: one that is much larger may come smaller than it is stored.
+/// The size that the caller needs: a much larger image may come smaller than it is stored.
 struct WantedSize {
   int64_t height = 0;  ///< 0: as stored
   int64_t width = 0;
 
-  /// 8, 4, 2 or 1: the most by which the sides can be divided so that three times the wanted size is left, which is
-  /// what a filter needs to give nearly the same pixels.
+  /// 8, 4, 2 or 1: the largest divisor of the sides that leaves three times the wanted size, which a filter needs to
+  /// give nearly the same pixels.
   int64_t divisor(int64_t stored_height, int64_t stored_width) const;
 };
 
@@ -46,7 +46,7 @@ struct Pixels {
   std::vector<uint8_t> values;
 };
 
-// These come as a whole, as they are stored.
+// These decode the whole image, as it is stored.
 Pixels decode_gif(std::string_view bytes, const std::string& name);  ///< its first picture
 Pixels decode_bmp(std::string_view bytes, const std::string& name);
 Pixels decode_tiff(std::string_view bytes, const std::string& name);  ///< its first page
@@ -60,7 +60,7 @@ ImageFacts heif_facts(std::string_view bytes, const std::string& name);
 /// Whether these are the first bytes of an image of a known kind.
 bool begins_as_image(std::string_view bytes);
 
-/// Of the files of all kinds: ".png", ".jpg", ...
+/// The endings of image files of all kinds: ".png", ".jpg", ...
 const std::vector<std::string>& image_endings();
 
 /// "PNG, JPEG, ... or HEIC".
@@ -68,15 +68,16 @@ std::string image_format_names();
 
 constexpr int64_t kLargestImageSide = 16'384;
 constexpr int64_t kLargestImage = int64_t{1} << 28;  ///< in pixels
-/// An image of so many pixels is taken however few bytes it comes in.
+/// An image of up to this many pixels is accepted, however few bytes it has.
 constexpr int64_t kHarmlessImage = int64_t{1} << 22;
 
-/// To be asked before memory is taken for what a header claims: DataError, which begins with `name`, for a side of 0, a
-/// size above those limits, or more pixels than `bytes` bytes can describe (1-bit pixels, deflated as well as can be).
+/// Call it before taking memory for what a header claims. DataError, which begins with `name`, for a side of 0, a size
+/// above those limits, or more pixels than `bytes` bytes can describe (1-bit pixels, compressed as well as deflate
+/// can).
 void check_image_size(const std::string& name, int64_t height, int64_t width, int64_t bytes);
 
-/// How a camera was held, as the EXIF tag 0x0112 of a JPEG, PNG, WebP or TIFF file has it: 1 (or no tag that can be
-/// read) for a picture that is stored upright, up to 8 for one that is turned or mirrored.
+/// How the camera was held, from the EXIF tag 0x0112 of a JPEG, PNG, WebP or TIFF file: 1 (or no readable tag) for a
+/// picture that is stored upright, up to 8 for one that is turned or mirrored.
 int exif_orientation(std::string_view image);
 
 }  // namespace priornet

@@ -42,7 +42,7 @@ DelimitedRows::DelimitedRows(ByteStream& bytes) : bytes_(bytes) {
   find_separator();
 }
 
-// The one that stands in the first line and as often in those after it; of several, the most frequent.
+// The separator that stands in the first line and equally often in the next ones; of several, the most frequent.
 void DelimitedRows::find_separator() {
   constexpr int kLines = 20;
   auto left = std::string_view(buffer_).substr(begin_);
@@ -65,7 +65,7 @@ void DelimitedRows::find_separator() {
   separator_ = kSeparators[best];
 }
 
-// Another piece of the text behind what was not handed over.
+// Reads another piece of the text, after the part that was not handed over yet.
 void DelimitedRows::fill() {
   buffer_.erase(0, begin_);
   begin_ = 0;
@@ -93,7 +93,7 @@ bool DelimitedRows::next() {
   }
 }
 
-// False where the text in the buffer ends before the row does.
+// False if the text in the buffer ends before the row does.
 bool DelimitedRows::parse_row() {
   values_.clear();
   unquoted_.clear();
@@ -111,7 +111,7 @@ bool DelimitedRows::parse_row() {
   }
 }
 
-// From `at` to the separator or the end of the line behind the value.
+// From `at` to the separator or line end after the value.
 bool DelimitedRows::parse_value(size_t& at) {
   const auto size = buffer_.size();
   const auto* text = buffer_.data();
@@ -127,7 +127,7 @@ bool DelimitedRows::parse_value(size_t& at) {
   return true;
 }
 
-// Text behind the closing quote makes the whole a value as it is: "5" inch.
+// If text follows the closing quote, the whole is taken as it is: "5" inch.
 bool DelimitedRows::parse_quoted(size_t& at) {
   const std::string_view text = buffer_;
   const auto size = text.size();
@@ -141,7 +141,7 @@ bool DelimitedRows::parse_quoted(size_t& at) {
     if (end == size || (end + 1 == size && !at_end_)) return false;
     at = end + 1;
     if (at == size || text[at] != '"') break;
-    joined.append(text.substr(from, at - from));  // one of the two quotes with it
+    joined.append(text.substr(from, at - from));  // including one of the two quotes
     from = at + 1;
   }
   auto rest = at;

@@ -8,18 +8,18 @@
 
 #include "learning/data/byte_stream.h"
 
-// The rows of a text table one after the other, in bounded memory, before anybody knows what they mean.
+// The rows of a text table one after the other, in bounded memory, before their meaning is known.
 
 namespace priornet {
 
 /// Reads rows of values with commas, semicolons, tabs or bars between them, whichever the first lines have in equal
 /// numbers. A value in double quotes may hold separators and line breaks, and a doubled quote for one; spaces around a
-/// value are not part of it. Taken as well: CRLF, a byte-order mark; blank lines are passed over.
-/// DataError, which begins with the stream's name, and its line (from 1): a text without rows, in UTF-16, a quote that
-/// does not end, a row above 64 MiB.
+/// value are not part of it. Also accepts CRLF and a byte-order mark; blank lines are skipped. DataError, which begins
+/// with the stream's name and its line (from 1), for a text without rows, UTF-16, a quote that does not end, or a row
+/// above 64 MiB.
 class DelimitedRows {
  public:
-  /// The stream outlives it.
+  /// The stream must outlive this object.
   explicit DelimitedRows(ByteStream& bytes);
   DelimitedRows(const DelimitedRows&) = delete;
   DelimitedRows& operator=(const DelimitedRows&) = delete;
@@ -27,10 +27,10 @@ class DelimitedRows {
   /// Goes to the next row; false at the end.
   bool next();
 
-  /// Of the row that next() went to, without their quotes; they are overwritten by the next one.
+  /// The values of the row that next() went to, without their quotes; the next row overwrites them.
   const std::vector<std::string_view>& values() const { return values_; }
 
-  /// DataError unless this row has so many values, as line 1 has.
+  /// DataError unless this row has this many values, as line 1 has.
   void check_length(size_t values_of_first) const;
 
   /// "NAME: line 3, column 2" of this row; columns count from 1.
@@ -48,7 +48,7 @@ class DelimitedRows {
 
   ByteStream& bytes_;
   std::string buffer_;
-  size_t begin_ = 0;  ///< of what was not handed over, in the buffer
+  size_t begin_ = 0;  ///< of the part of the buffer that was not handed over
   bool at_end_ = false;
   char separator_ = ',';
   int64_t line_ = 0;       ///< of the row's first line

@@ -41,7 +41,7 @@ class FileStream final : public ByteStream {
 
 bool hidden(const std::filesystem::path& path) { return path.filename().string().starts_with("."); }
 
-// Where the files lie by the path they are visited under; a map, since the order of a folder is nobody's.
+// Where each file lies, by the path it is visited under; a map, because a folder has no fixed order.
 std::map<std::string, std::filesystem::path> files_below(const std::filesystem::path& root,
                                                          const FaultVisitor& on_fault) {
   std::map<std::string, std::filesystem::path> files;
@@ -78,7 +78,7 @@ std::unique_ptr<ByteStream> open_file(const std::filesystem::path& path) {
 
 void visit_files(const std::filesystem::path& root, const PathFilter& wanted, const FileVisitor& visitor,
                  const FaultVisitor& on_fault, const PathOrder& order) {
-  std::error_code ignored;  // whatever is wrong with it, opening it says so
+  std::error_code ignored;  // opening it reports what is wrong
   if (std::filesystem::is_directory(root, ignored)) {
     const auto found = files_below(root, on_fault);
     std::vector<std::pair<std::string, std::filesystem::path>> files(found.begin(), found.end());

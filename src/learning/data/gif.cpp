@@ -64,7 +64,7 @@ class GifReader {
     if (status != GIF_OK) fail(gif_->Error);
   }
 
-  // Passes over comments and the like, except for the index that is transparent.
+  // Skips comments and the like, and keeps only the transparent index.
   void find_first_frame() {
     for (GifRecordType type{};;) {
       require(DGifGetRecordType(gif_.get(), &type));
@@ -81,7 +81,7 @@ class GifReader {
     }
   }
 
-  // Of the whole frame; what the picture leaves open is transparent, or the first colour, as in Pillow.
+  // The whole frame; pixels that the picture does not cover are transparent, or have the first colour, as in Pillow.
   std::vector<GifByteType> read_indices() {
     const auto& frame = gif_->Image;
     const auto width = static_cast<size_t>(gif_->SWidth);

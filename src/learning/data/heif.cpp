@@ -28,7 +28,7 @@ void require(const heif_error& error, const std::string& name) {
 struct OpenHeif {
   OpenHeif(std::string_view bytes, const std::string& name) : context(heif_context_alloc()) {
     if (!context) throw std::bad_alloc();
-    heif_context_set_max_decoding_threads(context.get(), 0);  // images are decoded side by side as it is
+    heif_context_set_max_decoding_threads(context.get(), 0);  // images are already decoded in parallel
     require(heif_context_read_from_memory_without_copy(context.get(), bytes.data(), bytes.size(), nullptr), name);
     heif_image_handle* found = nullptr;
     require(heif_context_get_primary_image_handle(context.get(), &found), name);

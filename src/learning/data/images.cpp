@@ -18,7 +18,7 @@ bool has_at(std::string_view bytes, size_t at, std::string_view wanted) {
   return bytes.size() >= at && bytes.substr(at).starts_with(wanted);
 }
 
-// HEIC, AVIF and their kin say so in their file type.
+// HEIC, AVIF and related formats say so in their file type.
 bool begins_as_heif(std::string_view bytes) {
   if (!has_at(bytes, 4, "ftyp")) return false;
   for (const auto* brand : {"heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1", "avif", "avis"})
@@ -33,7 +33,7 @@ void read_whole(std::string_view bytes, const std::string& name, const WantedSiz
   for (int64_t y = 0; y < pixels.height; ++y) rows.take(pixels.values.data() + y * pixels.width * pixels.channels);
 }
 
-/// A kind of image file, known by its first bytes whatever it is called.
+/// A kind of image file, known by its first bytes whatever its name.
 struct ImageFormat {
   const char* name;
   std::vector<std::string> endings;
@@ -96,7 +96,7 @@ uint8_t grey_of(const uint8_t* rgb) {
   return static_cast<uint8_t>((19595U * rgb[0] + 38470U * rgb[1] + 7471U * rgb[2] + 0x8000U) >> 16);
 }
 
-/// Rows that lie interleaved as bands of one plane per channel.
+/// Turns interleaved rows into bands of one plane per channel.
 class Bands final : public PixelRows {
  public:
   Bands(Channels channels, int64_t rows, const std::function<void(const torch::Tensor&)>& take)

@@ -15,7 +15,7 @@
 //
 
 // libjpeg leaves a failed call by longjmp. The setjmp stands in a function of its own (attempt) that owns nothing, and
-// so does everything that is jumped over: what has a destructor lives in the caller.
+// neither does any function that is jumped over: objects with destructors live in the caller.
 
 namespace priornet {
 namespace {
@@ -34,7 +34,7 @@ Failure& failure_of(j_common_ptr jpeg) { return *reinterpret_cast<Failure*>(jpeg
   std::longjmp(failure.jump, 1);
 }
 
-// What libjpeg goes on from with made-up pixels is an error to us; what harms no pixel is not.
+// A fault after which libjpeg would invent pixels is an error for us; a fault that harms no pixel is not.
 void on_message(j_common_ptr jpeg, int level) {
   if (level >= 0) return;
   switch (jpeg->err->msg_code) {
@@ -48,8 +48,8 @@ void on_message(j_common_ptr jpeg, int level) {
   }
 }
 
-// A progressive image may hold any number of passes over all pixels: a few bytes each, and no honest use. Encoders make
-// about ten.
+// A progressive image may hold any number of passes over all pixels, a few bytes each, which slow decoding down.
+// Encoders make about ten.
 void limit_passes(j_common_ptr jpeg) {
   constexpr int64_t kMostPasses = 200;
   constexpr int64_t kAlwaysTaken = 16;
@@ -78,7 +78,7 @@ struct JpegReader {
   jpeg_decompress_struct jpeg{};
 };
 
-// Whether work(reader, arguments...) came to its end.
+// Whether work(reader, arguments...) finished.
 template <class... Arguments>
 bool attempt(JpegReader& reader, void (*work)(JpegReader&, Arguments...), Arguments... arguments) {
   if (setjmp(reader.failure.jump) != 0) return false;
@@ -97,7 +97,7 @@ void start(JpegReader& reader) { jpeg_start_decompress(&reader.jpeg); }
 void read_row(JpegReader& reader, JSAMPROW to) { jpeg_read_scanlines(&reader.jpeg, &to, 1); }
 void finish(JpegReader& reader) { jpeg_finish_decompress(&reader.jpeg); }
 
-// Adobe stores inks inverted, and nobody else stores any: value = 255 - ink. As Pillow computes it, in place.
+// Adobe stores inks inverted, and no other program stores inks: value = 255 - ink. Computed as in Pillow, in place.
 void rgb_of_inks(uint8_t* row, int64_t width) {
   for (int64_t x = 0; x < width; ++x) {
     const unsigned light = row[4 * x + 3];

@@ -14,10 +14,10 @@
 #include <cstring>
 #include <vector>
 
-// The layout, from lmdb's mdb.c (its types of that name in brackets): a page (MDB_page) opens with 16 bytes: number,
-// padding, kind, and either the ends of its table of nodes and of its free space or its count of pages. A node
-// (MDB_node) opens with 8 bytes: a size or page number in two halves, flags, the length of its key. Pages 0 and 1 hold
-// a state of the whole (MDB_meta) each, the newer of which counts.
+// The layout, from lmdb's mdb.c (its type names in brackets): a page (MDB_page) opens with 16 bytes: number, padding,
+// kind, and either the ends of its table of nodes and of its free space or its count of pages. A node (MDB_node) opens
+// with 8 bytes: a size or page number in two halves, flags, the length of its key. Pages 0 and 1 each hold a state of
+// the whole file (MDB_meta); the newer one is valid.
 
 namespace priornet {
 namespace {
@@ -87,7 +87,7 @@ class Pages {
             number<uint64_t>(meta + 128)};
   }
 
-  // Takes `count` pages for the record at hand.
+  // Takes `count` pages for the current record.
   void take(uint64_t page, uint64_t count) {
     if (page >= seen_.size() || count > seen_.size() - page)
       fail(page, fmt::format("is not in the file; the last page is {}", seen_.size() - 1));
@@ -121,7 +121,7 @@ class Pages {
     if (lower < kPageHeader || lower > upper || upper > page_size_ || lower % 2 != 0)
       fail(page, fmt::format("claims free space from byte {} to {}", lower, upper));
     const auto nodes = (lower - kPageHeader) / 2;
-    // A branch has two ways to go, or liblmdb gives up the process.
+    // A branch must have at least two children, or liblmdb aborts the process.
     if (nodes < (leaf ? 1 : 2)) fail(page, fmt::format("holds {} nodes", nodes));
     for (uint64_t n = 0; n < nodes; ++n) {
       const auto offset = number<uint16_t>(at + kPageHeader + 2 * n);
@@ -260,7 +260,7 @@ void visit_open(const std::string& name, const Descriptor& file, const RecordVis
     size = mapping.bytes().size();
     check_lmdb_pages(name, mapping.bytes());
   }
-  // By its descriptor, so that what was checked is what is read.
+  // Opened by its descriptor, so that the file that is read is the one that was checked.
   Environment(name, fmt::format("/proc/self/fd/{}", file.get()), size).visit(visitor);
 }
 

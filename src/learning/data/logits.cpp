@@ -30,10 +30,10 @@ const char* name_of_integers(torch::ScalarType type) {
   return type == torch::kUInt8 ? "uint8" : type == torch::kInt32 ? "int32" : "int64";
 }
 
-/// Which array of a file that has several is read.
+/// Which array of a file with several arrays is read.
 struct WantedArray {
-  std::string name;              ///< as the user says it; empty: the only one, or the usual one
-  const char* usual = "logits";  ///< what it is called in most files, and in messages
+  std::string name;              ///< as the user gave it; empty: the only one, or the usual one
+  const char* usual = "logits";  ///< its name in most files, and in messages
 };
 
 std::string choose_array(const std::filesystem::path& path, const std::vector<std::string>& names,
@@ -49,7 +49,7 @@ std::string choose_array(const std::filesystem::path& path, const std::vector<st
   fail(path, "has several arrays and none has the name {}: name one of {}", wanted.usual, fmt::join(names, ", "));
 }
 
-// A header taken for a row, or a row for a header, would go unnoticed, and so would an index taken for a class.
+// A header read as a row, a row read as a header, or an index read as a class would go unnoticed.
 void check_first_line(const std::filesystem::path& path, const NumberTable& table) {
   const auto is_number = [](const std::string& name) {
     double ignored = 0;

@@ -19,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "values are read as th
 // Types of stored data.
 constexpr uint32_t kInt8 = 1, kUInt8 = 2, kInt16 = 3, kInt32 = 5, kUInt32 = 6, kFloat32 = 7, kFloat64 = 9;
 constexpr uint32_t kMatrix = 14, kCompressed = 15;
-// Classes of matrices: from double to uint32, all that hold numbers which we can hold.
+// Classes of matrices: from double to uint32, all that hold numbers we can represent.
 constexpr uint32_t kFirstNumeric = 6, kLastNumeric = 13;
 constexpr uint32_t kComplexFlag = 0x0800;
 constexpr int64_t kMostDimensions = 32;
@@ -44,7 +44,7 @@ std::optional<torch::ScalarType> number_type(uint32_t stored) {
   }
 }
 
-// What stands before data: their type and length. Up to 4 bytes of data may stand in the tag itself.
+// The tag before data: their type and length. Up to 4 bytes of data may stand in the tag itself.
 struct Tag {
   uint32_t type = 0;
   int64_t size = 0;
@@ -104,7 +104,7 @@ std::vector<T> as(const std::string& data) {
   return values;
 }
 
-// True if the body of a matrix was read, to its end.
+// True if the body of a matrix was read to its end.
 bool visit_matrix(ByteStream& body, const MatVisitor& visitor) {
   const auto flags = as<uint32_t>(read_small(body, kUInt32, 8, "the flags of a variable"));
   const auto kind = flags.empty() ? 0 : flags[0] & 0xff;

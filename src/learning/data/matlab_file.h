@@ -67,8 +67,8 @@ class MatMatrix {
   const std::string& name() const { return name_; }
   const std::vector<int64_t>& shape() const { return shape_; }
 
-  /// Flat, in the type they are stored in, which may be narrower than the matrix's own: uint8, int8, int16, int32,
-  /// float32 or float64. Straight into the tensor's memory.
+  /// The values, flat, in the type they are stored in, which may be narrower than the matrix's own: uint8, int8, int16,
+  /// int32, float32 or float64. Read straight into the tensor's memory.
   torch::Tensor read_values();
 
   bool was_read() const { return was_read_; }
@@ -82,9 +82,9 @@ class MatMatrix {
 
 using MatVisitor = std::function<void(MatMatrix& matrix)>;
 
-/// Visits the matrices of numbers in the order of the file; what the visitor does not read is passed over, and so are
-/// variables of other kinds: text, cells, structures, sparse or complex.
-/// DataError that names the stream, the variable and the byte if the file is not as its headers say.
+/// Visits the matrices of numbers in the order of the file. Matrices that the visitor does not read are skipped, and so
+/// are variables of other kinds: text, cells, structures, sparse or complex. DataError that names the stream, the
+/// variable and the byte if the file is not as its headers say.
 void visit_mat5(ByteStream& bytes, const MatVisitor& visitor);
 
 }  // namespace priornet

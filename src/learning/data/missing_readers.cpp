@@ -6,7 +6,7 @@
 #include "learning/data/lmdb_file.h"
 #include "learning/data/npz.h"
 
-// What stands in for the readers whose library this build lacks.
+// Replacements for the readers whose library this build lacks.
 
 namespace priornet {
 namespace {

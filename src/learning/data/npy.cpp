@@ -23,7 +23,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "arrays are read and written as they lie in memory");
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr size_t kLongestDict = size_t{1} << 20;  // far beyond any real header; a lie about it must not allocate
+constexpr size_t kLongestDict = size_t{1} << 20;  // far beyond any real header; a false length must not allocate
 
 struct Dtype {
   std::string_view code;
@@ -35,7 +35,7 @@ constexpr std::array<Dtype, 5> kDtypes = {{{"<f4", torch::kFloat32},
                                            {"<i8", torch::kInt64},
                                            {"|u1", torch::kUInt8}}};
 
-// Read, never written. NumPy has no bfloat16: ml_dtypes saves two bytes without a meaning.
+// Read, never written. NumPy has no bfloat16: ml_dtypes saves it as two bytes without a type.
 constexpr std::array<Dtype, 3> kHalfDtypes = {
     {{"<f2", torch::kHalf}, {"<V2", torch::kBFloat16}, {"|V2", torch::kBFloat16}}};
 
@@ -52,7 +52,7 @@ std::string_view without_space(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-// Splits at commas outside brackets and quotes. Nothing if brackets or quotes do not pair up.
+// Splits at commas outside brackets and quotes. Nothing if brackets or quotes do not match.
 std::optional<std::vector<std::string_view>> split(std::string_view text) {
   std::vector<std::string_view> items;
   std::string open;
@@ -201,7 +201,7 @@ torch::Tensor read_npy(const std::filesystem::path& path) { return read_npy(*ope
 
 torch::Tensor read_npy(ByteStream& bytes) {
   auto header = read_npy_header(bytes, NpyForms::kAll);
-  // In Fortran order an array lies as its transpose does in ours.
+  // An array in Fortran order is the transpose of one in our order.
   if (header.fortran_order) std::reverse(header.shape.begin(), header.shape.end());
   auto values = memory_for(bytes, header.shape, header.dtype);
   const auto what = fmt::format("the array [{}]", fmt::join(header.shape, ", "));

@@ -27,8 +27,8 @@ enum class NpyForms {
   kAll     ///< also half precision and Fortran order
 };
 
-/// Reads a header of version 1, 2 or 3 and leaves the stream at the first byte of data. Whatever is wrong with it, or
-/// is not supported, throws DataError that opens with the stream's name.
+/// Reads a header of version 1, 2 or 3 and leaves the stream at the first byte of data. A header that is wrong or not
+/// supported throws DataError, which begins with the stream's name.
 NpyHeader read_npy_header(ByteStream& bytes, NpyForms forms = NpyForms::kPlain);
 
 /// A version 1 header with magic and padding, as NumPy writes it. Other dtypes throw ArgumentError.
@@ -37,11 +37,11 @@ std::string format_npy_header(torch::ScalarType dtype, const std::vector<int64_t
 // Arrays in NumPy's .npy format: float32, float64, int32, int64, uint8; little-endian, C order.
 
 /// The array of a file, on the CPU, contiguous; half precision comes as float32. DataError, which names the file, if it
-/// is empty, is not .npy, has another dtype, or holds fewer or more bytes than its header promises. Nothing is
-/// allocated that a header only claims.
+/// is empty, is not .npy, has another dtype, or holds fewer or more bytes than its header promises. Memory is never
+/// allocated only because a header claims a size.
 torch::Tensor read_npy(const std::filesystem::path& path);
 
-/// The same from a stream, which opens the messages with its name.
+/// The same from a stream, whose name begins the messages.
 torch::Tensor read_npy(ByteStream& bytes);
 
 /// Writes a tensor of any device, whole or not at all.

@@ -12,7 +12,7 @@
 namespace priornet {
 namespace {
 
-// Takes an array by its name; what it leaves unread is skipped.
+// Takes an array by its name; the unread rest is skipped.
 using ArrayVisitor = std::function<void(const std::string& name, ByteStream& npy)>;
 
 void visit(const std::filesystem::path& path, const ArrayVisitor& visitor) {

@@ -18,7 +18,7 @@ std::vector<std::string> npz_names(const std::filesystem::path& path);
 /// All arrays, in the order of the file.
 std::vector<NamedTensor> read_npz(const std::filesystem::path& path);
 
-/// One array; the others are skipped, whatever they hold. DataError that lists the names if it is not there.
+/// One array; the others are skipped, whatever they hold. DataError, which lists the names, if it is not there.
 torch::Tensor read_npz(const std::filesystem::path& path, const std::string& name);
 
 /// Writes the arrays uncompressed, as numpy.savez does; whole or not at all.

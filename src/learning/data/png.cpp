@@ -11,12 +11,12 @@
 #include "learning/data/decoded_pixels.h"
 
 // libpng leaves a failed call by longjmp. Every setjmp below stands in a function of its own (attempt) that owns
-// nothing, and so does everything that is jumped over: what has a destructor lives in the caller.
+// nothing, and neither does any function that is jumped over: objects with destructors live in the caller.
 
 namespace priornet {
 namespace {
 
-// Both directions: where bytes come from or go to, and what went wrong.
+// For reading and writing: where the bytes come from or go to, and what went wrong.
 struct Transfer {
   std::string_view unread;
   std::string* written = nullptr;
@@ -86,7 +86,7 @@ struct Writer {
   png_infop info;
 };
 
-// Whether work(arguments...) came to its end.
+// Whether work(arguments...) finished.
 template <class... Arguments>
 bool attempt(png_structp png, void (*work)(png_structp, Arguments...), Arguments... arguments) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
@@ -95,7 +95,7 @@ bool attempt(png_structp png, void (*work)(png_structp, Arguments...), Arguments
 }
 
 void read_header(png_structp png, png_infop info) {
-  png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // check_image_size has its own
+  png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // check_image_size has its own limit
   png_read_info(png, info);
 }
 

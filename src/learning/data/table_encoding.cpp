@@ -17,12 +17,12 @@
 namespace priornet {
 namespace {
 
-// As a feature each: what people do at weekends, or after five, begins and ends at once, which a circle does not show.
+// One feature each: what people do at weekends, or after five, begins and ends abruptly, which a circle does not show.
 constexpr std::array<const char*, 10> kDateParts = {"day",       "season sin", "season cos", "Monday",   "Tuesday",
                                                     "Wednesday", "Thursday",   "Friday",     "Saturday", "Sunday"};
 constexpr std::array<const char*, 3> kTimeParts = {"time", "time sin", "time cos"};
 
-// FNV-1a: which bucket a level falls into is part of a model, and must never change.
+// FNV-1a: the bucket of a level is part of a model, and must never change.
 uint64_t level_hash(std::string_view level) {
   uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : level) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
@@ -251,7 +251,7 @@ void RowEncoder::encode_value(const Place& place, std::string_view value, float*
       const auto first_bucket = static_cast<int64_t>(column.levels.size());
       if (column.buckets > 0)
         to[first_bucket + static_cast<int64_t>(level_hash(value) % static_cast<uint64_t>(column.buckets))] = 1;
-      if (column.buckets <= 1) remark(Kind::kUnknownLevel);  // of more, rare levels are what they are for
+      if (column.buckets <= 1) remark(Kind::kUnknownLevel);  // several buckets are meant for rare levels
       return;
     }
     case ColumnType::kDropped:

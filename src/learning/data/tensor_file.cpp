@@ -24,7 +24,7 @@ using Json = nlohmann::json;
 constexpr const char* kMetadata = "__metadata__";
 constexpr std::string_view kHash = "hash of ";  // of a tensor, in the metadata
 constexpr const char* kHeaderHash = "hash";     // of the header without it, in the metadata
-constexpr size_t kPage = 4096;                  // tensors begin at one, to be mapped
+constexpr size_t kPage = 4096;                  // tensors begin at a multiple of it, to be mapped
 
 struct StoredType {
   std::string_view code;
@@ -50,7 +50,7 @@ std::string hash_text(std::string_view bytes) { return fmt::format("{:016x}", co
 struct Layout {
   Json header;
   size_t data_at = 0;    ///< where the bytes of the tensors begin in the file
-  size_t data_size = 0;  ///< how many they are
+  size_t data_size = 0;  ///< how many bytes they have
 };
 
 Layout parse_layout(std::string_view file) {
@@ -66,7 +66,7 @@ Layout parse_layout(std::string_view file) {
   return layout;
 }
 
-// Of the header as we would write it, whatever its spaces. Files of others hold no hashes at all.
+// The hash of the header as we would write it, whatever its spaces. Other programs' files hold no hashes.
 void check_header_hash(Json header) {
   const auto metadata = header.find(kMetadata);
   if (metadata == header.end() || !metadata->is_object()) return;
@@ -78,7 +78,7 @@ void check_header_hash(Json header) {
   if (hash != hash_text(json_text(header))) fail("is damaged: its header does not match its hash");
 }
 
-// The bytes a shape takes, unless they are more than `most`.
+// The bytes that a shape takes, unless they are more than `most`.
 uint64_t bytes_for(const std::vector<int64_t>& shape, uint64_t item, uint64_t most) {
   uint64_t bytes = item;
   for (const auto size : shape) {
@@ -103,7 +103,7 @@ torch::Tensor tensor_at(const std::string& name, const Layout& layout, const std
   if (bytes_for(shape, item, layout.data_size) != place[1] - place[0])
     fail(fmt::format("tensor {} has a shape that does not fit its {} bytes", name, place[1] - place[0]));
   auto* begin = mapping->data() + layout.data_at + place[0];
-  // A file of others may not be aligned.
+  // A file from another program may not be aligned.
   if (reinterpret_cast<uintptr_t>(begin) % item == 0)
     return torch::from_blob(
         begin, shape, [mapping](void*) {}, dtype->type);
@@ -112,7 +112,7 @@ torch::Tensor tensor_at(const std::string& name, const Layout& layout, const std
   return copy;
 }
 
-// Each byte belongs to one tensor: two that share some, or bytes of none, show that a file was made up.
+// Each byte belongs to exactly one tensor: shared bytes, or bytes of no tensor, show that a file was forged.
 void check_places(std::vector<std::pair<std::array<uint64_t, 2>, std::string>> places, uint64_t data_size) {
   std::sort(places.begin(), places.end());
   uint64_t end = 0;
@@ -204,7 +204,7 @@ std::string header_of(const std::vector<Placed>& tensors, const std::map<std::st
   return json_text(header);
 }
 
-// With the length that comes before it, so many bytes.
+// The header with its length before it, padded to this many bytes.
 std::string padded_header(std::string text, size_t bytes) {
   const uint64_t size = bytes - sizeof(uint64_t);
   text.append(size - text.size(), ' ');
@@ -222,7 +222,7 @@ void write_tensor_file(const std::filesystem::path& path, const std::vector<Name
                        const std::map<std::string, std::string>& metadata) {
   auto ordered = tensors;
   for (auto& [name, values] : ordered) values = values.detach().to(torch::kCPU).contiguous();
-  // Large items first keep every tensor aligned without gaps, which the format does not allow.
+  // Large element types first keep every tensor aligned without gaps, which the format does not allow.
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const auto& a, const auto& b) { return a.values.element_size() > b.values.element_size(); });
   std::vector<Placed> places;
@@ -242,7 +242,7 @@ constexpr size_t kHeaderRoom = size_t{1} << 20;  // of a file whose header is wr
 
 void GrowingTensorFile::append(const torch::Tensor& values) {
   if (!file_) {
-    std::error_code ignored;  // whatever is wrong with it, opening says so
+    std::error_code ignored;  // opening it reports what is wrong
     std::filesystem::create_directories(path_.parent_path(), ignored);
     file_ = std::make_unique<AtomicFile>(path_);
     file_->write(std::string(kHeaderRoom, ' '));

@@ -11,7 +11,7 @@
 namespace priornet {
 namespace {
 
-// A file in memory, as libtiff asks for it.
+// A file in memory, as libtiff reads it.
 struct Source {
   std::string_view bytes;
   uint64_t at = 0;
@@ -52,7 +52,7 @@ struct RgbaImage : TIFFRGBAImage {
   RgbaImage& operator=(const RgbaImage&) = delete;
 };
 
-// What libtiff would print.
+// The messages that libtiff would print.
 void silence() {
   static const bool once = [] {
     TIFFSetErrorHandler(nullptr);
@@ -104,7 +104,7 @@ Pixels decode_tiff(std::string_view bytes, const std::string& name) {
   if (TIFFRGBAImageOK(tiff.get(), reason) == 0) fail(name, reason);
   RgbaImage image;
   if (TIFFRGBAImageBegin(&image, tiff.get(), /*stop=*/1, reason) == 0) fail(name, reason);
-  // As stored: whoever asked follows the orientation.
+  // As stored: the caller applies the orientation.
   image.orientation = ORIENTATION_TOPLEFT;
   image.req_orientation = ORIENTATION_TOPLEFT;
   std::vector<uint32_t> raster(static_cast<size_t>(height) * width);

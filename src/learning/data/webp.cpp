@@ -30,7 +30,7 @@ ImageFacts webp_facts(std::string_view bytes, const std::string& name) {
   constexpr int kLossless = 2;
   const auto features = features_of(bytes, name);
   const auto pixels = int64_t{features.height} * features.width;
-  // The pixels that come out, and of a lossless image those it is copied from.
+  // The decoded pixels and, for a lossless image, the pixels it is copied from.
   return {features.height, features.width, pixels * (features.format == kLossless ? 3 + 4 : 3)};
 }
 

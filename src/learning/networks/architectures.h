@@ -29,7 +29,7 @@ TORCH_MODULE(MLP);
 
 /// The paper's networks (table "Architecture Sizes"): blocks of 3x3 convolutions, each block closed by 2x2 max pooling,
 /// then dense layers. As in the authors' code, dropout follows every activation but the last of a block; its
-/// probabilities are of keeping a value.
+/// probabilities are those of keeping a value.
 struct VGGOptions {
   std::vector<int64_t> input = {1, 28, 28};  ///< channels, height, width
   int64_t classes = 10;
@@ -51,7 +51,7 @@ VGGOptions vgg16();
 /// Weights start normal, biases at 0.
 NetworkPlan vgg_plan(const VGGOptions& options);
 
-/// The same for the table of networks: `defaults`, and what is given instead.
+/// The same for the table of networks: `defaults`, changed by the options that are given.
 NetworkPlan vgg_plan(VGGOptions defaults, const ModelOptions& given);
 
 class VGGImpl : public Network {
@@ -64,14 +64,14 @@ TORCH_MODULE(VGG);
 // and nothing is pooled before the blocks. Larger ones begin as ImageNet's do: a convolution of 7x7 and a max pool of
 // 3x3, both with stride 2.
 //
-// Tensors are those of torchvision's ResNets, one to one, under other names:
+// Tensors match those of torchvision's ResNets one to one, under other names:
 //   conv1, bn1                       conv, conv_norm
 //   layerG.I.conv1, .bn1 (2, 3)      blockG_(I+1).first, .first_norm (second, third)
 //   layerG.I.downsample.0, .1        blockG_(I+1).shortcut, .shortcut_norm
 //   fc                               logits
 struct ResNetOptions {
   std::vector<int64_t> channels = {64, 128, 256, 512};  ///< of each group; every group but the first halves the image
-  std::vector<int64_t> blocks = {2, 2, 2, 2};           ///< of each group; groups beyond have as many as the last
+  std::vector<int64_t> blocks = {2, 2, 2, 2};           ///< of each group; further groups have as many as the last
   bool bottleneck = false;  ///< a block is 1x1, 3x3 and 1x1 convolutions and gives four times its channels
   double keep_dense = 1.0;  ///< of the pooled features before the logits, in (0, 1]
 };
@@ -80,7 +80,7 @@ ResNetOptions resnet18();
 ResNetOptions resnet34();
 ResNetOptions resnet50();
 
-/// For the table of networks: `defaults`, and what is given instead. Weights start as He has them.
+/// For the table of networks: `defaults`, changed by the options that are given. Weights start as in He et al.
 NetworkPlan resnet_plan(ResNetOptions defaults, const ModelOptions& given);
 
 /// A wide residual network (Zagoruyko and Komodakis, 2016) for small images: blocks of two 3x3 convolutions, each after
@@ -92,7 +92,7 @@ struct WideResNetOptions {
   double keep_dense = 1.0;                          ///< of the pooled features before the logits, in (0, 1]
 };
 
-/// For the table of networks: `defaults`, and what is given instead. Weights start as He has them.
+/// For the table of networks: `defaults`, changed by the options that are given. Weights start as in He et al.
 NetworkPlan wide_resnet_plan(WideResNetOptions defaults, const ModelOptions& given);
 
 }  // namespace priornet

@@ -5,7 +5,7 @@ namespace priornet::kernels {
 namespace {
 
 constexpr int64_t kMostBlocks = 528;   // four on each of a large GPU's multiprocessors
-constexpr int64_t kRowsOfAThread = 4;  // enough that adding up costs little
+constexpr int64_t kRowsOfAThread = 4;  // enough rows per block that adding up the sums costs little
 
 template <class T>
 __global__ void bias_forward(BiasForward<T> work) {
@@ -66,7 +66,7 @@ struct Square {
   __device__ Square(const Work& work, int64_t pooled, int64_t channel)
       : channels(work.channels), down(work.width * work.channels) {
     const int64_t half = work.width / 2;
-    const int64_t line = pooled / half, column = pooled % half;  // lines of all images: their heights are even
+    const int64_t line = pooled / half, column = pooled % half;  // lines of all images; heights are even
     first = (2 * line * work.width + 2 * column) * work.channels + channel;
   }
 

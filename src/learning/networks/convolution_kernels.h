@@ -4,13 +4,13 @@
 
 // What follows a convolution, on a GPU: one pass over memory where LibTorch takes several. Values lie channels-last,
 // [rows, channels] with one row per pixel; `channels` is a multiple of 8, up to kMostChannels. Sums over rows are made
-// in an order that depends on the sizes alone. `stream` is a cudaStream_t; what does not start throws Error.
+// in an order that depends on the sizes alone. `stream` is a cudaStream_t; a kernel that does not start throws Error.
 
 namespace priornet::kernels {
 
 constexpr int64_t kMostChannels = 2048;
 
-/// Sums of blocks of rows that wait to be added up: float [blocks, 2, channels].
+/// Sums of blocks of rows, before they are added up: float [blocks, 2, channels].
 int64_t partial_blocks(int64_t rows, int64_t channels);
 
 /// max(x, slope x), slope in [0, 1]: 0 is ReLU, 1 leaves x as it is.
@@ -39,13 +39,13 @@ struct BiasBackward {
   Extent extent;
   Activation activation;
   const T* output;           ///< of the forward pass
-  const T* output_gradient;  ///< what comes down the graph
+  const T* output_gradient;  ///< the gradient that arrives
   T* values_gradient;
   float* partial;        ///< [partial_blocks, 2, channels], scratch
   float* bias_gradient;  ///< [channels]
 };
 
-/// The same, and of each 2x2 square of pixels the largest. Images of an even height and width.
+/// The same, followed by the largest value of each 2x2 square of pixels. Images of an even height and width.
 template <class T>
 struct PoolForward {
   int64_t images, height, width, channels;  ///< of the values

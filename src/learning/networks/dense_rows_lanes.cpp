@@ -1,12 +1,12 @@
 // Built once for each instruction set. It includes nothing that other files share as inline code: the linker might keep
-// the copy made for a CPU that is not there.
+// the copy made for instructions that this CPU does not have.
 #include "learning/networks/dense_rows.h"
 
 namespace priornet {
 namespace {
 
 constexpr int kWidth = 2 * PRIORNET_LANES;  // floats in a vector
-constexpr int kSums = 4;                    // side by side: an addition takes longer than the next can wait
+constexpr int kSums = 4;                    // side by side: one addition takes longer than the next one should wait
 using Floats = float __attribute__((vector_size(4 * kWidth)));
 
 Floats at(const float* values) {

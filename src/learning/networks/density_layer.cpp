@@ -14,7 +14,7 @@ namespace priornet {
 namespace {
 
 constexpr int64_t kFlows = 6;          // of a class, as in the paper
-constexpr double kNoDistance = 1e-12;  // the slope of a square root at 0 is not finite
+constexpr double kNoDistance = 1e-12;  // avoids the infinite slope of a square root at 0
 
 }  // namespace
 
@@ -44,7 +44,7 @@ torch::Tensor radial_log_density(const torch::Tensor& z, const torch::Tensor& ce
 
 struct DensityLayer::Flows : torch::nn::Module {
   Flows(const DensityOptions& options, const at::Generator& generator) {
-    // Wide flows that move nothing much, around different centres.
+    // Wide flows that move points little, around different centres.
     centres = register_parameter(
         "centres", torch::randn({options.classes, kFlows, options.dimensions}, generator, torch::kFloat32));
     widths = register_parameter("widths", torch::zeros({options.classes, kFlows}));

@@ -53,7 +53,7 @@ void add_to_gradient(const Tensor& weight, const Tensor& part) {
   kernels::run(kernels::Addition{part.numel(), pointer<uint16_t>(part), pointer<float>(sum)}, current_cuda_stream());
 }
 
-// The stream of a forward pass, for its backward pass, which runs on a thread of LibTorch's.
+// The stream of a forward pass, kept for its backward pass, which runs on one of LibTorch's threads.
 struct Aside : torch::CustomClassHolder {
   explicit Aside(std::shared_ptr<AsideStream> shared) : stream(std::move(shared)) {}
   std::shared_ptr<AsideStream> stream;
@@ -83,7 +83,8 @@ struct Convolved : torch::autograd::Function<Convolved> {
     };
     Tensor of_inputs;
     if (context->saved_data["of_inputs"].toBool()) of_inputs = std::get<0>(gradient({true, false, false}));
-    // After the gradient of the inputs, which computes as well: beside what comes next, which waits for memory.
+    // Started after the gradient of the inputs, which also computes, so that it runs beside the next step, which waits
+    // for memory.
     const auto aside = c10::static_intrusive_pointer_cast<Aside>(context->saved_data["aside"].toCapsule())->stream;
     aside->run([&] { add_to_gradient(weight, std::get<1>(gradient({false, true, false}))); }, {down, inputs, rounded});
     return {of_inputs, Tensor(), Tensor()};

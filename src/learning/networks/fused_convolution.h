@@ -5,31 +5,31 @@
 #include <torch/types.h>
 
 // What follows a convolution on a GPU, by the kernels of convolution_kernels.h; differentiable. It is a second way
-// beside LibTorch's modules: on an H200 whole training steps of VGG-16, ResNet-18 and VGG-6 are 70, 48 and 87 % faster
+// beside LibTorch's modules: on an H200, whole training steps of VGG-16, ResNet-18 and VGG-6 are 70, 48 and 87 % faster
 // (docs/results.md).
 
 namespace priornet::fused {
 
-/// Without its bias, padded by half its side. In the time of a WeightGradientsAside and in bfloat16, the gradient of
-/// the weight is computed on its stream and added to grad() there.
+/// The convolution without its bias, padded by half its side. While a WeightGradientsAside lives, and in bfloat16, the
+/// gradient of the weight is computed on its stream and added to grad() there.
 torch::Tensor convolved(const torch::Tensor& inputs, torch::nn::Conv2d& convolution);
 
-/// Whether the kernels follow this convolution: float32 or bfloat16 on a GPU, its channels a multiple of 8. It is
+/// Whether the kernels can follow this convolution: float32 or bfloat16 on a GPU, its channels a multiple of 8. It is
 /// padded by half its side.
 bool follows(const torch::Tensor& inputs, const torch::nn::Conv2d& convolution);
 
 /// Whether height and width are even.
 bool can_pool(const torch::Tensor& inputs);
 
-/// Of a convolution that they follow: with its bias, activated.
+/// A convolution that the kernels can follow, with its bias, activated.
 torch::Tensor biased(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope);
-/// And pooled, where can_pool; without a stride.
+/// The same, then pooled, if can_pool; without a stride.
 torch::Tensor biased_and_pooled(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope);
 
-/// Whether the kernels do values like these: float32 or bfloat16 on a GPU, channels-last, channels a multiple of 8.
+/// Whether the kernels can take these values: float32 or bfloat16 on a GPU, channels-last, channels a multiple of 8.
 bool takes(const torch::Tensor& values);
 
-/// `norm` in training: its running statistics are brought up to date. `residual` may be undefined.
+/// `norm` in training: its running statistics are updated. `residual` may be undefined.
 torch::Tensor normed(const torch::Tensor& values, torch::nn::BatchNorm2d& norm, double slope,
                      const torch::Tensor& residual);
 

@@ -207,7 +207,7 @@ std::string EvidenceLayer::label() const { return fmt::format("{}, evidence abov
 
 torch::Tensor EvidenceLayer::forward(const torch::Tensor& x) {
   const auto values = inner_->forward(x);
-  // In bfloat16 little evidence would be none.
+  // bfloat16 would round little evidence to none.
   const bool half = values.scalar_type() == torch::kBFloat16 || values.scalar_type() == torch::kHalf;
   return at::softplus((half ? values.to(torch::kFloat32) : values) - least_, 1, 40) + least_;
 }
@@ -257,7 +257,7 @@ Layer::Size ConvolutionLayer::size(const Shape& input) const {
   const auto shape = output_shape(input);
   const auto to = static_cast<double>(options_.to);
   const auto weights = to * static_cast<double>(options_.from) * static_cast<double>(options_.side * options_.side);
-  // What pooling takes a square from; rows and columns that it leaves over do not count.
+  // Pooling takes squares; rows and columns that do not fill one do not count.
   const auto pixels = static_cast<double>(shape[1]) * static_cast<double>(shape[2]) * (options_.pooled ? 4.0 : 1.0);
   return {weights + (options_.norm ? 2.0 * to : options_.bias ? to : 0.0), weights * pixels};
 }

@@ -9,20 +9,20 @@
 
 #include <optional>
 
-// A convolution with everything that follows it up to the next one. On a GPU what follows is one pass over memory
-// (batch norm: two), forward and backward, where values lie channels-last and their channels are a multiple of 8;
-// elsewhere it is LibTorch's operations one by one. Convolutions are padded by half their side.
+// A convolution with everything that follows it up to the next one. On a GPU, if values lie channels-last and their
+// channels are a multiple of 8, what follows is one pass over memory (batch norm: two), forward and backward; otherwise
+// LibTorch's operations run one by one. Convolutions are padded by half their side.
 
 namespace priornet {
 
-/// max(x, slope x): ReLU with a slope of 0, x itself with 1. In place, for values that nobody else has seen: memory is
-/// what an activation costs.
+/// max(x, slope x): ReLU with a slope of 0, x itself with 1. In place, for values that no other code has seen: most of
+/// the cost of an activation is memory.
 torch::Tensor activated(torch::Tensor values, double slope);
 
 /// max(x, slope x) of the convolution, with its bias if it has one.
 torch::Tensor convolved(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope);
 
-/// The same of one without a stride, and of each 2x2 square the largest.
+/// The same for a convolution without a stride, then the largest value of each 2x2 square.
 torch::Tensor convolved_and_pooled(const torch::Tensor& inputs, torch::nn::Conv2d& convolution, double slope);
 
 /// max(x, slope x) of the batch norm of the values, plus `residual` where it is defined. A slope of 1 leaves x as it
@@ -30,19 +30,19 @@ torch::Tensor convolved_and_pooled(const torch::Tensor& inputs, torch::nn::Conv2
 torch::Tensor normed(const torch::Tensor& values, torch::nn::BatchNorm2d& norm, double slope,
                      const torch::Tensor& residual = {});
 
-/// The same of the convolution, which has no bias.
+/// The same for the convolution, which has no bias.
 torch::Tensor convolved_and_normed(const torch::Tensor& inputs, torch::nn::Conv2d& convolution,
                                    torch::nn::BatchNorm2d& norm, double slope, const torch::Tensor& residual = {});
 
 // The layers that our networks are made of. Each is a description first; make_weights() gives it its modules.
 
-/// A slope, below 0, that leaves values as they are.
+/// A slope, below 0, that stands for no activation: values stay as they are.
 constexpr double kNoActivation = 1.0;
 
-/// The gain that keeps the size of what a leaky rectifier of this slope passes on (He et al., 2015): 2 / (1 + slope^2).
+/// The gain that keeps the size of values behind a leaky rectifier of this slope (He et al., 2015): 2 / (1 + slope^2).
 constexpr double he_gain(double slope) { return 2.0 / (1.0 + slope * slope); }
 
-/// The same for a layer that nothing follows.
+/// The same for a layer without an activation.
 constexpr double kLastGain = 1.0;
 
 /// Normal with standard deviation sqrt(gain / fan in). weight: [out, in] or [out, in, height, width].
@@ -100,7 +100,7 @@ class FlattenLayer : public Layer {
   LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const override { return writer.flatten(x); }
 };
 
-/// Of each channel the mean over the image.
+/// The mean of each channel over the image.
 class ImageMeanLayer : public Layer {
  public:
   std::string label() const override { return "mean over the image"; }
@@ -110,7 +110,7 @@ class ImageMeanLayer : public Layer {
   LayerWriter::Value write(LayerWriter& writer, LayerWriter::Value x) const override { return writer.image_mean(x); }
 };
 
-/// Of each square the largest value; squares overlap where the stride is shorter than their side.
+/// The largest value of each square; squares overlap if the stride is shorter than their side.
 class MaxPoolLayer : public Layer {
  public:
   MaxPoolLayer(int64_t side, LayerWriter::Window window) : side_(side), window_(window) {}
@@ -167,7 +167,7 @@ class DenseLayer : public Layer {
   torch::nn::Linear linear_ = nullptr;
 };
 
-/// Around the last layer of a network that counts evidence: ln(prior + e^x) instead of x, so that alpha = prior + e^x.
+/// Wraps the last layer of a network that counts evidence: ln(prior + e^x) instead of x, so that alpha = prior + e^x.
 class EvidenceLayer : public Layer {
  public:
   EvidenceLayer(std::shared_ptr<Layer> inner, double prior);
@@ -192,15 +192,15 @@ std::shared_ptr<Layer> logits_layer(const NetworkPlan& plan);
 /// How residual networks end: the mean of each channel over the image, dropout unless `keep` is 1, logits.
 void add_pooled_logits(NetworkPlan& plan, double keep);
 
-/// max(x, slope x) of a convolution and, if `norm`, its batch norm; `pooled`: of each 2x2 square the largest. It is
-/// padded by half its side. Weights start normal; without batch norm biases at 0.
+/// max(x, slope x) of a convolution and, if `norm`, its batch norm; `pooled`: then the largest value of each 2x2
+/// square. It is padded by half its side. Weights start normal; without batch norm, biases start at 0.
 struct ConvolutionOptions {
   int64_t from = 1;
   int64_t to = 1;
   int64_t side = 3;
   int64_t stride = 1;
   bool norm = false;
-  bool bias = true;  ///< batch norm has its own: none with it
+  bool bias = true;  ///< none with batch norm, which has its own
   double slope = 0.0;
   double gain = he_gain(0.0);
   bool pooled = false;
@@ -219,7 +219,7 @@ class ConvolutionLayer : public Layer {
 
   /// forward() with `residual` added before the activation; undefined: nothing. Only with batch norm, not pooled.
   torch::Tensor forward_with(const torch::Tensor& x, const torch::Tensor& residual);
-  /// Up to the activation.
+  /// Everything before the activation.
   LayerWriter::Value write_before_activation(LayerWriter& writer, LayerWriter::Value x) const;
   const ConvolutionOptions& options() const { return options_; }
 
@@ -231,8 +231,8 @@ class ConvolutionLayer : public Layer {
   torch::nn::BatchNorm2d norm_ = nullptr;
 };
 
-/// Convolutions with batch norm one after the other, named first, second, third; around them the input, through one
-/// more, named shortcut, where its shape changes. It is added before the activation of the last.
+/// Convolutions with batch norm one after the other, named first, second, third. The input is added before the
+/// activation of the last; if its shape changes, it first goes through one more convolution, named shortcut.
 class ResidualLayer : public Layer {
  public:
   ResidualLayer(const std::vector<ConvolutionOptions>& inner, const std::optional<ConvolutionOptions>& shortcut);
@@ -250,7 +250,7 @@ class ResidualLayer : public Layer {
   std::shared_ptr<torch::nn::Module> block_;
 };
 
-/// What export needs of a batch norm.
+/// What an export needs of a batch norm.
 LayerWriter::BatchNorm written(const torch::nn::BatchNorm2d& norm);
 
 }  // namespace priornet

@@ -74,7 +74,7 @@ Network::Network(NetworkPlan plan, const at::Generator& generator) : plan_(std::
     layer.make_weights(generator);
     for (const auto& [suffix, module] : layer.modules()) register_module(plan_.name(i) + suffix, module);
   }
-  // Of what layer i gives, unless the next gives a map as large.
+  // The map that layer i gives, unless the next layer gives a map of the same size.
   const auto side = [&](size_t index) {
     const auto& shape = plan_.shape_before(index);
     return shape.size() == 3 ? shape[1] * shape[2] : 0;
@@ -172,7 +172,7 @@ torch::Tensor Network::through(torch::Tensor values, size_t first, size_t end) {
 }
 
 void Network::train(bool on) {
-  // Weights are about to change; some of those who change them leave no trace in a tensor.
+  // Weights are about to change, and some code that changes them leaves no trace in a tensor.
   if (on) {
     const std::lock_guard lock(packing_);
     packed_ = nullptr;
@@ -183,7 +183,7 @@ void Network::train(bool on) {
 std::shared_ptr<const PackedNetwork> Network::packed_for(const torch::Tensor& inputs, size_t end) {
   if (is_training() || at::GradMode::is_enabled() || end < 1) return nullptr;
   if (!inputs.is_cpu() || inputs.scalar_type() != torch::kFloat32 || inputs.size(0) == 0) return nullptr;
-  // With dropout on: of layers that come before it.
+  // With dropout on, only the layers before it can be packed.
   for (size_t i = first_dropout_; i < end; ++i)
     if (plan_.layer(i).drops())
       for (const auto& [suffix, module] : plan_.layer(i).modules())

@@ -157,7 +157,7 @@ std::shared_ptr<Classifier> make_model(const ModelOptions& options, const at::Ge
 
 namespace {
 
-// What torchvision calls a tensor of our ResNets: block2_1.shortcut_norm.weight is its layer2.0.downsample.1.weight.
+// torchvision's name for a tensor of our ResNets: block2_1.shortcut_norm.weight is its layer2.0.downsample.1.weight.
 // Empty for a tensor of another network.
 std::string torchvision_name(const std::string& ours) {
   static const std::map<std::string, std::string> kParts = {

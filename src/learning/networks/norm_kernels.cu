@@ -4,7 +4,7 @@
 namespace priornet::kernels {
 namespace {
 
-// Sums of distances from the first row: a mean far from zero costs no digits.
+// Sums of distances from the first row, so that a mean far from zero costs no digits.
 template <class T>
 __global__ void norm_sums(NormForward<T> work) {
   const int64_t channels = work.extent.channels;
@@ -77,8 +77,8 @@ __global__ void norm_forward(NormForward<T> work) {
   }
 }
 
-/// What comes down the graph before the activation, of eight channels. Without a residual the activation's argument is
-/// computed again: cheaper than to read the output.
+/// The gradient before the activation, for eight channels. Without a residual the activation's argument is computed
+/// again, which is cheaper than reading the output.
 template <class T, bool kResidual>
 struct Inner {
   float scale[kWidth], shift[kWidth];
@@ -130,7 +130,7 @@ __global__ void norm_gradient_sums(NormBackward<T> work) {
   add_up(place, products, 1, channels, work.partial);
 }
 
-// The gradient in the values is linear in what comes down, the values and one: its three coefficients.
+// The gradient in the values is linear in the arriving gradient, the values and one: these are its three coefficients.
 template <class T>
 __global__ void finish_norm_gradient(NormBackward<T> work, int64_t blocks) {
   const auto [rows, channels] = work.extent;

@@ -20,9 +20,9 @@
 namespace priornet {
 namespace {
 
-// What the largest map of the images that are computed together may take: it stays in the caches, and its memory is
-// used again instead of being asked of the system, which costs more than the convolution. Fewer images than that are
-// not worth reading the weights for.
+// How much memory the largest map of the images in one group may take: it stays in the caches, and its memory is reused
+// instead of requested from the system, which costs more than the convolution. Smaller groups would not be worth
+// reading the weights for.
 constexpr int64_t kMapBytes = int64_t{4} << 20;
 constexpr int64_t kFewestImages = 8;
 
@@ -39,7 +39,7 @@ torch::Tensor dense_layer(const torch::Tensor& given, const torch::Tensor& weigh
   if (rows > kFewRows || given.dim() != 2 || !weight.is_contiguous()) return at::linear(given, weight, bias);
   const auto in = given.contiguous();
   const auto out = torch::empty({rows, outputs}, torch::kFloat32);
-  constexpr int64_t kGrain = int64_t{1} << 16;  // weights that are worth a thread
+  constexpr int64_t kGrain = int64_t{1} << 16;  // weights that justify a thread
   static const auto instructions = best_instruction_set();
   parallel_for(0, outputs, std::max<int64_t>(1, kGrain / inputs), [&](int64_t begin, int64_t end) {
     dense_rows({in.data_ptr<float>(), weight.data_ptr<float>() + begin * inputs, bias.data_ptr<float>() + begin,
@@ -60,7 +60,7 @@ int64_t largest_map(const NetworkPlan& plan) {
 
 }  // namespace
 
-// Takes the operators down first: which convolutions a batch norm can be folded into is known when all have been seen.
+// First records the operators: only when all are known is it clear which convolutions a batch norm can be folded into.
 class PackedNetwork::Writer : public LayerWriter {
  public:
   explicit Writer(PackedNetwork& network) : network_(network) {}
@@ -89,7 +89,7 @@ class PackedNetwork::Writer : public LayerWriter {
 
   Value rectifier(Value x, double slope) override {
     if (slope == kNoActivation) return x;
-    // oneDNN's tensors know no leaky rectifier by themselves.
+    // oneDNN's tensors have no leaky rectifier of their own.
     return add_step({x, x, Kind::kOverwriting}, [slope](const Operands& given) {
       if (slope != 0.0 && given.first.is_mkldnn())
         return at::add(given.first * slope, at::relu(given.first), 1.0 - slope);
@@ -111,7 +111,7 @@ class PackedNetwork::Writer : public LayerWriter {
   }
 
   Value flatten(Value x) override {
-    // A copy where it would be another look at the same numbers: whoever writes to it changes nobody else's.
+    // Copies a tensor that would share memory: writing to one must not change the other.
     return add_step({x, x, Kind::kOther}, [](const Operands& given) {
       const auto flat = priornet::dense(given.first).flatten(1);
       return given.first.is_mkldnn() || given.may_overwrite ? flat : flat.clone();
@@ -143,7 +143,7 @@ class PackedNetwork::Writer : public LayerWriter {
 
   bool has_convolution() const { return !convolutions_.empty(); }
 
-  /// `looked_at`: values that are wanted for themselves, beside the operators that take them.
+  /// `looked_at`: values that the caller wants to see, beside the operators that take them.
   void finish(const std::vector<Value>& looked_at) {
     std::vector<int64_t> uses(operators_.size() + 1, 0);
     for (const auto& one : operators_) {
@@ -230,7 +230,7 @@ std::shared_ptr<const PackedNetwork> PackedNetwork::of(const NetworkPlan& plan) 
       network->value_after_.push_back(value);
     }
   } catch (const ArgumentError&) {
-    return nullptr;  // a layer that says that it cannot be written down
+    return nullptr;  // a layer that cannot be written down
   }
   if (!writer.has_convolution()) return nullptr;
   for (const auto& one : network->weights_)
@@ -266,7 +266,7 @@ torch::Tensor PackedNetwork::few(const torch::Tensor& inputs, size_t end, const 
   const auto take = [&](size_t value) { return --left[value] == 0 ? std::move(values[value]) : values[value]; };
   for (size_t i = 0; i < last; ++i) {
     const auto& step = steps_[i];
-    // What `see` was shown it does not keep; the input is the caller's.
+    // `see` does not keep what it is shown; the input is the caller's.
     Operands given;
     given.may_overwrite = left[step.first] == 1 && step.first != 0;
     given.first = take(step.first);

@@ -40,7 +40,7 @@ namespace {
 
 namespace jit = torch::jit;
 
-/// What went wrong, without the traces of program and library around it.
+/// The error itself, without the program's and library's traces around it.
 std::string reason_of(const std::exception& error) {
   const auto* from_library = dynamic_cast<const c10::Error*>(&error);
   const std::string text = from_library != nullptr ? from_library->what_without_backtrace() : error.what();
@@ -50,7 +50,7 @@ std::string reason_of(const std::exception& error) {
 }
 
 // A module of ours with the parameters and buffers of a script, under the names that PyTorch gives them. The tensors
-// are the script's own: what moves or changes them here does there.
+// are the script's own: moving or changing them here changes the script too.
 std::shared_ptr<torch::nn::Module> tensors_of(const jit::Module& script) {
   auto root = std::make_shared<torch::nn::Module>("script");
   const auto place = [&](const std::string& name) {
@@ -75,8 +75,8 @@ std::shared_ptr<torch::nn::Module> tensors_of(const jit::Module& script) {
   return root;
 }
 
-/// forward() of a script cut at its features: those that it gives beside the logits, or what its last dense layer
-/// takes.
+/// forward() of a script cut at its features: the features that it gives beside the logits, or the input of its last
+/// dense layer.
 struct Cut {
   std::unique_ptr<jit::GraphFunction> features;       ///< (self, inputs) to features
   std::unique_ptr<jit::GraphFunction> from_features;  ///< (self, features) to logits
@@ -91,7 +91,7 @@ std::string attribute_path(const jit::Value* value) {
   return path;
 }
 
-// torch.nn.functional.linear, or what a trace makes of it, whose place among the operands the input has.
+// torch.nn.functional.linear, or its form in a trace, with the place of the input among the operands.
 std::optional<size_t> dense_input(const jit::Node& node) {
   static const auto kLinear = c10::Symbol::fromQualString("aten::linear");
   static const auto kProduct = c10::Symbol::fromQualString("aten::addmm");
@@ -105,8 +105,8 @@ std::unique_ptr<jit::GraphFunction> function_of(std::shared_ptr<jit::Graph> grap
   return std::make_unique<jit::GraphFunction>(c10::QualifiedName(name), std::move(graph), nullptr);
 }
 
-// The part of a program from a value to an output, (self, value) to output: nothing before the value runs. Null where
-// that part also looks at the inputs.
+// The part of a program from a value to an output, (self, value) to output: nothing before the value runs. Null if that
+// part also uses the inputs.
 std::shared_ptr<jit::Graph> what_follows(jit::Graph& whole, jit::Value* value, jit::Value* output) {
   auto graph = std::make_shared<jit::Graph>();
   std::unordered_map<const jit::Value*, jit::Value*> copies;
@@ -144,17 +144,17 @@ std::shared_ptr<jit::Graph> what_follows(jit::Graph& whole, jit::Value* value, j
 // Where a program is cut.
 struct Features {
   jit::Value* value = nullptr;
-  jit::Value* output = nullptr;  ///< that is made of them
+  jit::Value* output = nullptr;  ///< that is made from the value
 };
 
-// What a program gives, or the first of it.
+// The output of a program, or its first element.
 jit::Value* logits_of(jit::Graph& graph) {
   auto* given = graph.outputs()[0];
   auto* node = given->node();
   return node->kind() == c10::prim::TupleConstruct && !node->inputs().empty() ? node->input(0) : given;
 }
 
-// What stands beside the logits in what a program gives; null where it gives something else.
+// The output beside the logits; null if the program gives something else.
 Features given_features(jit::Graph& graph) {
   auto* node = graph.outputs()[0]->node();
   const auto is_tensor = [](const jit::Value* value) { return value->type()->kind() == c10::TypeKind::TensorType; };
@@ -163,7 +163,7 @@ Features given_features(jit::Graph& graph) {
   return {node->input(1), logits_of(graph)};
 }
 
-// What comes to the last dense layer of the program itself; null if there is none: one inside a branch is not found.
+// The input of the last dense layer of the program itself; null if there is none: a layer inside a branch is not found.
 Features last_dense_input(jit::Graph& graph) {
   for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node)
     if (const auto place = dense_input(**node)) return {node->input(*place), logits_of(graph)};
@@ -196,7 +196,7 @@ std::optional<Cut> cut_at(jit::Graph& program, Features (*find)(jit::Graph&)) {
 std::optional<Cut> cut_before_last_layer(const jit::Module& script) {
   const auto whole = script.get_method("forward").graph()->copy();
   jit::Inline(*whole);
-  jit::LowerSimpleTuples(whole);  // a trace packs and unpacks what modules give one another
+  jit::LowerSimpleTuples(whole);  // a trace packs and unpacks the values that modules pass to one another
   if (whole->inputs().size() != 2) return std::nullopt;
   if (auto cut = cut_at(*whole, given_features)) return cut;
   return cut_at(*whole, last_dense_input);
@@ -215,7 +215,7 @@ torch::Tensor tensor_of_bytes(const std::string& bytes) {
   return result;
 }
 
-/// A network that is a program in a file, which takes images as `mean` and `deviation` make them.
+/// A network that is a program in a file. It takes images as `mean` and `deviation` make them.
 class ProgramClassifier : public Classifier {
  public:
   ProgramClassifier(const char* kind, const ModelOptions& options, const at::Generator& generator)
@@ -241,7 +241,7 @@ class ProgramClassifier : public Classifier {
     return scale_ ? scale_->forward(inputs) : inputs;
   }
 
-  // What the program gives of two inputs: two, so that a network that mixes them is seen.
+  // Runs the program on two inputs, so that a network that mixes inputs is noticed.
   torch::Tensor of_example(const std::function<torch::Tensor(const torch::Tensor&)>& ask) {
     const torch::NoGradGuard no_gradient;
     eval();
@@ -257,7 +257,7 @@ class ProgramClassifier : public Classifier {
     }
   }
 
-  /// How many classes the program gives; they become those of the network if nobody said how many.
+  /// How many classes the program gives; the network takes that number if none was given.
   int64_t classes_of_example(const std::function<torch::Tensor(const torch::Tensor&)>& ask) {
     const auto logits = of_example(ask);
     if (logits.dim() != 2 || logits.size(0) != 2)
@@ -332,8 +332,8 @@ class TorchScriptClassifier final : public ProgramClassifier {
   torch::Tensor program() const override { return program_; }
 
  private:
-  // The program with weights of one number each: they are stored beside it, as those of every network are. Made before
-  // anyone asks the network, whose weights are out of the way meanwhile.
+  // The program, with every weight replaced by one number: the weights are stored beside it, as for every network.
+  // Called before anything runs the network, because its weights are away meanwhile.
   static torch::Tensor program_of(const jit::Module& script) {
     const torch::NoGradGuard no_gradient;
     std::vector<std::pair<torch::Tensor, torch::Tensor>> kept;
@@ -354,7 +354,7 @@ class TorchScriptClassifier final : public ProgramClassifier {
     try {
       auto script = jit::load(stream, torch::kCPU);
       const torch::NoGradGuard no_gradient;
-      // Weights of program() are hollow.
+      // The weights in program() are placeholders.
       const auto fill = [](torch::Tensor tensor) { tensor.set_data(tensor.detach().contiguous().clone()); };
       for (const auto& parameter : script.parameters()) fill(parameter);
       for (const auto& buffer : script.buffers()) fill(buffer);
@@ -371,7 +371,7 @@ class TorchScriptClassifier final : public ProgramClassifier {
     throw DataError("a TorchScript network should give a tensor of logits, found " + value.tagKind());
   }
 
-  // As the program is written, without rewriting it for speed, which would depend on the calls before.
+  // Runs the program as it is written, without rewriting it for speed, which would depend on earlier calls.
   template <class Call>
   static torch::Tensor as_written(const Call& call) {
     const jit::GraphOptimizerEnabledGuard no_rewriting(false);
@@ -408,7 +408,7 @@ class TorchScriptClassifier final : public ProgramClassifier {
 
 #if PRIORNET_RUNS_PACKAGES
 
-// Weights are a part of the package, and so of the program: it has no parameters.
+// Weights are part of the package, and so of the program: it has no parameters.
 class PackageClassifier final : public ProgramClassifier {
  public:
   PackageClassifier(const ModelOptions& options, const at::Generator& generator)
@@ -429,7 +429,7 @@ class PackageClassifier final : public ProgramClassifier {
                       file(), given, classes(), classes()));
   }
 
-  // On the device that it was compiled for, whatever the inputs lie on.
+  // On the device that it was compiled for, wherever the inputs lie.
   torch::Tensor forward(const torch::Tensor& inputs) override {
     if (inputs.requires_grad()) throw Error("an AOTInductor package gives no gradients");
     std::vector<torch::Tensor> given = {scaled(inputs).to(device_).contiguous()};
@@ -449,7 +449,8 @@ class PackageClassifier final : public ProgramClassifier {
  private:
   using Loader = torch::inductor::AOTIModelPackageLoader;
 
-  // LibTorch reads packages from files alone. In a folder that nobody else can write to: what lies there is run.
+  // LibTorch reads packages only from files. Use a folder that no other user can write to, because what lies there is
+  // run.
   std::unique_ptr<Loader> loaded() const {
     auto folder = (std::filesystem::temp_directory_path() / "priornet-XXXXXX").string();
     if (mkdtemp(folder.data()) == nullptr) throw Error("cannot make a folder in " + folder);

@@ -24,7 +24,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place, const Stor
   try {
     auto store = c10::make_intrusive<c10d::TCPStore>(place.master, tcp);
     if (place.attempt.empty()) return store;
-    // One that outlives a run may hold what an earlier attempt left.
+    // A store that outlives a run may still hold what an earlier attempt left.
     return c10::make_intrusive<c10d::PrefixStore>("priornet " + place.attempt, store);
   } catch (const std::exception&) {
     if (options.listen)
@@ -39,7 +39,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place, const Stor
 #if defined(PRIORNET_HAVE_GLOO)
 c10::intrusive_ptr<Collectives> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place) {
   using Gloo = c10d::ProcessGroupGloo;
-  // Waiting long is not a fault: process 0 may be at its validation. Whether the others live is asked otherwise.
+  // Waiting long is not a fault: process 0 may be validating. PeerWatch checks whether the others live.
   auto options = Gloo::Options::create(std::chrono::minutes(30));
   const bool local = place.master == "localhost" || place.master.starts_with("127.");
   if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface != nullptr && *interface != '\0')
@@ -60,7 +60,7 @@ namespace {
 class Nccl final : public c10d::ProcessGroupNCCL {
  public:
   using ProcessGroupNCCL::ProcessGroupNCCL;
-  ~Nccl() override { shutdown(); }  // else it warns
+  ~Nccl() override { shutdown(); }  // otherwise it warns
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #endif
 
-// What connects processes and sums their tensors. All that differs between versions of LibTorch stands here.
+// What connects processes and sums their tensors. All code that depends on the version of LibTorch is here.
 
 namespace priornet {
 
@@ -21,17 +21,18 @@ using Collectives = c10d::ProcessGroup;
 using Collectives = c10d::Backend;
 #endif
 
-/// A few values that all processes see, held by the one that listens; the others wait for it. Error that says where.
+/// A few values that all processes see. The process that listens holds them; the others wait for it. Error that says
+/// where.
 struct StoreOptions {
   bool listen = false;
   std::chrono::milliseconds timeout{};
 };
 c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place, const StoreOptions& options);
 
-/// Of tensors on a CPU. Blocks until all processes are connected. Error if this build has no Gloo.
+/// For tensors on a CPU. Blocks until all processes are connected. Error if this build has no Gloo.
 c10::intrusive_ptr<Collectives> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place);
 
-/// Of tensors on the current GPU. Error if this build has no NCCL.
+/// For tensors on the current GPU. Error if this build has no NCCL.
 c10::intrusive_ptr<Collectives> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place);
 
 }  // namespace priornet

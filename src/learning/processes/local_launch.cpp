@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kMark = "PRIORNET_LOCAL_PROCESS";
 constexpr const char* kThisMachine = "127.0.0.1";
-constexpr std::chrono::seconds kGrace{8};  // for the others to find out and to say who is gone
+constexpr std::chrono::seconds kGrace{8};  // time for the others to notice, and to say which process is gone
 
 int threads_of_one(const LocalLaunch& launch) { return std::max(1, launch.threads / launch.processes); }
 
@@ -37,7 +37,7 @@ int threads_of_one(const LocalLaunch& launch) { return std::max(1, launch.thread
   throw Error(fmt::format("{}: {}", what, std::generic_category().message(errno)));
 }
 
-// Another program may take it before process 0 does; then that says so.
+// Another program may take the port before process 0 does; then process 0 says so.
 uint16_t free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (socket < 0) fail("cannot make a socket");
@@ -97,7 +97,7 @@ pid_t start(int rank, const LocalLaunch& launch, int port) {
   const auto id = ::fork();
   if (id < 0) fail("no process can be made");
   if (id > 0) return id;
-  // Only what is safe between fork and exec.
+  // Only calls that are safe between fork and exec.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() == parent) ::execve(program.c_str(), argument_pointers.data(), environment_pointers.data());
   ::kill(::getpid(), SIGKILL);
@@ -108,7 +108,7 @@ pid_t start(int rank, const LocalLaunch& launch, int port) {
 
 LocalProcesses::LocalProcesses(const LocalLaunch& launch) : place_(place_from_environment()) {
   if (std::getenv(kMark) != nullptr) {
-    // --threads, which is in the arguments, was meant for all.
+    // --threads, which is among the arguments, was meant for all processes together.
     at::set_num_threads(std::max(1, std::atoi(std::getenv("OMP_NUM_THREADS"))));
     return;
   }

@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kBeat{200};
-constexpr milliseconds kShortSilence{1500};  // of a process whose connection has already broken
+constexpr milliseconds kShortSilence{1500};  // for a process whose connection has already broken
 constexpr milliseconds kPatience{5000};
 constexpr const char* kVerdict = "verdict";
 
@@ -37,7 +37,7 @@ std::string this_process() {
   return fmt::format("{}, pid {}", host.data(), ::getpid());
 }
 
-// Who is already dead need not be waited for.
+// Do not wait for a process that is already dead.
 void check_children(const ProcessPlace& place) {
   for (size_t i = 0; i < place.children.size(); ++i) {
     siginfo_t found{};
@@ -88,7 +88,7 @@ std::string PeerWatch::Shared::described(int rank) const {
   return fmt::format("process {} of {} ({})", rank, place.processes, names[static_cast<size_t>(rank)]);
 }
 
-// In the thread. A broken connection to the store is the end of process 0.
+// In the thread. If the connection to the store breaks, process 0 has ended.
 void PeerWatch::Shared::beat() {
   const auto key = fmt::format("beat {}", place.rank);
   std::unique_lock lock(mutex);
@@ -114,7 +114,7 @@ void PeerWatch::Shared::beat() {
   changed.notify_all();
 }
 
-// With the store locked, as the following.
+// Call it, and the functions below, with the store locked.
 void PeerWatch::Shared::look_at_verdict() {
   if (!store->check({kVerdict})) return;
   const auto found = text(store->get(kVerdict));
@@ -135,7 +135,7 @@ bool PeerWatch::Shared::is_silent(int rank, milliseconds silence) const {
   return rank != place.rank && Clock::now() - signs[static_cast<size_t>(rank)].changed >= silence;
 }
 
-// The one that has been silent longest of those that were silent for so long, or -1.
+// Of the processes that were silent for too long, the one that was silent longest, or -1.
 int PeerWatch::Shared::silent_for(milliseconds silence) const {
   int found = -1;
   for (int rank = 0; rank < place.processes; ++rank) {
@@ -145,20 +145,20 @@ int PeerWatch::Shared::silent_for(milliseconds silence) const {
   return found;
 }
 
-// Nothing more is to be said: it is known why the run ended, or nobody can be told.
+// No further message is needed: the reason why the run ended is known, or no process can be told.
 bool PeerWatch::Shared::is_over() {
   const std::lock_guard lock(mutex);
   return !verdict.empty() || lost;
 }
 
-// The first word on it stands.
+// The first message stays.
 void PeerWatch::Shared::judge(int rank, const std::string& reason) {
   store->compareSet(kVerdict, {}, bytes(fmt::format("{} is gone: {}", described(rank), reason)));
   look_at_verdict();
 }
 
 void PeerWatch::Shared::end(const std::string& message) {
-  // Who holds the store stays until the others have read it.
+  // The process that holds the store stays until the others have read it.
   if (place.rank == 0) std::this_thread::sleep_for(3 * kBeat);
   throw ProcessGone(message);
 }
@@ -205,7 +205,7 @@ void PeerWatch::leave(const std::string& reason) {
     shared.judge(shared.place.rank, reason);
     if (shared.place.rank == 0) std::this_thread::sleep_for(3 * kBeat);
   } catch (const std::exception&) {
-    // Who cannot be told will notice.
+    // A process that cannot be told will notice by itself.
   }
 }
 
@@ -228,7 +228,7 @@ void PeerWatch::part() {
       std::this_thread::sleep_for(milliseconds(20));
     }
   } catch (const std::exception&) {
-    // Who finds no store has nobody to wait for.
+    // Without a store there is no process to wait for.
   }
 }
 
@@ -265,7 +265,7 @@ void PeerWatch::explain(const std::string& message) {
         try {
           shared.judge(rank, "it closed its connections");
         } catch (const std::exception&) {
-          continue;  // the store has gone as well: check() finds it
+          continue;  // the store is gone as well: check() finds that
         }
       }
     }

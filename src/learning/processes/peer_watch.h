@@ -10,30 +10,29 @@
 namespace priornet {
 
 /// Knows which processes of a run live. Each gives a sign of life several times per second, from a thread of its own,
-/// in a store that process 0 holds. What is found out about a process that is gone is left there for all: every process
-/// ends with the same message.
-/// What c10d alone does not give, by tests of ProcessFaults:
+/// in a store that process 0 holds. The process that notices that another is gone leaves a message there, so that all
+/// processes end with the same message.
+/// What c10d alone does not give, shown by tests of ProcessFaults:
 /// - Gloo breaks an exchange off with an address and a port, not with the process that ended
 ///   (C10dAloneDoesNotSayWhichProcessIsGone, beside AllOthersNameTheSameProcess).
 /// - A monitored barrier names a process that hangs to process 0 alone
 ///   (AMonitoredBarrierOfC10dNamesTheProcessToTheFirstAlone), and only where all call it.
-/// - Where a process hangs, an exchange waits for its time limit, which must be long, because process 0 may validate
-/// for
-///   minutes while the others wait (AProcessThatHangsIsGoneWhenItsTimeIsUp).
-/// - Nobody hears why a process ended by an error of its own (AnErrorOfOneProcessIsToldToTheOthers).
+/// - If a process hangs, an exchange waits for its time limit, which must be long, because process 0 may validate for
+/// minutes while the others wait (AProcessThatHangsIsGoneWhenItsTimeIsUp).
+/// - No process learns why another ended by an error of its own (AnErrorOfOneProcessIsToldToTheOthers).
 class PeerWatch {
  public:
   using Milliseconds = std::chrono::milliseconds;
   using Options = ProcessPatience;
 
-  /// Waits until all processes have come. The store listens at `place` already. Error that says who is missing.
+  /// Waits until all processes have come. The store already listens at `place`. Error that says which are missing.
   PeerWatch(const ProcessPlace& place, const Options& options);
 
-  /// Tells the others that this process goes on no longer, unless it was told so itself, where `reason` is not empty.
+  /// If `reason` is not empty, tells the others that this process stops, unless it was told to stop itself.
   void leave(const std::string& reason);
 
-  /// This process has done all there was to do. Process 0, which holds the store, waits until the others have too: they
-  /// may still have to read what it left there.
+  /// This process has finished its work. Process 0, which holds the store, waits until the others have finished too:
+  /// they may still have to read from it.
   void part();
 
   ~PeerWatch();
@@ -42,10 +41,10 @@ class PeerWatch {
   void check();
 
   /// An exchange has failed: waits some seconds for signs of life. ProcessGone that names the process that gave none;
-  /// Error with `message` where all live.
+  /// Error with `message` if all live.
   [[noreturn]] void explain(const std::string& message);
 
-  /// Error unless `value` is what process 0 has under this name; `message` says it. Called by all.
+  /// Error unless `value` is what process 0 has under this name; `message` says so. All processes call it.
   void agree(const std::string& name, const std::string& value, const std::string& message);
 
  private:

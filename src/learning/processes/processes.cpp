@@ -19,7 +19,7 @@ namespace {
 constexpr int kMostProcesses = 1 << 16;
 constexpr int kLastPort = 65535;
 
-// Launchers leave variables that they do not use empty.
+// Launchers set variables that they do not use to the empty text.
 std::optional<std::string> variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
@@ -78,14 +78,14 @@ std::string first_node(const std::string& list) {
   return name;
 }
 
-// The node that srun was called on may be one where no process of the run is.
+// srun may have been called on a node that runs no process of the run.
 std::string master_of_slurm() {
   for (const char* name : {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"})
     if (const auto nodes = variable(name)) return first_node(*nodes);
   return required("SLURM_LAUNCH_NODE_IPADDR", "SLURM_NTASKS");
 }
 
-// Jobs that share a node should not meet.
+// Jobs that share a node should use different ports.
 uint16_t port_of_slurm() {
   constexpr int kFirst = 20000;
   constexpr int kPorts = 10000;
@@ -97,7 +97,7 @@ uint16_t port_of_slurm() {
 
 ProcessPlace place_from_environment() {
   const bool plain = variable("RANK") || variable("WORLD_SIZE");
-  // The shell of a batch script has these as well, but is not a job step of its own.
+  // The shell of a batch script has these variables too, but is not a job step.
   const bool slurm = !plain && variable("SLURM_STEP_ID") && variable("SLURM_PROCID") && variable("SLURM_NTASKS");
   if (!plain && !slurm) return {};
   auto place = plain ? numbered({"RANK", "WORLD_SIZE", "LOCAL_RANK"})
@@ -120,7 +120,7 @@ ProcessPlace place_from_environment() {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLook{500};  // how often one who waits looks whether the others live
+constexpr std::chrono::milliseconds kLook{500};  // how often a waiting process checks whether the others live
 
 }  // namespace
 
@@ -139,7 +139,7 @@ struct ProcessGroup::Connections {
     }
   }
 
-  // What waits for a process that is gone would not end for long: then it is left to the end of this one.
+  // Waiting for a process that is gone could take long, so the connections are left to the end of this process.
   ~Connections() {
     if (failed) (void)collectives.release();
   }
@@ -154,7 +154,7 @@ struct ProcessGroup::Connections {
 
 void ProcessGroup::Connections::finish(c10d::Work& work, bool on_cpu) {
   if (!on_cpu) {
-    work.wait();  // puts it before what follows on the GPU, and returns
+    work.wait();  // puts it before later work on the GPU, and returns
     return;
   }
   try {
@@ -212,7 +212,7 @@ void ProcessGroup::average(torch::Tensor tensor) {
 }
 
 void ProcessGroup::broadcast(torch::Tensor tensor) {
-  // As a sum, in which the others are nothing: one way to wait and to fail.
+  // As a sum in which the other processes have zeros: one way to wait and to fail.
   if (!is_first()) tensor.zero_();
   start_sum(tensor)->wait();
 }
@@ -233,7 +233,7 @@ void ProcessGroup::leave(const std::string& reason) { connections_->watch.leave(
 
 #else
 
-// What stands in for the group where LibTorch brings neither of its libraries.
+// Replaces the group if LibTorch brings neither of its libraries.
 
 struct ProcessGroup::Connections {};
 

@@ -12,13 +12,13 @@ namespace priornet::detectors {
 
 using Made = std::unique_ptr<Detector>;
 
-// Of logits alone (logit_detectors.cpp).
+// From logits alone (logit_detectors.cpp).
 Made measure(const std::string& name);
 Made max_logit();
 Made gen();
 Made odin();
 
-// Of features, what the last layer makes logits of (feature_detectors.cpp).
+// From features, the input of the last layer (feature_detectors.cpp).
 Made knn();
 Made mahalanobis();
 Made mahalanobis_relative();
@@ -26,13 +26,13 @@ Made vim();
 Made react();
 Made ash();
 
-// Of the maps inside a network, and of inputs themselves (input_detectors.cpp).
+// From the maps inside a network, and from the inputs themselves (input_detectors.cpp).
 Made layers_mahalanobis();
 Made columns_mahalanobis();
 Made columns_shift();
 Made image_statistics();
 
-/// Which neighbour counts among so many references: one in a thousand, as Sun et al. (2022) take the 50th of 50,000.
+/// Which neighbour counts among this many references: one in a thousand, as Sun et al. (2022) take the 50th of 50,000.
 constexpr int64_t neighbour_of(int64_t references) { return references < 2000 ? 1 : references / 1000; }
 
 /// The squared Mahalanobis distance to the nearest class of training, in some columns of an input: Gaussians that share
@@ -47,7 +47,7 @@ class NearestClass : public Detector {
 
  protected:
   virtual const char* name() const = 0;
-  /// [N, D]; float32 ones are judged in float32.
+  /// [N, D]; float32 rows are scored in float32.
   virtual torch::Tensor columns(const DetectorInputs& batch) const = 0;
   virtual ShrunkGaussian gaussian_of(const torch::Tensor& rows, const torch::Tensor& labels) const;
   std::vector<Part> parts() const override { return {{kWhitening, 2}, {kCentres, 2}}; }
@@ -57,14 +57,14 @@ class NearestClass : public Detector {
 /// ArgumentError unless rows are [N, wanted].
 void check_width(const char* detector, const torch::Tensor& rows, int64_t wanted);
 
-/// Of float64 logits [N, K] or [M, N, K]: mean over the members.
+/// Float64 logits [N, K] or [M, N, K]: the mean over the members.
 torch::Tensor over_members(const torch::Tensor& values, const torch::Tensor& logits);
 
 /// -ln sum_c exp(z_c), the mean over members.
 torch::Tensor energy_of(const torch::Tensor& logits);
 
-/// What the columns of a table are judged by: asinh, which is x near 0 and grows as a logarithm, as many columns are
-/// skewed. float64.
+/// The transform for the columns of a table: asinh, which is x near 0 and grows like a logarithm, because many columns
+/// are skewed. float64.
 torch::Tensor tamed(const torch::Tensor& rows);
 
 /// The statistics of images in [-1, 1] that image_statistics looks at, float64 [N, S].

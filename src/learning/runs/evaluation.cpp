@@ -167,7 +167,7 @@ void check_same(const std::string& first, int64_t first_size, const std::string&
                                     first, first_size, second, second_size));
 }
 
-// Calls visit(measure, scores of first, scores of second), high where uncertain, for what both have.
+// Calls visit(measure, scores of first, scores of second), high if uncertain, for each measure that both have.
 template <class Visit>
 void for_each_shared(const SetScores& first, const SetScores& second, const Visit& visit) {
   for (const auto& [name, values] : first.columns)

@@ -35,7 +35,7 @@ class Neighbours : public Detector {
     check_width("knn", batch.features, references.size(1));
     const auto k = neighbour_of(references.size(0));
     std::vector<torch::Tensor> distances;
-    // In float64: features may all point the same way but for little.
+    // In float64: features may point in almost the same direction.
     const auto exact = to_unit_length(references.to(torch::kFloat64));
     for (const auto& rows : to_unit_length(batch.features.to(torch::kFloat64)).split(kBlock)) {
       const auto cosine = std::get<0>(rows.matmul(exact.t()).topk(k, 1)).select(1, k - 1);
@@ -83,7 +83,7 @@ class Mahalanobis : public NearestClass {
   }
 };
 
-// The distance to the nearest class less that to all training inputs as one.
+// The distance to the nearest class less the distance to all training inputs as one class.
 class RelativeMahalanobis : public Mahalanobis {
  public:
   void fit(const DetectorInputs& training) override {
@@ -117,8 +117,8 @@ int64_t principal_dimensions(int64_t features) {
   return features >= 2048 ? 1000 : features >= 768 ? 512 : features / 2;
 }
 
-// The virtual logit: the length of a feature outside of the space that training features fill, scaled to the size of
-// logits, less the energy's negative.
+// The virtual logit: the length of a feature outside the space that training features fill, scaled to the size of
+// logits, less the negative energy.
 class Vim : public Detector {
  public:
   void fit(const DetectorInputs& training) override {
@@ -152,7 +152,7 @@ class Vim : public Detector {
   }
 
  private:
-  // Where all logits are 0: -W^+ b. 0 where the last layer is none of weight and bias.
+  // The point where all logits are 0: -W^+ b. 0 if the last layer has no weight and bias.
   static torch::Tensor origin_of(const DetectorInputs& training, int64_t size, const torch::TensorOptions& options) {
     if (training.networks != nullptr) {
       const auto last = training.networks->at(0)->last_parameters();
@@ -163,7 +163,7 @@ class Vim : public Detector {
   }
 };
 
-// The energy of what the last layer makes of changed features.
+// The energy of the logits that the last layer makes of changed features.
 class ChangedFeatures : public Detector {
  public:
   torch::Tensor score(const DetectorInputs& batch) const override {
@@ -180,7 +180,7 @@ class ChangedFeatures : public Detector {
   virtual torch::Tensor changed(const torch::Tensor& features) const = 0;
 };
 
-// No feature larger than nine tenths of those of training.
+// Clips features at the value that nine tenths of the training features do not exceed.
 class React : public ChangedFeatures {
  public:
   void fit(const DetectorInputs& training) override {
@@ -200,7 +200,7 @@ class React : public ChangedFeatures {
   std::vector<Part> parts() const override { return {{"largest", 1}}; }
 };
 
-// ASH-S: of each row's features the largest tenth, made larger by how much was cut away.
+// ASH-S: keeps the largest tenth of each row's features, and scales them up by how much was cut away.
 class Ash : public ChangedFeatures {
  protected:
   const char* name() const override { return "ash"; }

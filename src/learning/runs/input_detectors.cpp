@@ -37,7 +37,7 @@ torch::Tensor image_columns(const torch::Tensor& images) {
 
 namespace {
 
-// Of columns that the network did not choose.
+// For columns that the network did not choose.
 class ColumnsMahalanobis : public NearestClass {
  protected:
   const char* name() const override { return "columns_mahalanobis"; }
@@ -48,7 +48,7 @@ class ColumnsMahalanobis : public NearestClass {
 };
 
 // |d' S^-1 (a - m)| / sqrt(d' S^-1 d): the best linear test for a shift of all columns by the same number of their
-// deviations d. The scale that rows come in need not be d: that of a table is robust.
+// deviations d. The scale of the rows need not be d: that of a table is robust.
 class ColumnsShift : public Detector {
  public:
   void fit(const DetectorInputs& training) override {
@@ -78,8 +78,8 @@ class ImageStatistics : public NearestClass {
   torch::Tensor columns(const DetectorInputs& batch) const override { return image_columns(batch.inputs); }
 };
 
-// Of each map inside the network, ln of the Mahalanobis distance to the nearest class in deviations of training inputs;
-// of the maps the largest.
+// For each map inside the network, ln of the Mahalanobis distance to the nearest class in deviations of training
+// inputs; the score is the largest over the maps.
 class LayersMahalanobis : public Detector {
  public:
   void fit(const DetectorInputs& training) override {

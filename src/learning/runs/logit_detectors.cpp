@@ -54,7 +54,7 @@ class Gen : public Detector {
     constexpr double kGamma = 0.1;
     const auto p = over_members(torch::softmax(batch.logits.to(torch::kFloat64), -1), batch.logits);
     const auto likeliest = std::get<0>(p.topk(std::min(kClasses, p.size(1)), 1));
-    // Of the likeliest class 1 - p is what the others have: a difference would round it away.
+    // For the likeliest class, 1 - p is the sum of the others: a difference would round it away.
     const auto largest = p.argmax(1, true);
     const auto others = p.scatter(1, largest, 0.0).sum(1, true);
     const auto rest = torch::cat({others, 1.0 - likeliest.narrow(1, 1, likeliest.size(1) - 1)}, 1);

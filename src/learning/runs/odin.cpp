@@ -25,7 +25,7 @@ namespace {
 
 using Members = std::vector<std::shared_ptr<Classifier>>;
 
-// The authors' steps of up to 0.004 are of pixels in [0, 1]; larger ones serve networks on simple images.
+// The authors' steps of up to 0.004 are for pixels in [0, 1]; larger ones help networks on simple images.
 constexpr std::array kTemperatures = {1.0, 2.0, 5.0, 10.0, 100.0, 1000.0};
 constexpr std::array kSteps = {0.0, 0.001, 0.002, 0.004, 0.008, 0.02, 0.05, 0.1};
 
@@ -38,7 +38,7 @@ torch::Tensor log_confidence(const Members& members, const torch::Tensor& inputs
   return std::get<0>(mean.max(1));
 }
 
-// sign(d ln S / dx): rows do not depend on each other, so the gradient of the sum has them all.
+// sign(d ln S / dx): rows do not depend on each other, so one gradient of the sum gives them all.
 torch::Tensor direction(const Members& members, const torch::Tensor& inputs, double temperature) {
   const torch::AutoGradMode with_gradient(true);
   const auto free = inputs.detach().clone().requires_grad_();
@@ -122,7 +122,7 @@ Dataset at_most(const Dataset& set, int64_t count, uint64_t seed) {
   return set.size() <= count ? set : random_subset(set, count, seed);
 }
 
-// Whether a tested set is the same one, whatever its modifiers.
+// Whether a tested set is the same set, whatever its modifiers.
 bool is_tested(const std::string& name, const std::vector<std::string>& tested) {
   const auto wanted = parse_set_name(name);
   return std::any_of(tested.begin(), tested.end(), [&](const auto& other) {
@@ -149,7 +149,7 @@ Dataset odin_outside(const TrainedRun& run, const Dataset& train, const std::vec
   if (is_set(options.source) && is_tested(options.source, tested)) options.source = kUniformNoise;
   const auto fitted = at_most(train, kFitted, seed);
   const auto source = make_outside(options, {fitted, run.device(), seed, progress, {}});
-  // Several batches, as training has them: factor analysis has one variance per batch.
+  // Several batches, as in training: factor analysis has one variance per batch.
   constexpr int64_t kBatch = 100;
   std::vector<torch::Tensor> batches;
   for (int64_t step = 0; step * kBatch < count; ++step)

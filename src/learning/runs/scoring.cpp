@@ -22,8 +22,8 @@
 namespace priornet {
 namespace {
 
-// ln sum_k e^z_k of each row of logits [..., K], float64. On a CPU by hand: of one row LibTorch's own takes an eighth
-// of the time of a prediction by a small network.
+// ln sum_k e^z_k of each row of logits [..., K], float64. On a CPU by hand: for one row, LibTorch's own function takes
+// an eighth of the time that a small network needs for a prediction.
 torch::Tensor log_sums(const torch::Tensor& logits) {
   if (!logits.is_cpu()) return torch::logsumexp(logits, -1);
   const auto rows = logits.contiguous();
@@ -146,8 +146,8 @@ SetScores score(TrainedRun& run, const Dataset& set, const ScoringOptions& optio
 
 namespace {
 
-/// Of the columns: scores that were kept before a measure was added to the table are computed again. The number is for
-/// formulas that give other values under the same name.
+/// Names the columns: scores that were stored before a measure was added to the table are computed again. Raise the
+/// number when a formula gives other values under the same name.
 std::string columns_version() {
   std::string names;
   for (const auto& measure : measure_table()) names += fmt::format("{}\n", measure.name);
@@ -179,7 +179,7 @@ std::string hash_of(const std::vector<NamedDetector>& detectors) {
   return fmt::format("{:016x}", content_hash(text));
 }
 
-// Everything the scores depend on.
+// Everything that the scores depend on.
 Facts facts_of(const TrainedRun& run, const Dataset& set, const ScoringOptions& options) {
   const auto odin = options.odin ? fmt::format("{} {}", options.odin->temperature, options.odin->step) : "none";
   return {{"scores", columns_version()},
@@ -199,7 +199,7 @@ Facts facts_of(const TrainedRun& run, const Dataset& set, const ScoringOptions& 
           {"detectors_learnt", hash_of(options.detectors)}};
 }
 
-// One file per set and way of scoring: what later weights say replaces what earlier ones said.
+// One file per set and way of scoring: scores of new weights replace those of old ones.
 std::filesystem::path file_of(const std::filesystem::path& cache, Facts facts) {
   const auto name = facts["set"];
   facts.erase("weights");
@@ -247,7 +247,7 @@ void write(const std::filesystem::path& path, Facts facts, const SetScores& scor
   try {
     std::filesystem::create_directories(path.parent_path());
     write_tensor_file(path, tensors, facts);
-  } catch (const std::filesystem::filesystem_error&) {  // a run that may only be read is evaluated all the same
+  } catch (const std::filesystem::filesystem_error&) {  // a read-only run can still be evaluated
   } catch (const DataError&) {
   }
 }

@@ -11,7 +11,7 @@
 namespace priornet {
 namespace {
 
-// The class means of those classes that have rows, [C, D], and which of them each row belongs to.
+// The means of those classes that have rows, [C, D], and the class of each row among them.
 std::pair<torch::Tensor, torch::Tensor> class_means(const torch::Tensor& rows, const torch::Tensor& labels) {
   if (!labels.defined()) return {rows.mean(0, true), torch::zeros({rows.size(0)}, rows.options().dtype(torch::kInt64))};
   const auto [classes, of_row, counts] = at::_unique2(labels.to(rows.device()), true, true, true);
@@ -20,7 +20,7 @@ std::pair<torch::Tensor, torch::Tensor> class_means(const torch::Tensor& rows, c
   return {sums / counts.to(rows.scalar_type()).unsqueeze(1), of_row};
 }
 
-// Of centred rows with covariance S: the share of mu I, mu = tr S / D, in the best mixture.
+// For centred rows with covariance S: the share of mu I, mu = tr S / D, in the best mixture.
 double ledoit_wolf(const torch::Tensor& centred, const torch::Tensor& covariance) {
   const auto count = static_cast<double>(centred.size(0));
   const auto size = static_cast<double>(centred.size(1));
@@ -61,13 +61,13 @@ ShrunkGaussian fit_shrunk_gaussian(const torch::Tensor& rows, const torch::Tenso
   covariance = covariance * (1.0 - shrinkage);
   covariance.diagonal().add_(shrinkage * mu);
   const auto [values, vectors] = at::linalg_eigh(covariance);
-  // Rows that never vary leave nothing to scale by.
+  // If rows never vary, there is nothing to scale by.
   const auto whitening = vectors / values.clamp_min(mu > 0.0 ? 1e-10 * mu : 1.0).sqrt();
   return {whitening, means.matmul(whitening), shrinkage};
 }
 
 torch::Tensor column_deviations(const torch::Tensor& rows) {
-  // Of a column that never varied nobody knows the unit. With few rows new ones often differ there for the first time,
+  // The unit of a column that never varied is unknown. With few rows, new ones often differ there for the first time,
   // and with a deviation of 1 such rows would be the strangest of all (bench/unfamiliar_rows.py choice).
   constexpr double kUnknown = 3.0;
   const auto deviation = rows.to(torch::kFloat64).std(0, false);

@@ -67,7 +67,7 @@ class ImageStatistics {
     const auto pixels = static_cast<double>(grey_.size());
     int64_t squares = 0;
     for (const int32_t y : grey_) squares += squared(y);
-    // Both terms round the same whole number where the image is flat: its variance is just 0.
+    // Both terms round the same whole number if the image is flat, so its variance is exactly 0.
     const auto sum = static_cast<double>(grey_sum());
     return (static_cast<double>(squares) * pixels - sum * sum) / (pixels * pixels);
   }

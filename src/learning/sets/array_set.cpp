@@ -13,7 +13,7 @@
 namespace priornet {
 namespace {
 
-constexpr int64_t kMostClasses = 65536;  // a single wrong label must not make a million names
+constexpr int64_t kMostClasses = 65536;  // one wrong label must not make a million names
 
 [[noreturn]] void fail(const std::string& name, const std::string& what) {
   throw DataError(fmt::format("{}: {}", name, what));

@@ -85,7 +85,7 @@ Split whole_part(const SetPart& part, std::string from) {
 namespace fs = std::filesystem;
 namespace {
 
-// Names are looked for as they are, compressed, and as an archive of their own.
+// Looks for each name as it is, compressed, and as an archive of its own.
 std::optional<fs::path> variant_in(const fs::path& folder, const std::string& name) {
   std::error_code ignored;
   for (const auto* ending : {"", ".gz", ".zip"})
@@ -182,7 +182,7 @@ std::string source_fingerprint(const fs::path& base, const std::vector<fs::path>
   for (const auto& file : files) {
     const auto size = fs::file_size(file);
     bytes += size;
-    // lexically: the name a link has counts, not where it leads.
+    // lexically: the name of a link counts, not its target.
     description += fmt::format("{}\t{}\t{}\n", file.lexically_relative(base).generic_string(), size,
                                fs::last_write_time(file).time_since_epoch().count());
   }

@@ -32,8 +32,8 @@ class RecordReader {
     int64_t done = 0;
     while (done < most) {
       const auto wanted = std::min(block_, most - done);
-      // Straight to where the pixels go: their labels take no more than the room of the row after. The last block has
-      // no such row.
+      // Read straight to the place of the pixels: the labels take no more room than the next row. The last block has no
+      // next row.
       const bool has_room = done + wanted < most;
       if (!has_room) last_block_.resize(static_cast<size_t>(wanted * record_));
       auto* to = pixels + done * kPixels;
@@ -125,7 +125,7 @@ Dataset read_cifar(const std::filesystem::path& root, const CifarSet& set) {
   visit_named_files(root, set.files, [&](size_t which, ByteStream& bytes) {
     const auto file = static_cast<int64_t>(which);
     if (each == 0) {
-      // Mostly right; where it is too much, memory that is not filled is never touched.
+      // Usually exact; if it is too much, the unused memory is never touched.
       const auto record = set.label_bytes + kPixels;
       const auto guess = std::clamp<int64_t>(bytes.at_most() / record, 1, kFirstGuess);
       all = Rows(root.string(), files * guess);

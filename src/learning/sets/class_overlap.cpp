@@ -32,7 +32,7 @@ constexpr SameClass kSame[] = {
     {"tv", "television"},
     {"bell pepper", "sweet pepper"},
     {"computer keyboard", "keyboard"},
-    // plurals that follow no rule
+    // Irregular plurals.
     {"buses", "bus"},
     {"geese", "goose"},
     {"men", "man"},
@@ -41,11 +41,11 @@ constexpr SameClass kSame[] = {
     {"women", "woman"},
 };
 
-// A kind of a class is what a person who was taught the class would call by its name. Left out on purpose, since that
+// A kind of a class is what a person who learnt the class would call by its name. Left out on purpose, since that
 // person would not: big cats (cat), wolves and foxes (dog), gazelles (deer), gondolas (ship), buses, streetcars and
 // tractors (truck), alligators (crocodile), bison (cattle), missiles (rocket), seashores (sea).
 constexpr KindOfClass kKinds[] = {
-    // TinyImageNet's classes that are CIFAR-10's: 22 of its 200.
+    // Classes of TinyImageNet that are classes of CIFAR-10: 22 of its 200.
     {"n02123045", "tabby", "cat"},
     {"n02123394", "Persian cat", "cat"},
     {"n02124075", "Egyptian cat", "cat"},
@@ -68,10 +68,10 @@ constexpr KindOfClass kKinds[] = {
     {"n03796401", "moving van", "truck"},
     {"n03977966", "police van", "truck"},
     {"n03662601", "lifeboat", "ship"},
-    // CIFAR-100's that is CIFAR-10's. Its authors kept pickups out of CIFAR-10's trucks, so the images do not repeat,
-    // but a network that was taught "truck" is not wrong to call a pickup one.
+    // A class of CIFAR-100 that is one of CIFAR-10. Its authors kept pickups out of CIFAR-10's trucks, so the images do
+    // not repeat, but a network that learnt "truck" is not wrong to call a pickup a truck.
     {"", "pickup truck", "truck"},
-    // TinyImageNet's that are CIFAR-100's, beside those of equal names.
+    // Classes of TinyImageNet that are classes of CIFAR-100, beside those of equal names.
     {"n01443537", "goldfish", "aquarium fish"},
     {"n01742172", "boa constrictor", "snake"},
     {"n01774384", "black widow", "spider"},
@@ -126,7 +126,7 @@ std::string plain(std::string_view name) {
   return singular(letters);
 }
 
-// One name a thing, whichever of its names is given.
+// One name per thing, whichever of its names is given.
 std::string canonical(std::string_view name) {
   static const auto table = [] {
     std::unordered_map<std::string, std::string> names;
@@ -138,7 +138,7 @@ std::string canonical(std::string_view name) {
   return found == table.end() ? key : found->second;
 }
 
-// Names and ids of the classes they are kinds of.
+// Names and ids of the classes that these are kinds of.
 const std::unordered_map<std::string, std::string>& kinds() {
   static const auto table = [] {
     std::unordered_map<std::string, std::string> all;

@@ -20,7 +20,7 @@ CatalogueEntry openood_set();
 /// "0", ..., "9".
 std::vector<std::string> digit_names();
 
-/// A split that is a whole part, under the part's name.
+/// A split that is a whole part and has its name.
 Split whole_part(const SetPart& part, std::string from);
 
 }  // namespace priornet

@@ -47,7 +47,7 @@ class LineReader {
     left_.remove_prefix(spaces);
   }
 
-  // 0 or 1, and as many zeros after a point as there are.
+  // 0 or 1, with any number of zeros after a point.
   bool take_flag(int index) {
     skip_spaces();
     if (left_.empty() || left_.front() == '\n') fail(fmt::format("has {} values: wanted {}", index, kPixels + kDigits));
@@ -89,8 +89,8 @@ Dataset read_semeion(ByteStream& bytes) {
   const auto last = text.find_last_not_of(" \t\r\n");
   text.resize(last == std::string::npos ? 0 : last + 1);
   if (text.empty()) throw DataError(fmt::format("{}: is empty", bytes.name()));
-  // A line takes at least two characters per value. No memory for more lines than there is text for: reading them
-  // fails.
+  // A line takes at least two characters per value. No memory is taken for more lines than the text can hold; reading
+  // them fails.
   const auto lines = std::min<int64_t>(std::count(text.begin(), text.end(), '\n') + 1,
                                        static_cast<int64_t>(text.size()) / (2 * kPixels) + 1);
   auto images = memory_for(bytes.name(), {lines, 1, 16, 16}, torch::kUInt8);
@@ -136,7 +136,7 @@ std::filesystem::path locate(const std::filesystem::path& root, const std::strin
   throw DataError(fmt::format("{}: holds neither {} nor {}, a part of OMNIGLOT", root.string(), part, zip.string()));
 }
 
-// "Greek/character01" of "images_background/Greek/character01/0394_01.png"; empty if the path is of another form.
+// "Greek/character01" for "images_background/Greek/character01/0394_01.png"; empty if the path has another form.
 std::string character_of(std::string path, const std::string& part) {
   if (path.starts_with(part + "/")) path.erase(0, part.size() + 1);
   if (std::count(path.begin(), path.end(), '/') != 2) return "";

@@ -9,9 +9,8 @@
 namespace priornet {
 
 /// SEMEION: 16x16 black and white digits, one per line of semeion.data, in a folder, an archive or as the file itself.
-/// A line holds 256 pixels, 0 or 1 (with or without decimals), and 10 flags of which one is 1: the digit.
-/// Images uint8 [N, 1, 16, 16] of 0 and 255, classes "0" to "9".
-/// DataError that names file and line (from 1) if it is not that.
+/// A line holds 256 pixels, 0 or 1 (with or without decimals), and 10 flags of which one is 1: the digit. Images uint8
+/// [N, 1, 16, 16] of 0 and 255, classes "0" to "9". DataError that names file and line (from 1) for anything else.
 Dataset read_semeion(const std::filesystem::path& root);
 
 /// The same from the bytes of semeion.data.
@@ -25,8 +24,8 @@ enum class OmniglotPart {
 
 /// OMNIGLOT (Lake et al., 2015) from its folders images_background and images_evaluation or their .zip files, in `root`
 /// or `root` itself: uint8 [N, 1, 105, 105], black strokes (0) on white (255), as published. Classes are characters,
-/// "Greek/character01", in the order of their paths.
-/// DataError if a part is missing or holds no drawings, or a drawing is none or of another size.
+/// "Greek/character01", in the order of their paths. DataError if a part is missing or holds no drawings, or if a
+/// drawing is damaged or of another size.
 Dataset read_omniglot(const std::filesystem::path& root, OmniglotPart part);
 
 }  // namespace priornet

@@ -25,7 +25,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Takes the digits at the front, without leading zeros.
+// Removes the digits at the front, without leading zeros.
 std::string_view take_number(std::string_view& text) {
   const auto end = static_cast<size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
   auto number = text.substr(0, end);
@@ -64,18 +64,18 @@ bool is_image_path(const std::string& path) {
 
 namespace {
 
-// A batch keeps all threads busy, and takes little memory beside the set.
+// A batch keeps all threads busy and takes little memory beside the set.
 constexpr size_t kBatchImages = 2048;
 constexpr size_t kFirstBatchImages = 16;  // of a size not yet known
 constexpr size_t kBatchBytes = size_t{64} << 20;
 constexpr size_t kBatchPixels = size_t{64} << 20;
 
-// A message without the name that opens it.
+// A message without the name at its beginning.
 std::string without_name(const std::string& message, const std::string& name) {
   return message.starts_with(name + ": ") ? message.substr(name.size() + 2) : message;
 }
 
-// What is not a fault of the image is thrown on.
+// An exception that is not the image's fault is passed on.
 void leave_out(SetFiles* files, const std::string& path, const std::string& name, const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -91,7 +91,7 @@ const LeftOut* first_fault(const SetFiles& files) {
   return found == files.left_out.end() ? nullptr : &*found;
 }
 
-// A row of a batch to its place, a grey one to each of three planes if the set has colours.
+// Copies a row of a batch to its place; a grey one to each of three planes if the set has colours.
 void copy_row(const torch::Tensor& batch, int64_t row, int64_t channels, uint8_t* to) {
   const auto bytes = batch.numel() / batch.size(0);
   const auto* from = batch.data_ptr<uint8_t>() + row * bytes;
@@ -128,7 +128,7 @@ void ImageCollector::check_size(const Encoded& encoded, const torch::Tensor& ima
 void ImageCollector::decode_waiting() {
   if (waiting_.empty()) return;
   std::vector<torch::Tensor> images(waiting_.size());
-  // Kept for each image, so that which is reported does not depend on the threads.
+  // One per image, so that the reported fault does not depend on the threads.
   std::vector<std::exception_ptr> errors(waiting_.size());
   parallel_for(0, static_cast<int64_t>(waiting_.size()), 1, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
@@ -162,7 +162,7 @@ void ImageCollector::decode_waiting() {
   keep(std::move(batch));
 }
 
-// In memory, unless the set would take half the room there: it is held twice while it is put into order.
+// In memory, unless the set would take half of the room there: it is held twice while it is sorted.
 void ImageCollector::keep(torch::Tensor batch) {
   bytes_ += static_cast<int64_t>(batch.nbytes());
   batches_.push_back(std::move(batch));
@@ -172,7 +172,7 @@ void ImageCollector::keep(torch::Tensor batch) {
     batches_.clear();
   } catch (const DataError&) {
     if (file_images_ > 0) throw;
-    options_.pixels = nullptr;  // nothing can be written there: memory_for finds another place
+    options_.pixels = nullptr;  // cannot be written there: memory_for finds another place
   }
 }
 
@@ -188,7 +188,7 @@ void ImageCollector::append_to_file(const torch::Tensor& batch) {
   file_images_ += batch.size(0);
 }
 
-// A folder is read in its order; an archive has one of its own.
+// A folder is read in our order; an archive has an order of its own.
 torch::Tensor ImageCollector::sorted_in_file(const std::vector<size_t>& sorted) {
   const std::vector<int64_t> shape = {file_images_, channels_, height_, width_};
   if (std::is_sorted(sorted.begin(), sorted.end())) return options_.pixels->values(shape);
@@ -243,7 +243,7 @@ ImageCollection collect_images(const std::filesystem::path& root, const PathFilt
   FaultVisitor on_fault;
   if (options.files != nullptr)
     on_fault = [&](const std::string& path, const DataError& error) {
-      if (dynamic_cast<const SeveralSizes*>(&error) != nullptr) throw;  // of no image alone
+      if (dynamic_cast<const SeveralSizes*>(&error) != nullptr) throw;  // not the fault of one image
       options.files->left_out.push_back({path, without_name(error.what(), (root / path).string())});
     };
   visit_files(
@@ -257,7 +257,7 @@ ImageCollection collect_images(const std::filesystem::path& root, const PathFilt
 
 namespace {
 
-// The length of the folders, with their last '/', that all paths share and that still leave each a folder.
+// The length of the folders, with their last '/', that all paths share, as long as each path keeps a folder of its own.
 size_t shared_folders(const std::vector<std::string>& paths) {
   size_t shared = 0;
   while (true) {
@@ -272,7 +272,7 @@ size_t shared_folders(const std::vector<std::string>& paths) {
   }
 }
 
-// Parts of a set, each with the classes below, would be learnt as if they were the classes.
+// If the folders are parts of a set with the classes below, the parts would be learnt as classes.
 bool are_parts_of_a_set(const std::vector<std::string>& folders) {
   static const std::set<std::string> kParts{"train", "training", "test", "testing", "val", "valid", "validation"};
   return folders.size() > 1 &&
@@ -307,7 +307,7 @@ void label_in_order(Dataset& set, const std::vector<std::string>& class_of_row) 
 Dataset read_image_folder(const std::filesystem::path& root, const ImageFolderOptions& options) {
   std::error_code ignored;
   const bool on_disk = std::filesystem::is_directory(root, ignored);
-  // By the class first: plain order would put a-b/1.png before a/1.png.
+  // Sorted by class first: plain order would put a-b/1.png before a/1.png.
   const auto by_class = [](const std::string& a, const std::string& b) {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char c, unsigned char d) {
       return (c == '/' ? 0 : c) < (d == '/' ? 0 : d);

@@ -16,7 +16,7 @@
 #include "learning/data/file_tree.h"
 #include "learning/data/growing_tensor_file.h"
 
-// What the readers of image files share: many encoded images decoded on all threads into one tensor.
+// Shared by the readers of image files: decodes many encoded images on all threads into one tensor.
 
 namespace priornet {
 
@@ -25,31 +25,31 @@ struct ImageFolderOptions {
   Channels channels = Channels::kAsStored;
   /// Needed where the images have several sizes.
   std::optional<ResizeOptions> resize;
-  /// Is told about every image, and of what was left out. Without it, the first fault is a DataError.
+  /// Is told about every image, and about what was left out. Without it, the first fault is a DataError.
   SetFiles* files = nullptr;
-  /// Takes the pixels as they are decoded, once memory has no room for them all; they then lie there.
+  /// Takes the decoded pixels if memory has no room for them all; they then lie there.
   GrowingTensorFile* pixels = nullptr;
 };
 
-/// By their paths, and with the numbers in them as numbers: val_2 before val_10.
+/// Orders by path, with the numbers in it as numbers: val_2 before val_10.
 bool natural_less(const std::string& a, const std::string& b);
 
 struct ImageCollection {
   std::vector<std::string> paths;  ///< in order
-  torch::Tensor images;            ///< uint8 [N, C, H, W], one a path
+  torch::Tensor images;            ///< uint8 [N, C, H, W], one per path
 };
 
-/// Takes encoded images as they are read, and decodes them a batch at a time.
-/// DataError that names the image (the first one added, if several are at fault): it does not decode and nobody
-/// listens to what is left out. SeveralSizes where its size is not that of the first and there is no resize.
+/// Takes encoded images as they are read, and decodes them in batches. DataError that names the image (the first one
+/// added, if several are at fault) if it does not decode and nothing listens to what is left out. SeveralSizes if its
+/// size is not that of the first and there is no resize.
 class ImageCollector {
  public:
   explicit ImageCollector(ImageFolderOptions options) : options_(std::move(options)) {}
 
-  /// `name` opens messages, `path` says where the image stands in the order.
+  /// `name` begins messages, `path` gives the image its place in the order.
   void add(std::string path, std::string name, std::string bytes);
 
-  /// All of them; none is a DataError, "SET: holds no ...". The last call on the object.
+  /// All of them; DataError, "SET: holds no ...", if there are none. No call may follow.
   ImageCollection finish(const std::string& set_name, const PathOrder& order = std::less<>());
 
  private:
@@ -77,30 +77,30 @@ class ImageCollector {
   int64_t file_images_ = 0, file_channels_ = 0;
 };
 
-/// By its ending (image_endings()), in either case. Hidden files are none, nor what macOS puts into archives.
+/// By its ending (image_endings()), in either case. Not hidden files, nor those that macOS adds to archives.
 bool is_image_path(const std::string& path);
 
-/// An encoded image may have so many bytes.
+/// The most bytes that an encoded image may have.
 constexpr int64_t kMostImageBytes = int64_t{1} << 28;
 
 /// The wanted image files of a folder or archive.
 ImageCollection collect_images(const std::filesystem::path& root, const PathFilter& wanted,
                                const ImageFolderOptions& options, const PathOrder& order = std::less<>());
 
-// Images that a user has in a folder or an archive. What is not an image by its ending is passed over; images of
-// several sizes without a resize, and a root without images are DataErrors. So are an image that does not decode, in a
-// folder also an empty class folder and an image that lies in none, unless options.files listens: then it is told about
-// these.
+// Images that a user has in a folder or an archive. Files that are not images by their ending are skipped; images of
+// several sizes without a resize, and a root without images, are DataErrors. So are an image that does not decode and,
+// in a folder, an empty class folder and an image outside the class folders, unless options.files listens: then it is
+// told about these.
 
-/// One sub-folder a class, with images at any depth: inputs uint8 [N, C, H, W], class by class in the order of their
-/// names, and in a class in the order of the paths. A folder that all of an archive lies in is passed through.
-/// DataError also where the folders are parts of a set (train, test, ...) with the classes below.
+/// One sub-folder per class, with images at any depth: inputs uint8 [N, C, H, W], class by class in the order of their
+/// names, and within a class in the order of the paths. A folder that holds the whole archive is skipped. DataError
+/// also if the folders are parts of a set (train, test, ...) with the classes below.
 Dataset read_image_folder(const std::filesystem::path& root, const ImageFolderOptions& options = {});
 
 /// Images at any depth, in the order of their paths, without labels.
 Dataset read_flat_images(const std::filesystem::path& root, const ImageFolderOptions& options = {});
 
-/// The labels of rows that name their class, where all of a class stand together: fills labels and class_names.
+/// Fills labels and class_names from rows that name their class; all rows of a class stand together.
 void label_in_order(Dataset& set, const std::vector<std::string>& class_of_row);
 
 }  // namespace priornet

@@ -19,7 +19,7 @@ namespace {
 
 using Kind = SetModifier::Kind;
 
-/// One modifier on its way: the words of "KEY=VALUE", and the name it is part of.
+/// One modifier while it is parsed: the words of "KEY=VALUE", and the name it is part of.
 struct Word {
   std::string_view name;
   std::string_view text;
@@ -46,7 +46,7 @@ std::vector<std::string> split_at(std::string_view text, char separator) {
   return pieces;
 }
 
-// What is meant by "income, gross"; a doubled quote stands for one.
+// The text inside the quotes of "income, gross"; a doubled quote stands for one.
 std::string unquoted(const std::string& text) {
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
   std::string plain;

@@ -36,7 +36,7 @@ std::filesystem::path locate(const std::filesystem::path& root) {
   return found.empty() ? root : *found.begin();
 }
 
-// A key may be any bytes: a message shows them escaped.
+// A key may be any bytes, so messages show it escaped.
 RecordVisitor adding_to(ImageCollector& collector, const std::string& name) {
   return [&collector, name](std::string_view key, std::string_view value) {
     collector.add(std::string(key), fmt::format("{}: key {:?}", name, key), std::string(value));

@@ -102,7 +102,7 @@ Dataset read_idx_set(const std::filesystem::path& root, const IdxSet& set) {
   return result;
 }
 
-// MNIST and the sets that come in its files: 60,000 images to train with and 10,000 to test with, 28x28 grey.
+// MNIST and the sets in its format: 60,000 images to train with and 10,000 to test with, 28x28 grey.
 
 namespace {
 
@@ -115,7 +115,7 @@ struct FileFacts {
   const char* name;
   int64_t compressed_size;
   const char* compressed_sha256;
-  const char* sha256;  ///< of what it expands to; empty where unknown
+  const char* sha256;  ///< of the expanded file; empty if unknown
 };
 
 struct MnistLike {
@@ -247,7 +247,7 @@ struct Selection {
   int64_t first_label;
 };
 
-// Letters that look alike in both cases are one class; those that do not are two.
+// Letters that look alike in both cases are one class; the others are two.
 std::vector<std::string> balanced_names() {
   auto names = digit_names();
   for (char letter = 'A'; letter <= 'Z'; ++letter) names.emplace_back(1, letter);
@@ -263,7 +263,7 @@ std::vector<std::string> letter_names() {
 
 SetPart part_of(const Selection& selection, const std::string& which, int64_t count) {
   const auto stem = "emnist-" + selection.name + "-" + which;
-  // The images lie on their side.
+  // The images are transposed.
   const IdxSet idx{stem + "-images-idx3-ubyte", stem + "-labels-idx1-ubyte", selection.class_names,
                    selection.first_label, true};
   SetPart part;

@@ -12,23 +12,22 @@
 
 namespace priornet {
 
-/// An IDX file of bytes, uint8 of rank 1 to 4, straight into the tensor's memory.
-/// DataError that names the stream, the byte and what was wanted there: another magic number, type or rank, fewer or
-/// more bytes than the header says.
+/// An IDX file of bytes, uint8 of rank 1 to 4, read straight into the tensor's memory. DataError that names the stream,
+/// the byte and what was expected there: another magic number, type or rank, fewer or more bytes than the header says.
 torch::Tensor read_idx(ByteStream& bytes);
 
 /// A set in two IDX files.
 struct IdxSet {
   std::string images;                    ///< the file's name, without .gz: [N, H, W]
   std::string labels;                    ///< the file's name, without .gz: [N]
-  std::vector<std::string> class_names;  ///< one a label
+  std::vector<std::string> class_names;  ///< one per label
   int64_t first_label = 0;               ///< the label of the first class: 1 for EMNIST's letters
-  bool transposed = false;               ///< the images lie on their side, as EMNIST's do
+  bool transposed = false;               ///< the images are transposed, as EMNIST's are
 };
 
-/// Reads a set from the folder or archive that holds its two files. Images uint8 [N, 1, H, W].
-/// DataError also where a file is missing, if there are not as many labels as images, and where a label is none of
-/// the classes': that names the file, the byte and the row.
+/// Reads a set from the folder or archive that holds its two files. Images uint8 [N, 1, H, W]. DataError also if a file
+/// is missing, if there are not as many labels as images, or if a label is not one of the classes: that error names the
+/// file, the byte and the row.
 Dataset read_idx_set(const std::filesystem::path& root, const IdxSet& set);
 
 }  // namespace priornet

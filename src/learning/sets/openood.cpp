@@ -92,7 +92,7 @@ namespace {
 using RowsOfList = torch::Tensor (*)(const std::string& name, const std::vector<ListedImage>& images,
                                      const Dataset& set);
 
-/// The archive has a folder of lists per benchmark: this is the one of CIFAR-10.
+/// The archive has one folder of lists per benchmark: this is the one for CIFAR-10.
 constexpr std::string_view kFolder = "/cifar10/";
 
 std::string read_list(const std::filesystem::path& location, const std::string& file) {

@@ -16,7 +16,7 @@ struct ListedImage {
   int64_t label = -1;
 };
 
-/// DataError, which begins with `name`, that gives the line which is not such a pair.
+/// DataError, which begins with `name` and gives the line, for a line that is not such a pair.
 std::vector<ListedImage> parse_image_list(const std::string& name, std::string_view text);
 
 /// The rows, int64 [N], of images that are called CLASS/NUMBER.png: the NUMBER-th of its class, from 1, in the set's
@@ -24,7 +24,7 @@ std::vector<ListedImage> parse_image_list(const std::string& name, std::string_v
 /// does not have, another label, or an image that is listed twice.
 torch::Tensor rows_by_class(const std::string& name, const std::vector<ListedImage>& images, const Dataset& set);
 
-/// The same of images that are called val_NUMBER.JPEG: row NUMBER, from 0.
+/// The same for images that are called val_NUMBER.JPEG: row NUMBER, from 0.
 torch::Tensor rows_by_number(const std::string& name, const std::vector<ListedImage>& images, const Dataset& set);
 
 }  // namespace priornet

@@ -34,7 +34,7 @@ bool ends_with_or_gz(const std::string& name, std::string_view ending) {
 
 bool holds_database(const fs::path& path) { return fs::is_directory(path) && fs::exists(path / "data.mdb"); }
 
-// Whether images lie in folders of their own. That an archive packs all of them in one folder says nothing.
+// Whether images lie in folders of their own. One folder around a whole archive does not count.
 bool has_class_folders(const fs::path& root) {
   std::set<std::string> folders;
   const auto note_folder = [&](const std::string& path) {
@@ -52,8 +52,8 @@ Dataset read_images(const fs::path& path, const std::optional<ResizeOptions>& re
   return has_class_folders(path) ? read_image_folder(path, options) : read_flat_images(path, options);
 }
 
-// One damaged image does not stop anybody; one in a hundred is what the world is like; more, and the folder is not what
-// its owner thinks.
+// One damaged image does not stop anybody, and one in a hundred is normal; with more, the folder is not what its owner
+// thinks.
 void check_left_out(const fs::path& path, int64_t images, const std::vector<LeftOut>& left_out, bool strict) {
   std::vector<std::string> faults;
   for (const auto& one : left_out) {
@@ -84,7 +84,7 @@ Dataset load_images(const std::string& copy, const fs::path& path, const std::op
   return set;
 }
 
-// The files of a set are those of its rows until a modifier chooses among these.
+// The files of a set match its rows until a modifier selects rows.
 Dataset modified_images(Dataset set, const SetName& name, bool is_resized, const LoadOptions& options) {
   using Kind = SetModifier::Kind;
   const bool chooses = std::any_of(name.modifiers.begin(), name.modifiers.end(), [](const SetModifier& modifier) {
@@ -95,13 +95,13 @@ Dataset modified_images(Dataset set, const SetName& name, bool is_resized, const
   return modified(std::move(set), name, is_resized, options);
 }
 
-// Two folders of one name have copies of their own: the hash is that of the whole path.
+// Two folders of the same name have copies of their own: the hash is that of the whole path.
 std::string copy_of_path(const fs::path& path, const std::optional<ResizeOptions>& resize) {
   const auto whole = fs::weakly_canonical(path);
   return fmt::format("{}-{:016x}{}", whole.filename().string(), content_hash(whole.string()), resize_suffix(resize));
 }
 
-// train-images-idx3-ubyte has its labels in train-labels-idx1-ubyte.
+// The labels of train-images-idx3-ubyte are in train-labels-idx1-ubyte.
 Dataset read_idx_pair(const fs::path& path) {
   const auto images = without_gzip(path.filename().string());
   const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -121,7 +121,7 @@ Dataset read_idx_pair(const fs::path& path) {
   return set;
 }
 
-// Kinds of tables that nothing here reads, with the line that makes a CSV of one.
+// Kinds of tables that this program does not read, with the line that turns each into a CSV.
 void refuse_other_table(const std::string& path, const std::string& file) {
   for (const auto& [ending, reader] : {std::pair{".parquet", "read_parquet"},
                                        {".feather", "read_feather"},
@@ -225,7 +225,7 @@ Dataset only_classes(const Dataset& set, const SetName& name, const Names& wante
   return others.empty() ? set : without_classes(set, others);
 }
 
-// From the catalogue where it knows them, for the other set need not be there.
+// From the catalogue if it has them, because the other set need not be there.
 Names class_names_of(const std::string& other, const LoadOptions& options) {
   const auto other_name = parse_set_name(other);
   if (!other_name.is_path) {
@@ -290,7 +290,7 @@ Dataset modified(Dataset set, const SetName& name, bool is_resized, const LoadOp
   for (const auto& modifier : name.modifiers) {
     const bool is_size = modifier.kind == Kind::kSize;
     has_size = has_size || is_size;
-    if (is_size && is_resized) {  // by the reader; a second size is a size again
+    if (is_size && is_resized) {  // the reader did it; a second size resizes again
       is_resized = false;
       continue;
     }

@@ -12,7 +12,7 @@
 
 namespace priornet {
 
-/// What the name's path leads to, with its modifiers applied:
+/// The set at the name's path, with its modifiers applied:
 /// - a folder or an archive of images, one sub-folder per class or all in one; prepared copies are kept of these;
 /// - an LMDB of images, as LSUN has them (a folder with data.mdb);
 /// - .csv, .tsv (also .gz): a table; .npy, .npz: numbers or images;
@@ -20,33 +20,33 @@ namespace priornet {
 /// - .mat: images as in SVHN.
 Dataset load_path_set(const SetName& name, const LoadOptions& options);
 
-/// Whether a path leads to a text table, by its name: .csv or .tsv, .gz behind it or not.
+/// Whether a path is that of a text table, by its name: .csv or .tsv, with or without .gz.
 bool is_table_path(const std::string& path);
 
-/// Whether the data root has a folder of images of that name, or a prepared copy of one: a set of the user's own that
-/// the catalogue need not have.
+/// Whether the data root has a folder of images of that name, or a prepared copy of one: a set of the user's own, which
+/// is not in the catalogue.
 bool is_own_set(const std::string& name, const LoadOptions& options);
 
-/// The images of that folder, with the name's modifiers applied. There is such a set.
+/// The images of that folder, with the name's modifiers applied. The set must exist.
 Dataset load_own_set(const SetName& name, const LoadOptions& options);
 
-/// The rows of another set that a part of the catalogue is (SetPart::chosen_from). AbsentSet if that set is not
-/// there; DataError if it has not the rows that the files at the location ask for.
+/// The rows of another set that a part of the catalogue consists of (SetPart::chosen_from). AbsentSet if that set is
+/// missing; DataError if it does not have the rows that the files at the location name.
 Dataset read_chosen_rows(const SetPart& part, const std::filesystem::path& location, const LoadOptions& options);
 
-/// The set with the name's modifiers applied in their order; the first `size` is passed over where it was applied as
-/// the images were read. DataError that names the modifier which the set cannot take.
+/// The set with the name's modifiers applied in their order; the first `size` is skipped if the images were already
+/// resized while they were read. DataError that names the modifier that the set cannot take.
 Dataset modified(Dataset set, const SetName& name, bool is_resized, const LoadOptions& options);
 
-/// A set in NumPy's formats: an .npz with an array `inputs` or `images`, and `labels` where there are any, or the
-/// inputs alone as an .npy. Inputs are images, uint8 [N, C, H, W] or [N, H, W], or finite numbers, float32 or float64
-/// [N, D] (kept as float32); labels are integers [N], 0 to 65,535, and the classes are called by their numbers.
-/// DataError that names file, array and row where it is not that.
+/// A set in NumPy's formats: an .npz with an array `inputs` or `images`, and `labels` if there are any, or the inputs
+/// alone as an .npy. Inputs are images, uint8 [N, C, H, W] or [N, H, W], or finite numbers, float32 or float64 [N, D]
+/// (kept as float32); labels are integers [N], 0 to 65,535, and each class is named by its number. DataError that names
+/// file, array and row for anything else.
 Dataset read_array_set(const std::filesystem::path& path);
 
-/// SVHN's cropped digits as published, train_32x32.mat and the like: a MATLAB 5 file of X, uint8 [32, 32, 3, N], and
-/// y, [N, 1], where 10 stands for the digit 0. Images uint8 [N, 3, 32, 32], classes "0" to "9".
-/// DataError that names file, variable and row where it is not that.
+/// SVHN's cropped digits as published, train_32x32.mat and so on: a MATLAB 5 file of X, uint8 [32, 32, 3, N], and y,
+/// [N, 1], where 10 stands for the digit 0. Images uint8 [N, 3, 32, 32], classes "0" to "9". DataError that names file,
+/// variable and row for anything else.
 Dataset read_svhn(const std::filesystem::path& mat_file);
 
 /// The same from a stream.
@@ -55,7 +55,7 @@ Dataset read_svhn(ByteStream& bytes);
 /// LSUN (Yu et al., 2015), without labels: from the published LMDB, which holds WebP images by key, as a folder with
 /// data.mdb, a folder with one NAME_lmdb or NAME_lmdb.zip in it, or the .zip itself; or from a folder or archive of
 /// image files. Its images have many sizes: options.resize is needed. In the order of the keys or paths.
-/// DataError as of read_flat_images and visit_lmdb, and where a folder holds several databases.
+/// DataError as for read_flat_images and visit_lmdb, and if a folder holds several databases.
 Dataset read_lsun(const std::filesystem::path& root, const ImageFolderOptions& options);
 
 /// How images of many sizes are resized as they are read: to the first size of the name, else as in `otherwise`.

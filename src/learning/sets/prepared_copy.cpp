@@ -23,7 +23,7 @@ std::filesystem::path prepared_copy_file(const std::filesystem::path& data_root,
 
 namespace {
 
-// Files as tensors and text: one path per line, as no path of an archive or folder that is read has a line break.
+// Files as tensors and text: one path per line, because no path that is read has a line break.
 constexpr const char* kPaths = "file_paths";
 constexpr const char* kContents = "file_contents";
 
@@ -72,7 +72,7 @@ std::optional<Dataset> map_prepared_copy(const std::filesystem::path& path, cons
     return set;
   } catch (const DataError&) {
     return std::nullopt;
-  } catch (const std::out_of_range&) {  // somebody else's tensor file
+  } catch (const std::out_of_range&) {  // a tensor file of another kind
     return std::nullopt;
   } catch (const Json::exception&) {
     return std::nullopt;
@@ -132,7 +132,7 @@ Dataset read_original(const CopiedSource& source, const LoadOptions& options) {
 Dataset read_through_copy(const CopiedSource& source, const LoadOptions& options) {
   if (!options.prepared_copies) return read_original(source, options);
   const auto file = prepared_copy_file(options.root, source.name);
-  // Before reading: should the files change meanwhile, the copy is out of date rather than wrong.
+  // Before reading: if the files change meanwhile, the copy is out of date rather than wrong.
   const auto fingerprint = source_fingerprint(source.base, source.files);
   if (auto copy = map_prepared_copy(file, fingerprint, source.noted);
       copy && (source.count == 0 || copy->size() == source.count))

@@ -24,7 +24,7 @@ torch::Tensor to_images(const std::string& name, MatMatrix& matrix) {
     throw DataError(
         fmt::format("{}: variable X is stored as {}: wanted uint8", name, c10::toString(values.scalar_type())));
   auto* pixels = values.data_ptr<uint8_t>();
-  // MATLAB runs down the columns.
+  // MATLAB stores columns first.
   parallel_rows(shape[3] * 3, kSquare, [&](int64_t begin, int64_t end) {
     for (int64_t square = begin; square < end; ++square) transpose_square<kSvhnSide>(pixels + square * kSquare);
   });

@@ -54,12 +54,12 @@ LabelClasses classes_of(const std::vector<std::string>& texts) {
 
 namespace {
 
-// A table can be read from its beginning as often as it takes.
+// A table can be read from its beginning any number of times.
 using OpenTable = std::function<std::unique_ptr<ByteStream>()>;
 
 constexpr size_t kNone = static_cast<size_t>(-1);
 
-// Names, levels and classes go into JSON, in runs and model files, which holds nothing else.
+// Names, levels and classes go into JSON, in runs and model files, and JSON must be UTF-8.
 constexpr const char* kNotUtf8 = "is not UTF-8: save the table as UTF-8";
 
 bool is_utf8(std::string_view text) {
@@ -81,7 +81,7 @@ std::vector<std::string> read_names(DelimitedRows& rows) {
   if (std::all_of(names.begin(), names.end(),
                   [&](const auto& name) { return parse_csv_number(name, ignored) != ParsedNumber::kOther; }))
     throw DataError(fmt::format("{}: line 1 is all numbers: wanted the names of the columns", rows.name()));
-  // Whoever asks a model later is understood by these names.
+  // Later inputs are matched by these names.
   auto sorted = names;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
@@ -128,7 +128,7 @@ class TableReader {
     return label_ != kNone && is_missing_value(rows.values()[label_]);
   }
 
-  // Goes through the rows that have a label, or through all where labels are not wanted.
+  // Visits the rows that have a label, or all rows if labels are not wanted.
   template <class Visitor>
   void visit(const Visitor& visitor) {
     const auto stream = open_();
@@ -196,7 +196,7 @@ class TableReader {
     return encoding;
   }
 
-  // Where a comma separates values, it is not a part of them.
+  // If a comma separates values, it is not part of a number.
   bool takes_decimal_comma() const { return separator_ != ','; }
 
   static std::string reasons(const TableEncoding& encoding) {
@@ -205,7 +205,7 @@ class TableReader {
     return fmt::format("{}", fmt::join(reasons, ", "));
   }
 
-  // Of columns of names that look like numbers.
+  // For columns of names that look like numbers.
   void count_levels(const std::vector<std::pair<size_t, size_t>>& columns, TableEncoding& encoding) {
     if (columns.empty()) return;
     std::vector<LevelCounts> counts(columns.size());
@@ -224,7 +224,7 @@ class TableReader {
         if (!is_utf8(level)) throw DataError(fmt::format("{}: a value of column {} {}", name_, column.name, kNotUtf8));
   }
 
-  // Also notes the labels. Of an encoding that was found here, also what stands for missing values.
+  // Also notes the labels and, for an encoding that was found here, the replacements for missing values.
   torch::Tensor encoded(TableEncoding& encoding) {
     const auto width = encoding.width();
     auto inputs = torch::empty({rows_, width}, torch::kFloat32);
@@ -267,7 +267,7 @@ class TableReader {
     }
   }
 
-  // Missing numbers, truths and days stand as NaN until the median of the others is known.
+  // Missing numbers, truth values and days are NaN until the median of the others is known.
   static void fill_gaps(TableEncoding& encoding, const torch::Tensor& inputs) {
     int64_t feature = 0;
     for (auto& column : encoding.columns) {

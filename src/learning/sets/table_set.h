@@ -17,27 +17,27 @@ struct LabelClasses {
   std::vector<std::string> names;  ///< of the classes
 };
 
-/// The classes that texts name: their distinct values in order. Where every text is a finite number they are compared
-/// and sorted as numbers, and "1" and "1.0" are one class, "1".
+/// The classes that texts name: their distinct values in order. If every text is a finite number they are compared and
+/// sorted as numbers, and "1" and "1.0" are one class, "1".
 LabelClasses classes_of(const std::vector<std::string>& texts);
 
 struct TableOptions {
   std::string label;                          ///< the column that holds the labels; without one the set has no labels
   std::vector<std::string> drop;              ///< columns that are left out
   std::vector<std::string> categorical;       ///< columns whose values are names, though they look like numbers
-  std::vector<std::string> numeric;           ///< columns whose values are numbers; what is none of them is missing
+  std::vector<std::string> numeric;           ///< columns whose values are numbers; anything else in them is missing
   const TableEncoding* encoding = nullptr;    ///< of a model; else one is found from the table
   std::vector<std::string>* notes = nullptr;  ///< is told what was not as expected, in words
 };
 
 /// A text table (delimited.h; .gz too) whose first line names the columns, each differently, in UTF-8. The label column
-/// may hold text or numbers: its distinct values become the classes, in the order of the numbers where all are finite
+/// may hold text or numbers: its distinct values become the classes, in the order of the numbers if all are finite
 /// numbers (1 and 1.0 are one class), else in that of the text; a row without a label is left out. The other columns
-/// become the inputs, float32 [N, D], as the encoding says. The file is read two times, or three, and never held as
-/// text. DataError that names file, line and column (from 1) if it is not that.
+/// become the inputs, float32 [N, D], as the encoding says. The file is read two or three times, and memory never holds
+/// its whole text. DataError that names file, line and column (from 1) for anything else.
 Dataset read_table(const std::filesystem::path& path, const TableOptions& options = {});
 
-/// The same of a text in memory.
+/// The same for a text in memory.
 Dataset read_table(const std::string& name, std::string_view text, const TableOptions& options = {});
 
 }  // namespace priornet

@@ -106,7 +106,7 @@ TextFile* text_file_of(TextFiles& files, const std::string& path) {
   return path == kAnnotations ? &files.annotations : nullptr;
 }
 
-// From a folder they are opened by name: to look at 120,000 images on the way would cost more than the files.
+// From a folder they are opened by name: walking past 120,000 images would cost more than reading the files.
 TextFiles read_texts(const std::filesystem::path& root, bool on_disk) {
   TextFiles files;
   std::error_code ignored;
@@ -125,7 +125,7 @@ TextFiles read_texts(const std::filesystem::path& root, bool on_disk) {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// "n02123045/images/n02123045_0.JPEG" and "n02123045/val_7.JPEG", below their part, name the class first.
+// The class comes first in "n02123045/images/n02123045_0.JPEG" and "n02123045/val_7.JPEG", below their part.
 std::string id_in(const std::string& path) { return path.substr(0, path.find('/')); }
 
 std::vector<std::string> id_of_each(const std::filesystem::path& root, const std::vector<std::string>& paths,

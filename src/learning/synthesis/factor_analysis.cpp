@@ -22,7 +22,7 @@ struct Moments {
   Tensor variance;    ///< its diagonal
 };
 
-// The rows are widened to float64 a piece at a time: all of them would take twice the room of the data.
+// The rows are converted to float64 in pieces: all at once would take twice the memory of the data.
 Moments moments_of(const RowPieces& data) {
   constexpr int64_t kPiece = 8192;
   const int64_t rows = data.rows;
@@ -41,7 +41,7 @@ Moments moments_of(const RowPieces& data) {
   return {mean, covariance, covariance.diagonal().clone()};
 }
 
-/// What the E-step knows about the latent variables, and the likelihood of the parameters it was taken with.
+/// The expected latent variables from the E-step, and the likelihood of the parameters it used.
 struct Expectation {
   Tensor data_latent;    ///< E[(x - mean) z'], [D, L]
   Tensor latent_latent;  ///< E[z z'], [L, L]
@@ -72,7 +72,7 @@ Tensor first_loading(const Moments& moments, const Tensor& noise, const FactorAn
   auto basis = torch::randn({moments.mean.size(0), options.latent}, generator, torch::kFloat64).to(noise.device());
   for (int round = 0; round < kRounds; ++round) basis = std::get<0>(at::linalg_qr(scaled.matmul(basis)));
   const auto [values, vectors] = at::linalg_eigh(basis.t().matmul(scaled.matmul(basis)));
-  // A column of zeros would stay one.
+  // A column of zeros would stay zero.
   const auto length = (values - 1).clamp_min(0.01).sqrt();
   return root.unsqueeze(1) * basis.matmul(vectors) * length;
 }
@@ -147,7 +147,7 @@ torch::Tensor sample(const FactorAnalysis& model, int64_t count, const ScaleOpti
   check_range("sample", "high", std::isfinite(scale.high), "finite", scale.high);
   check_range("sample", "batch", scale.batch >= 1, "at least 1", static_cast<double>(scale.batch));
   const auto device = model.mean.device();
-  // A stream each, so that the batch of the scale leaves latent vectors and noise as they are.
+  // One random stream each, so that the batch of the scale does not change the latent vectors and the noise.
   const auto draw = [&](const char* purpose) { return DrawOptions{derive_seed(seed, purpose), 0, device}; };
   const auto there = [](const torch::Tensor& tensor) { return tensor.to(torch::kFloat32); };
   const int64_t batches = (count + scale.batch - 1) / scale.batch;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// A block makes an image.
+/// One block makes one image.
 __global__ void __launch_bounds__(kThreads) factor_images_kernel(FactorImages work, const int64_t* step) {
   extern __shared__ float vector[];
   __shared__ FactorImages::Image image;

@@ -4,8 +4,8 @@
 
 #include "uncertainty/core/random_stream.h"
 
-// Images from a factor analysis in one kernel: those of sample_images() (factor_analysis.h), to rounding, for the seed
-// of the step that a counter on the device holds.
+// Images from a factor analysis in one kernel: those of sample_images() (factor_analysis.h), to rounding. A counter on
+// the device holds the step, which gives the seed.
 
 namespace priornet {
 
@@ -15,9 +15,9 @@ struct FactorImages {
   const float* deviation;  ///< of the noise, [dimensions]
   int32_t dimensions, latent;
   float scale_low, scale_range;  ///< of the draw that inflates the variance
-  int64_t scale_batch;           ///< so many images of a step share one scale
+  int64_t scale_batch;           ///< this many images of a step share one scale
   bool clips;                    ///< into the range of grey levels, rather than by tanh
-  uint64_t seed;                 ///< that of a step is derived from it
+  uint64_t seed;                 ///< the seed of a step is derived from it
   int64_t first, count;          ///< images of the step that are made
   uint8_t* images;               ///< [count, dimensions]
 

@@ -32,7 +32,7 @@ torch::Tensor log_posterior(const GaussianClasses& classes, const torch::Tensor&
 /// Entropy of the true posterior in nats, [N]: ln 3 where the classes are equally likely, 0 far from any boundary.
 torch::Tensor posterior_entropy(const GaussianClasses& classes, const torch::Tensor& points);
 
-/// Error of the Bayes-optimal classifier. By symmetry it is that of three phases at one signal strength (Craig 1991):
+/// Error of the Bayes-optimal classifier. By symmetry it is that of three-phase signals of one strength (Craig 1991):
 /// (1 / pi) * integral from 0 to 2 pi / 3 of exp(-radius^2 sin^2(pi / 3) / (2 sigma^2 sin^2 t)) dt.
 double bayes_error(const GaussianClasses& classes);
 
@@ -43,8 +43,8 @@ torch::Tensor in_data_region(const GaussianClasses& classes, const torch::Tensor
 /// Half the side of the square that stands for the whole input space, [-20, 20]^2.
 constexpr double kHalfSide = 20.0;
 
-/// Uniform points of the square outside the data region, float32 [count, 2]: what is out of distribution.
-/// Throws ArgumentError if the data region covers the square.
+/// Uniform points of the square outside the data region, float32 [count, 2]: the out-of-distribution points. Throws
+/// ArgumentError if the data region covers the square.
 torch::Tensor sample_outside(const GaussianClasses& classes, int64_t count, uint64_t seed);
 
 }  // namespace priornet

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// A block makes an image.
+/// One block makes one image.
 __global__ void __launch_bounds__(kThreads) images_kernel(ImageBatch batch) {
   __shared__ ImageBatch::Image image;
   if (threadIdx.x == 0) image = batch.image(blockIdx.x);
@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(kThreads) images_kernel(ImageBatch batch) {
   for (int32_t pixel = threadIdx.x; pixel < batch.pixels(); pixel += kThreads) batch.fill(image, pixel);
 }
 
-/// One block, so that the counter moves when all have read it.
+/// One block, so that the counter moves only after all threads have read it.
 __global__ void __launch_bounds__(kThreads) rows_of_batch_kernel(BatchRows rows) {
   for (int64_t n = threadIdx.x; n < rows.part.count; n += kThreads) rows(n);
   __syncthreads();

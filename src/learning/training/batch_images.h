@@ -8,24 +8,23 @@
 
 namespace priornet {
 
-// A training batch of images in one kernel: looked up in the set, augmented, brought to [-1, 1] and noised, as the step
-// says that a counter on the device holds. The values are those of TrainingBatches::at(), bit for bit if there is no
-// noise.
+// A training batch of images in one kernel: looked up in the set, augmented, brought to [-1, 1] and noised. A counter
+// on the device holds the step. The values are those of TrainingBatches::at(), bit for bit if there is no noise.
 
-/// The orders of the passes that are in use, in memory that stays where it is: pass k in slot k % slots. So a kernel
-/// finds the row of any place by itself; place p lies in pass p / size.
+/// The orders of the passes in use, in memory that never moves: pass k is in slot k % slots. So a kernel finds the row
+/// of any place by itself; place p lies in pass p / size.
 struct PassRing {
   const int64_t* rows =
       nullptr;  ///< [slots, size]; null: there is no order, and place n of a step is row n of its slot
   int64_t size = 0;
-  int64_t slots = 1;  ///< without an order: of images, [slots, count], where step s has slot s % slots
+  int64_t slots = 1;  ///< without an order: images, [slots, count]; step s has slot s % slots
 };
 
 PRIORNET_DEVICE inline int64_t row_at(const PassRing& order, int64_t place) {
   return order.rows[place / order.size % order.slots * order.size + place % order.size];
 }
 
-/// The half of a batch in distribution, or the other.
+/// The in-distribution part of a batch, or the other.
 struct ImagePart {
   const uint8_t* images;  ///< [N, channels, height, width]
   PassRing order;
@@ -84,7 +83,7 @@ struct ImageBatch {
   }
 
  private:
-  // As transforms.h has it: neighbours share a draw.
+  // As in transforms.h: neighbours share a draw.
   PRIORNET_DEVICE static float drawn_noise(const Image& image, int64_t element) {
     RandomStream random(image.noise_seed, image.noise_row, static_cast<uint64_t>(element / 2));
     const RandomPair drawn = random.normals();
@@ -103,7 +102,7 @@ struct ImageBatch {
   }
 };
 
-/// The rows and labels that go with the first part. What runs last for a step: it moves the counter on.
+/// The rows and labels of the first part. Runs last in a step, and moves the counter on.
 struct BatchRows {
   ImagePart part;
   const int64_t* labels;  ///< of the set

@@ -7,7 +7,7 @@
 namespace priornet {
 namespace {
 
-// Libraries choose their kernels, and get the memory for them, in the first steps.
+// In the first steps libraries choose their kernels and get the memory for them.
 constexpr int kPlainSteps = 3;
 
 class CapturedStep final : public TrainingStep {
@@ -42,7 +42,7 @@ class CapturedStep final : public TrainingStep {
     return true;
   }
 
-  // The recording must be ended and its error taken before the stream works again.
+  // The recording must be ended, and its error read, before the stream works again.
   static void abandon(at::cuda::CUDAGraph& graph) {
     try {
       graph.capture_end();

@@ -14,11 +14,11 @@ constexpr const char* kVersion = "1";
 constexpr const char* kWeights = "network.";
 constexpr const char* kOptimiser = "optimiser.";
 constexpr const char* kSums = "sums";
-constexpr const char* kTrained = "trained.";  // the weights behind an average
+constexpr const char* kTrained = "trained.";  // the plain weights, if the file's network is an average
 constexpr const char* kRestart = "restart";
 constexpr const char* kSinceBest = "since_best";
 
-// All tensors of a file, sharing memory with what they are of.
+// All tensors of a file; they share memory with the network, the optimiser and the rest.
 std::vector<NamedTensor> tensors_of(const CheckpointedState& state) {
   auto tensors = weights_of(state.network);
   const auto add = [&](const char* prefix, std::vector<NamedTensor> part) {
@@ -30,7 +30,7 @@ std::vector<NamedTensor> tensors_of(const CheckpointedState& state) {
   return tensors;
 }
 
-// Pairs of tensors to fill and what to fill them with; throws before anything is filled.
+// Pairs of a tensor to fill and its new values; throws before anything is filled.
 void fill(const TensorFile& file, const std::vector<NamedTensor>& wanted) {
   for (const auto& [name, values] : wanted)
     if (const auto& found = file.at(name); found.sizes() != values.sizes() || found.dtype() != values.dtype())
@@ -82,7 +82,7 @@ CheckpointFacts checkpoint_facts(const TensorFile& file) {
   if (const auto& version = text_of(file, "checkpoint"); version != kVersion)
     throw DataError(
         fmt::format("{}: is a checkpoint of version {}; this program reads version {}", file.path, version, kVersion));
-  const auto later = [&](const char* key) {  // than the first files
+  const auto later = [&](const char* key) {  // a key that the first files lack
     return file.metadata.contains(key) ? number_of<int64_t>(file, key) : 0;
   };
   return {number_of<int64_t>(file, "step"),
@@ -120,7 +120,7 @@ CheckpointFacts resume_checkpoint(const std::filesystem::path& path, const Check
   auto facts = checkpoint_facts(file);
   if (const auto difference = first_difference(facts.config, config); !difference.empty())
     throw DataError(fmt::format("{}: has another configuration: {}", file.path, difference));
-  facts.config = config;  // with today's comments
+  facts.config = config;  // the comments may be newer
   fill(file, tensors_of(state));
   if (state.average != nullptr) state.average->exchange();  // the file's network is the average
   return facts;

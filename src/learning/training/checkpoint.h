@@ -13,7 +13,7 @@
 
 #include "learning/training/weight_average.h"
 
-// A moment of a run in a tensor file: weights, what the optimiser keeps, how far the run is, its configuration.
+// The state of a run in a tensor file: weights, the optimiser's tensors, how far the run is, its configuration.
 
 namespace priornet {
 
@@ -22,34 +22,34 @@ struct CheckpointFacts {
   std::string config;       ///< as TOML
   std::string class_names;  ///< as a JSON list
   double best = 0.0;        ///< the smallest validation error so far, or NLL with training.patience
-  std::string input_shape;  ///< of one input, as a JSON list; what is written is the network's
+  std::string input_shape;  ///< of one input, as a JSON list; the writer takes it from the network
   int64_t restart = 0;      ///< how often the run began again from another seed
   int64_t since_best = 0;   ///< epochs since `best`
 };
 
-/// What a checkpoint holds of a run. Where the weights are averaged, the network in the file is the average.
+/// The parts of a run that a checkpoint holds. If the weights are averaged, the network in the file is the average.
 struct CheckpointedState {
   Classifier& network;
   Optimiser& optimiser;
-  torch::Tensor& sums;  ///< the losses of the epoch that is under way
+  torch::Tensor& sums;  ///< the losses of the current epoch
   WeightAverage* average = nullptr;
 };
 
-/// Writes it whole or not at all.
+/// The file appears whole or not at all.
 void write_checkpoint(const std::filesystem::path& path, const CheckpointedState& state, const CheckpointFacts& facts);
 
-/// Puts the state back in place. DataError that names what differs, and nothing is changed, if the file is damaged,
-/// or of another network, optimiser or configuration.
+/// Puts the state back in place. DataError, which names the difference, and nothing is changed, if the file is damaged,
+/// or is of another network, optimiser or configuration.
 CheckpointFacts resume_checkpoint(const std::filesystem::path& path, const CheckpointedState& state,
                                   const std::string& config);
 
 struct WholeCheckpoint {
-  std::optional<int64_t> step;  ///< of the newest that can be read; none where the folder holds no checkpoint
-  /// Newer ones, with what is wrong with each.
+  std::optional<int64_t> step;  ///< of the newest readable one; none if the folder holds no checkpoint
+  /// Newer ones that could not be read, with what is wrong with each.
   std::vector<std::pair<int64_t, std::string>> damaged;
 };
 
-/// Looks for it, newest first. DataError, of the newest, if there are checkpoints and none of them is whole.
+/// Looks for it, newest first. DataError, about the newest, if there are checkpoints but all are damaged.
 WholeCheckpoint newest_whole_checkpoint(const RunFolder& folder);
 
 /// The facts alone.
@@ -58,7 +58,7 @@ CheckpointFacts checkpoint_facts(const TensorFile& file);
 /// Parameters and buffers by the names they have in a file, sharing memory with the network.
 std::vector<NamedTensor> weights_of(const Classifier& network);
 
-/// The weights alone, of a network of that architecture. DataError as above.
+/// The weights alone, for a network of that architecture. DataError as above.
 void load_weights(const TensorFile& file, Classifier& network);
 
 }  // namespace priornet

@@ -5,7 +5,7 @@
 namespace priornet {
 namespace {
 
-/// To the labels, or to what a teacher says about the same inputs.
+/// Cross-entropy to the labels, or to a teacher's probabilities for the same inputs.
 LossWithGradient classification_loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) {
   const auto inside = targets.labels.size(0);
   auto result = no_loss(logits);

@@ -75,10 +75,10 @@ void visit_model(TrainConfig& config, ConfigFields& fields) {
   });
   fields.maybe("density", model.density, [&](auto& value) {
     fields.whole("density", value, at_least(1),
-                 "the last layer: a density per class in so many dimensions; posterior: 6");
+                 "the last layer becomes one density per class in this many dimensions; posterior: 6");
   });
   fields.maybe("density_rows", model.density_rows, [&](auto& value) {
-    fields.number("density_rows", value, above(0), "with density: what multiplies it, the rows of a class");
+    fields.number("density_rows", value, above(0), "with density: the rows per class, which multiply it");
   });
 }
 
@@ -142,8 +142,8 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
                "number of last checkpoints to keep, beside the best");
 }
 
-// As it would be written today, with a key that was not there yet at the value it has where nothing is given; a file
-// that cannot be read stays as it is.
+// The file as it would be written today: a key that did not exist then has its default. A file that cannot be read
+// stays as it is.
 std::string as_written_today(std::string_view toml) {
   try {
     return to_toml(read_config(TomlText{"", std::string(toml)}));
@@ -152,7 +152,7 @@ std::string as_written_today(std::string_view toml) {
   }
 }
 
-// What a run that goes on may be told again.
+// The keys that may change when a run goes on.
 bool may_change(std::string_view line) {
   for (const std::string_view key : {"train", "epochs", "patience", "checkpoint_every", "keep_checkpoints"})
     if (line.starts_with(key) && line.substr(key.size()).starts_with(" = ")) return true;

@@ -35,7 +35,7 @@ class Evidential final : public Method {
     gradient.div_(static_cast<double>(inside));
     result.loss.total = expected_error.mean();
 
-    // What is left of the Dirichlet without its evidence for the label should be flat.
+    // The Dirichlet without its evidence for the label should be flat.
     if (divergence_weight_ > 0.0) {
       PriorNetworkLossOptions options;
       options.divergence = Divergence::kReverse;

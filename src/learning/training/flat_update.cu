@@ -10,14 +10,14 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 4;
 
-/// What a thread loads and stores at once.
+/// What one thread loads and stores at once.
 template <class T>
 struct alignas(16) Pack {
   static constexpr int kLanes = 16 / sizeof(T);
   T lanes[kLanes];
 };
 
-/// The sum over the block, in every thread; each time in the same order.
+/// The sum over the block, in every thread, always in the same order.
 __device__ double block_sum(double value) {
   __shared__ double warps[kThreads / 32];
   for (int reach = 16; reach > 0; reach /= 2) value += __shfl_xor_sync(0xffffffff, value, reach);
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor) norm_kerne
   const double part = block_sum(sum);
   if (threadIdx.x != 0) return;
   update.partials[blockIdx.x] = part;
-  // Here nobody else reads the counter; the second launch reads the copy.
+  // No other thread reads the counter here; the second launch reads the copy.
   if (blockIdx.x == 0) *update.current = (*update.counter)++;
 }
 

@@ -17,9 +17,9 @@ struct FlatUpdate {
   T* moments[2];  ///< the second is null where the rule has none
   int64_t size;
   double clip;          ///< 0: none
-  const double* table;  ///< [rows, coefficients of the rule]; the last row goes on for ever
+  const double* table;  ///< [rows, coefficients of the rule]; later steps repeat the last row
   int64_t rows;
-  int64_t* counter;  ///< the row of this step; then of the next
+  int64_t* counter;  ///< the row of this step, then moved to the next
   double* norm;      ///< of the gradient before it was clipped
   double* partials;  ///< room for kNormParts numbers, on a GPU
   int64_t* current;  ///< room for one, on a GPU
@@ -27,7 +27,7 @@ struct FlatUpdate {
 
 constexpr int kNormParts = 1024;
 
-/// What clipping multiplies a gradient with. NaN stays NaN.
+/// The factor that clips a gradient. NaN stays NaN.
 PRIORNET_DEVICE inline double clip_factor(double norm, double clip) {
   const double factor = clip > 0.0 ? clip / (norm + 1e-6) : 1.0;
   return factor > 1.0 ? 1.0 : factor;

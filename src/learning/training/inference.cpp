@@ -25,7 +25,7 @@ Evaluating::~Evaluating() { network_.train(was_training_); }
 
 namespace {
 
-// Of the first weight that is found: a list of all would take longer than some networks do.
+// The device of the first weight that is found: a list of all weights would take longer than some networks do.
 std::optional<torch::Device> device_within(const torch::nn::Module& module) {
   for (const bool buffers : {false, true})
     if (const auto own = buffers ? module.buffers(false) : module.parameters(false); !own.empty())
@@ -43,19 +43,19 @@ torch::Device device_of(const Classifier& network) {
 
 namespace {
 
-// As networks take the rows that begin with the first-th of a set.
+// The rows of a set from number `first` on, as networks take them.
 torch::Tensor as_inputs(const torch::Tensor& rows, int64_t first, const InferenceOptions& options) {
   const auto batch = rows.scalar_type() == torch::kUInt8 ? to_unit_range(rows) : rows;
   return options.noise > 0.0 ? add_gaussian_noise(batch, {options.noise, options.seed, first}) : batch;
 }
 
-// Of a batch: 222 photographs of 224 x 224, whose maps take hundreds of times the room of their pixels.
+// Values per batch: 222 photographs of 224 x 224, whose maps take hundreds of times the memory of their pixels.
 constexpr int64_t kMostValues = int64_t{1} << 25;
 
-// Whether the rows of a batch are gathered while the network is asked about the one before.
+// Whether the next batch is gathered while the network works on this one.
 bool are_streamed(const torch::Tensor& inputs, const torch::Device& device, int64_t rows, int64_t batch) {
   if (!inputs.is_cpu() || rows <= batch) return false;
-  const bool fits = fits_on(device, static_cast<int64_t>(inputs.nbytes()));  // holds a GPU to its limit, too
+  const bool fits = fits_on(device, static_cast<int64_t>(inputs.nbytes()));  // also sets a GPU's limit
   return !device.is_cpu() || !fits;
 }
 
@@ -93,7 +93,7 @@ void for_each_batch(const torch::Tensor& inputs, const torch::Device& device, co
                     (rows + batch - 1) / batch});
   for (int64_t first = 0; first < rows; first += batch) {
     const auto some = stream.rows(first / batch);
-    // Rows of numbers may be kept by who asks, and their memory is used again.
+    // A caller may keep rows of numbers, but their memory is used again.
     ask(as_inputs(some.dim() == 4 ? some : some.clone(), first, options), first);
   }
 }

@@ -81,7 +81,7 @@ KernelBatches::KernelBatches(BatchSources& sources) : sources_(sources) {
 
 ImagePart KernelBatches::inside_part() {
   auto part = part_with(sources_, sources_.options.batch, kInsideDraws);
-  part.images = sources_.inputs.data_ptr<uint8_t>();  // where it is not streamed
+  part.images = sources_.inputs.data_ptr<uint8_t>();  // if it is not streamed
   part.order = sources_.order.ring(part.count);
   return part;
 }

@@ -21,15 +21,15 @@ inline std::vector<MethodInfo> listed_methods() {
           distil_method(), evidential_method(), posterior_method()};
 }
 
-/// For MethodInfo::make, of a method that takes its settings when it is made.
+/// For MethodInfo::make: makes a method whose constructor takes its settings.
 template <class M>
 std::unique_ptr<Method> made(const SettingValues& settings) {
   return std::make_unique<M>(settings);
 }
 
-/// Adds `weight` times the mean cross-entropy from `probabilities` to logits [R, K], with its gradient, which then
-/// holds to `steepest`. The logits are rows of the batch from `first` on; probabilities: [R, K] or, the same for all,
-/// [1, K]. Returns that mean.
+/// Adds `weight` times the mean cross-entropy from `probabilities` to logits [R, K], with its gradient, clipped to
+/// `steepest`. The logits are rows of the batch from `first` on; probabilities: [R, K] or, the same for all, [1, K].
+/// Returns that mean.
 torch::Tensor add_cross_entropy(LossWithGradient& result, const torch::Tensor& logits, int64_t first,
                                 const torch::Tensor& probabilities, double weight, double steepest);
 

@@ -154,7 +154,7 @@ std::string epoch_event(std::string_view epoch, WallTime now) {
 
 }  // namespace
 
-// TensorBoard takes every file for its own whose name has "tfevents" in it.
+// TensorBoard reads every file whose name has "tfevents" in it.
 const std::array<MetricFormat, 3> kMetricFormats = {{
     {"metrics.jsonl", nullptr, json_line, size_of_lines},
     {"metrics.csv", csv_names, csv_row, size_of_lines},

@@ -22,7 +22,7 @@ double norm_of(const T* values, int64_t size) {
   std::vector<double> parts(static_cast<size_t>((size + kPart - 1) / kPart));
   parallel_rows(static_cast<int64_t>(parts.size()), kPart, [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; ++part) {
-      // Eight sums side by side: the compiler may not add in another order than is written here.
+      // Eight sums side by side: the compiler must keep the order of additions written here.
       constexpr int64_t kLanes = 8;
       std::array<double, kLanes> sums{};
       const T* const from = values + part * kPart;
@@ -94,7 +94,7 @@ FlatParameters::FlatParameters(std::vector<torch::Tensor> parameters) : views(st
   gradients = torch::zeros({size}, options);
   for (size_t i = 0; i < views.size(); ++i) {
     auto& parameter = views[i];
-    // A dense layout, such as channels-last, is kept.
+    // Keeps a dense layout, such as channels-last.
     const auto strides = parameter.is_non_overlapping_and_dense()
                              ? parameter.strides().vec()
                              : torch::empty(parameter.sizes(), options).strides().vec();
@@ -278,7 +278,7 @@ std::vector<double> learning_rates(const ScheduleOptions& options, const RunLeng
   rates.reserve(static_cast<size_t>(length.epochs * length.steps_per_epoch));
   for (int64_t epoch = 0; epoch < length.epochs; ++epoch)
     for (int64_t step = 0; step < length.steps_per_epoch; ++step) {
-      // A step stands for its middle: the first rate is not 0, the last not yet the end.
+      // A step counts at its middle: the first rate is not 0, the last is not yet the end.
       const double within = (static_cast<double>(step) + 0.5) / static_cast<double>(length.steps_per_epoch);
       const double now = static_cast<double>(epoch) + (options.each_step ? within : 0.5);
       rates.push_back(schedules()[place].rate_at({options.rate, now, static_cast<double>(length.epochs)}, settings));

@@ -28,10 +28,10 @@ std::unique_ptr<OutsideSource> made_outside(const SettingValues& settings, const
   return std::make_unique<Source>(settings, context);
 }
 
-/// Of the draws of a step.
+/// The seed of the draws of a step.
 uint64_t seed_of_step(uint64_t seed, int64_t step) { return derive_seed(seed, fmt::format("step {}", step)); }
 
-// Gaussian and uniform noise: of images pixel by pixel, of rows around the training set and beyond.
+// Gaussian and uniform noise: for images pixel by pixel, for rows around the training set and beyond.
 
 constexpr Setting kSigma = {"sigma", 1.0, above(0), "sigma of Gaussian noise, in [-1, 1] units"};
 
@@ -39,7 +39,7 @@ enum class Noise { kGaussian, kUniform };
 
 double sigma_of(const SettingValues& settings) {
   const auto found = settings.find(kSigma.key);
-  return found == settings.end() ? 0.0 : found->second;  // uniform noise has none
+  return found == settings.end() ? 0.0 : found->second;  // not for uniform noise
 }
 
 template <Noise noise>
@@ -61,8 +61,8 @@ class NoiseImages final : public OutsideSource {
   uint64_t seed_;
 };
 
-// Feature by feature, centre + width * a draw: normal around the mean, sigma times as wide as the training set is; or
-// a box three times as wide as its range.
+// Each feature is centre + width * a draw: normal around the mean, sigma times as wide as the training set; or a box
+// three times as wide as its range.
 template <Noise noise>
 class NoiseRows final : public OutsideSource {
  public:
@@ -111,7 +111,7 @@ OutlierSourceInfo uniform_noise_source() {
           .rows = made_outside<NoiseRows<Noise::kUniform>>};
 }
 
-// Draws from a factor analysis of the training set, their variance inflated.
+// Draws from a factor analysis of the training set, with inflated variance.
 
 constexpr Setting kLatent = {"latent", 50, at_least(1), "dimensions of factor analysis", Setting::Kind::kWhole};
 constexpr Setting kScaleLow = {"scale_low", 0.01, at_least(0),
@@ -137,17 +137,17 @@ struct FactorSettings {
         scale_each_sample(settings.at(kScaleEachSample.key) != 0.0),
         squash(kSquashNames.at(static_cast<size_t>(settings.at(kSquash.key))).second) {}
 
-  /// For batches of so many.
+  /// For batches of this size.
   ScaleOptions scale(int64_t whole) const { return {scale_low, scale_high, scale_each_sample ? 1 : whole}; }
 
   int64_t latent;
   double scale_low, scale_high;
   double factor_variance;
-  bool scale_each_sample;  ///< a draw for each image; else one for a batch, as the authors had it
+  bool scale_each_sample;  ///< one draw per image; otherwise one per batch, as in the authors' code
   Squash squash;
 };
 
-/// float32, as it is drawn from, and the same in all processes.
+/// float32, as the draws need it, and the same in all processes.
 FactorAnalysis fitted(const FactorSettings& settings, const OutsideContext& context) {
   const auto& train = context.train;
   const RowPieces rows{train.size(), train.inputs[0].numel(), [&](int64_t first, int64_t count) {
@@ -227,7 +227,7 @@ class FactorSource final : public OutsideSource, public OutsideStock {
   FactorImages kernel_{};
 };
 
-// Rows float32 [count, D] with the covariance of the training set, inflated.
+// Rows float32 [count, D] with the inflated covariance of the training set.
 class FactorRows final : public OutsideSource {
  public:
   FactorRows(const SettingValues& settings, const OutsideContext& context)
@@ -239,8 +239,8 @@ class FactorRows final : public OutsideSource {
   torch::Tensor batch(const OutsideBatch& batch) override {
     const auto seed = seed_of_step(seed_, batch.step);
     auto rows = sample(model_, batch.whole, settings_.scale(batch.whole), seed);
-    // Every other row lies far out, up to kFarthest times as far: networks grow sure of themselves where nothing held
-    // them back.
+    // Every other row lies far out, up to kFarthest times as far: networks grow certain of themselves in regions
+    // without training data.
     constexpr double kFarthest = 100.0;
     auto generator = make_generator(derive_seed(seed, "far out"));
     auto farther = torch::exp(std::log(kFarthest) * torch::rand({batch.whole, 1}, generator)).to(rows.device());
@@ -270,12 +270,12 @@ OutlierSourceInfo factor_analysis_source() {
           }};
 }
 
-constexpr int64_t kMostFactorDimensions = 3072;  // the covariance is a matrix of them
+constexpr int64_t kMostFactorDimensions = 3072;  // the covariance is a square matrix of them
 constexpr int64_t kKeptImages = 10'000;          // to cut tiles and take backgrounds from
 
-/// A quarter of each batch from a factor analysis of the training images (or Gaussian noise if they have too many
-/// pixels for one), a half random shapes in front of their backgrounds, a quarter their tiles in another order:
-/// what a network learns to be outside should be of many kinds.
+/// A quarter of each batch comes from a factor analysis of the training images (or is Gaussian noise if they have too
+/// many pixels for one), a half is random shapes in front of their backgrounds, a quarter is their tiles in another
+/// order: a network should learn outside inputs of many kinds.
 class MixtureSource final : public OutsideSource {
  public:
   MixtureSource(const SettingValues& settings, const OutsideContext& context)
@@ -321,8 +321,7 @@ OutlierSourceInfo mixture_source() {
 
 constexpr const char* kTable = "outside";
 
-// Another set, gone through in an order of its own, again and again. One that the device has no room for stays on the
-// host.
+// Another set in a shuffled order, again and again. A set that does not fit on the device stays on the host.
 class SetSource final : public OutsideSource, public OutsideStock {
  public:
   SetSource(torch::Tensor images, uint64_t seed, const torch::Device& device)
@@ -351,7 +350,7 @@ class SetSource final : public OutsideSource, public OutsideStock {
   }
 
  private:
-  // Those of training are; the few others that validation asks for are not.
+  // Training's batches come from the stream; the few others, which validation asks for, do not.
   bool is_streamed(const OutsideBatch& batch) {
     if (!stream_) begin_stream(batch);
     return batch.whole == rows_.whole && batch.first == rows_.part.first && batch.count == rows_.part.count;

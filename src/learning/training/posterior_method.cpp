@@ -2,7 +2,7 @@
 
 #include "learning/training/method_list.h"
 
-// Posterior networks (Charpentier et al., 2020): the cross-entropy that the Dirichlet expects, and a little of its
+// Posterior networks (Charpentier et al., 2020): the expected cross-entropy under the Dirichlet, and a little of its
 // entropy, from labels alone. Evidence comes from densities (model.density, model.prior = 1), so that there is none far
 // from the training data. docs/math.md, section 5.
 
@@ -36,7 +36,7 @@ class Posterior final : public Method {
     gradient.copy_(slope.div(static_cast<double>(inside)));
     result.loss.total = expected.mean().to(logits.scalar_type());
 
-    // Less entropy is more divergence from the flat Dirichlet.
+    // Less entropy means more divergence from the flat Dirichlet.
     if (entropy_weight_ > 0.0) {
       PriorNetworkLossOptions options;
       options.divergence = Divergence::kReverse;

@@ -1,7 +1,7 @@
 #include "learning/training/method_list.h"
 
-// The paper's method, its reverse, and the one whose target is a teacher's: a sharp Dirichlet in distribution, a flat
-// one outside.
+// The paper's method, its reverse, and the one with a teacher's target: a sharp Dirichlet in distribution, a flat one
+// outside.
 
 namespace priornet {
 namespace {
@@ -30,7 +30,7 @@ class PriorNetwork final : public Method {
     options.steepest = steepest;
     const auto inside = targets.labels.size(0);
     const bool taught = targets.teacher.defined();
-    if (taught) options.cross_entropy_weight = 0.0;  // it is the teacher's
+    if (taught) options.cross_entropy_weight = 0.0;  // the teacher's is used
     auto result = prior_network_gradient(logits, targets.labels, options);
     if (taught && options_.cross_entropy_weight > 0.0)
       add_cross_entropy(result, logits.slice(0, 0, inside), 0, targets.teacher.slice(0, 0, inside),
@@ -55,7 +55,7 @@ class Distillation final : public Method {
   LossWithGradient loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) const override {
     auto options = options_;
     options.steepest = steepest;
-    // Who has no labels hands over the teacher's probabilities in distribution alone.
+    // Without labels, only the teacher's in-distribution probabilities are given.
     const auto inside = targets.labels.defined() ? targets.labels.size(0) : targets.teacher.size(0);
     return distillation_gradient(logits, targets.teacher.slice(0, 0, inside), options);
   }

@@ -30,12 +30,12 @@ c10::DeviceIndex index_of(const torch::Device& device) {
   return static_cast<c10::DeviceIndex>(device.has_index() ? device.index() : c10::cuda::current_device());
 }
 
-template <class Numbers>  // whose namespace differs between versions of LibTorch; the first is the sum of all kinds
+template <class Numbers>  // its namespace differs between versions of LibTorch; the first is the sum of all kinds
 int64_t bytes_in(const Numbers& numbers) {
   return numbers[0].current;
 }
 
-// What LibTorch may take of a GPU. Asked for when nothing large lies there yet.
+// The GPU memory that LibTorch may take. Ask before anything large lies there.
 int64_t memory_of(c10::DeviceIndex index) {
   static std::mutex mutex;
   static std::map<c10::DeviceIndex, int64_t> known;
@@ -56,7 +56,7 @@ int64_t memory_of(c10::DeviceIndex index) {
 
 #endif
 
-// How the pages of some bytes are going to be used.
+// Tells the system how some pages will be used.
 void advise(const void* bytes, size_t size, int how) {
   static const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<uintptr_t>(bytes) & ~(page - 1);
@@ -82,12 +82,12 @@ bool fits_on(const torch::Device& device, int64_t bytes) {
   return bytes <= room_for_values();
 }
 
-// A host's slot is copied into the ring's while the GPU works on the step before, and is free once that is done. Only
-// the thread that prepares steps speaks to CUDA: while a graph is recorded nobody else may.
+// A slot of the host is copied into the ring's slot while the GPU works on the step before, and is free after that
+// copy. Only the thread that prepares steps calls CUDA: while a graph is recorded no other thread may.
 #if defined(PRIORNET_CUDA)
 namespace {
 
-// Nobody waits for one that was never recorded.
+// Waiting for an event that was never recorded returns at once.
 class Event {
  public:
   Event() = default;
@@ -123,7 +123,7 @@ class RowStream::Copies {
   void copy(const torch::Tensor& from, const torch::Tensor& to, size_t bytes, int64_t step) {
     const c10::cuda::CUDAGuard guard(stream_.device_index());
     const auto work = c10::cuda::getCurrentCUDAStream(stream_.device_index()).stream();
-    // All that reads the rows of the step before is in the stream by now.
+    // Everything that reads the rows of the step before is already in the stream.
     if (last_ >= 0) read_[static_cast<size_t>(last_ % kDeviceSlots)].record(work);
     last_ = step;
     read_[static_cast<size_t>(step % kDeviceSlots)].hold_back(stream_.stream());
@@ -165,9 +165,9 @@ RowStream::RowStream(Options options) : options_(std::move(options)), slots_(kHo
     ring_ = torch::empty(shape, torch::TensorOptions(set.scalar_type()).device(options_.device));
     copies_ = std::make_unique<Copies>(options_.device);
   }
-  // Else the system reads megabytes around each page that it has to fetch.
+  // Otherwise the system reads megabytes around each page that it has to fetch.
   if (is_large(set)) advise(set.data_ptr(), set.nbytes(), MADV_RANDOM);
-  // On a CPU the network wants the cores; there a thread mostly waits for pages.
+  // On a CPU the network needs the cores; there a thread mostly waits for pages.
   const auto threads = gpu ? std::clamp(std::thread::hardware_concurrency() / 4, 1u, 3u) : 1u;
   for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
@@ -213,7 +213,7 @@ void RowStream::gather(const torch::Tensor& rows, int64_t slot) {
   const auto* from = static_cast<const char*>(options_.set.data_ptr());
   auto* to = static_cast<char*>(host_.select(0, slot).data_ptr());
   const auto bytes = static_cast<size_t>(row_bytes_);
-  // Of a set in a file all that is needed is asked for at once.
+  // For a set in a file, all pages that the step needs are requested at once.
   if (is_large(options_.set))
     for (int64_t i = 0; i < count; ++i) advise(from + row[i] * row_bytes_, bytes, MADV_WILLNEED);
   for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * row_bytes_, from + row[i] * row_bytes_, bytes);
@@ -232,7 +232,7 @@ void RowStream::prepare(int64_t step) {
   auto& slot = slots_[static_cast<size_t>(step % kHostSlots)];
   {
     std::unique_lock lock(mutex_);
-    // Copies of the step before may still be under way.
+    // Copies for the step before may still be running.
     const auto needed = copies_ ? std::max(first_, step - 1) : step;
     if (step < first_ || step > next_) {
       jump_to(step, lock);

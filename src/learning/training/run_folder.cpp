@@ -35,7 +35,7 @@ std::vector<int64_t> steps_in(const std::filesystem::path& folder) {
   return steps;
 }
 
-// Never more than a run leaves: somebody may have named a folder of theirs.
+// Removes only what a run leaves: the folder may hold the user's own files.
 std::vector<std::filesystem::path> parts_of_run(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> parts;
   std::error_code none_yet;
@@ -137,7 +137,7 @@ void RunFolder::cut_metrics(int64_t epoch) const {
     const auto path = path_ / format.file;
     if (!std::filesystem::exists(path)) continue;
     const auto text = InputFile(path).read_rest();
-    // Another run's first epoch may have other columns: nothing of the start is left for it.
+    // Another run's first epoch may have other columns, so the start is removed too.
     const auto pieces = epoch == 1 ? 0 : epoch - 1 + (format.start == nullptr ? 0 : 1);
     AtomicFile file(path);
     file.write(std::string_view(text).substr(0, format.size(text, pieces)));

@@ -31,15 +31,15 @@ struct GradientExchange::State {
   struct Bucket {
     torch::Tensor gradients;
     int64_t parameters = 0;
-    int64_t missing = 0;  ///< gradients that this step still owes
+    int64_t missing = 0;  ///< gradients that are still missing in this step
   };
 
   FlatParameters& parameters;
   ProcessGroup& processes;
-  std::vector<Bucket> buckets;  ///< in the order in which they become full
+  std::vector<Bucket> buckets;  ///< in the order in which they fill
   size_t started = 0;
   std::vector<std::unique_ptr<ProcessGroup::Pending>> pending;
-  /// Of each parameter, with its hook. A parameter only knows its own while somebody holds it.
+  /// Each parameter's accumulator, with its hook. A parameter keeps its accumulator only while somebody holds it.
   std::vector<std::pair<std::shared_ptr<Node>, uintptr_t>> accumulators;
 
   void cut(int64_t bucket_bytes);
@@ -67,7 +67,7 @@ void GradientExchange::State::cut(int64_t bucket_bytes) {
   }
 }
 
-// All processes must start them in the same order, whatever order the gradients come in.
+// All processes must start the sums in the same order, whatever order the gradients come in.
 void GradientExchange::State::start(bool whether_full) {
   for (; started < buckets.size() && (whether_full || buckets[started].missing <= 0); ++started)
     pending.push_back(processes.start_sum(buckets[started].gradients));

@@ -13,17 +13,18 @@
 
 namespace priornet {
 
-/// Averages the gradients of a network over the processes while they come: the flat gradient is cut into buckets, from
-/// its end, where backward() begins, and each is summed as soon as all of its parameters have their gradients.
+/// Averages the gradients of a network over the processes while they arrive: the flat gradient is cut into buckets,
+/// from its end, where backward() begins, and each bucket is summed as soon as all of its parameters have their
+/// gradients.
 class GradientExchange {
  public:
   static constexpr int64_t kBucketBytes = 25 << 20;
 
-  /// Both outlive it. Every backward() of the parameters must be followed by a wait().
+  /// Both arguments must outlive this object. Every backward() of the parameters must be followed by a wait().
   GradientExchange(FlatParameters& parameters, ProcessGroup& processes, int64_t bucket_bytes = kBucketBytes);
   ~GradientExchange();
 
-  /// Until the gradients are those of all processes. Parameters that had none in this step count as 0.
+  /// Waits until the gradients are those of all processes. Parameters without a gradient in this step count as 0.
   void wait();
 
   int64_t buckets() const;
@@ -33,7 +34,7 @@ class GradientExchange {
   std::unique_ptr<State> state_;
 };
 
-/// What a run has to do because several processes share it. Of one process, which needs no group, nothing.
+/// The extra work of a run that several processes share. For one process, which needs no group, it does nothing.
 class RunProcesses {
  public:
   /// `group` may be null.
@@ -45,17 +46,17 @@ class RunProcesses {
   /// The name of a random stream that each process has for itself.
   std::string own(const std::string& stream) const;
 
-  /// To average the gradients after each backward(), from now on; empty if there is nothing to average.
+  /// A function that averages the gradients after each backward(), from now on; empty if there is nothing to average.
   std::function<void()> exchange_gradients(FlatParameters& parameters);
 
-  /// To give a tensor of process 0 to all; empty if there is only one.
+  /// A function that copies a tensor of process 0 to all; empty if there is only one process.
   std::function<void(torch::Tensor)> broadcast() const;
 
   void average(const torch::Tensor& tensor) const;
   void barrier() const;
   bool any(bool mine) const;
 
-  /// Makes the weights those of process 0. ConfigError unless all train the same, from the same step.
+  /// Copies the weights of process 0 to all. ConfigError unless all train the same run, from the same step.
   struct Facts {
     const std::string& config;
     const std::string& classes;
@@ -65,7 +66,7 @@ class RunProcesses {
   };
   void begin(const Facts& facts, const FlatParameters& parameters) const;
 
-  /// Gives the statistics of batch norm of process 0, which are the run's, to all. Nobody returns before process 0.
+  /// Copies process 0's statistics of batch norm, which are the run's, to all. Returns in no process before process 0.
   void finish(const Classifier& network) const;
 
  private:
@@ -74,7 +75,7 @@ class RunProcesses {
 };
 
 /// The folder of a run of several processes, on a disk that all of them see: process 0 begins it, the others follow.
-/// Without `processes` as in RunFolder. DataError, in process 0, as in RunFolder.
+/// Without `processes` the same as RunFolder. DataError, in process 0, as in RunFolder.
 RunFolder open_run_folder(const std::filesystem::path& path, RunFolder::Start start, ProcessGroup* processes);
 
 }  // namespace priornet

@@ -7,8 +7,8 @@
 
 namespace priornet {
 
-/// What a step adds up, in this order, float64: to be divided by kCount for means. From the first step on whose loss or
-/// gradient is not finite, sums are not finite and no step counts.
+/// The sums over steps, in this order, float64; divide by kCount for means. From the first step on whose loss or
+/// gradient is not finite, the sums are not finite and no step counts.
 enum StepSum { kLoss, kInside, kOutside, kCrossEntropy, kGradientNorm, kCount, kStepSums };
 
 /// What core/rows.h runs once per step.

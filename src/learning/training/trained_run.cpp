@@ -154,7 +154,7 @@ torch::Tensor said_by_all(const Members& members, const torch::Tensor& inputs) {
   return sum / static_cast<double>(members.size());
 }
 
-// Row r is asked of member r modulo M: as much work as one member has.
+// Member r modulo M answers row r: as much work as one member.
 torch::Tensor said_in_turn(const Members& members, const torch::Tensor& inputs) {
   const auto count = std::min(static_cast<int64_t>(members.size()), inputs.size(0));
   torch::Tensor said;
@@ -172,7 +172,7 @@ torch::Tensor said_in_turn(const Members& members, const torch::Tensor& inputs) 
 void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Device& device) {
   if (config.teacher.empty() || sets.teacher) return;
   OpenOptions open(device);
-  open.allow_torchscript = true;  // whoever names a run as the teacher trusts it
+  open.allow_torchscript = true;  // a user who names a run as the teacher trusts it
   const auto run = std::make_shared<TrainedRun>(load_run(config.teacher, open));
   const auto& train = sets.train;
   if (run->class_names != train.class_names)
@@ -199,7 +199,7 @@ void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Dev
     const Autocast autocast(bfloat16);
     const auto seen = run->split.standardised(inputs);
     const auto said = in_turn ? said_in_turn(run->members, seen) : said_by_all(run->members, seen);
-    // A sure teacher rounds to 0, of which no Dirichlet is made; and next to it the loss is beyond a float32.
+    // A certain teacher rounds to 0, which no Dirichlet can have as a target; and near 0 the loss is beyond a float32.
     constexpr double kLeast = std::numeric_limits<float>::epsilon();
     return said.clamp_min(kLeast);
   };

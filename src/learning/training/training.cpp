@@ -100,7 +100,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int64_t kOutsideValidation = 1000;  // images
 constexpr double kNoneYet = 1e300;            // above any error or NLL
 
-/// Thrown by a run that is to begin again from another seed.
+/// Thrown by a run that has to begin again from another seed.
 struct NoBetterThanChance {
   Restart restart;
 };
@@ -141,7 +141,7 @@ class Run {
              },
              config.freeze, sets.teacher, class_weights()})) {
     if (config.weight_average) average_.emplace(*network_, parameters_, *config.weight_average);
-    // What the loss would refuse, it should refuse before an older run is removed.
+    // Settings that the loss refuses must be refused before an older run is removed.
     const auto classes = network_->classes();
     BatchTargets example{torch::zeros({1}, torch::kInt64), {}};
     if (sets.teacher) example.teacher = torch::full({1, classes}, 1.0 / static_cast<double>(classes));
@@ -168,7 +168,7 @@ class Run {
  private:
   std::shared_ptr<Classifier> make_network() const {
     auto model = model_for(config_, sets_.train);
-    // A run that goes on needs the file no more that its network came from.
+    // A run that goes on no longer needs the file that its network came from.
     if (options_.resume && !folder_.steps().empty()) model.program = read_program(folder_.path());
     auto network = make_model(model, make_generator(derive_seed(seed_, "weights")));
     if (!config_.weights.empty()) load_pretrained(*network, config_.weights);
@@ -217,7 +217,7 @@ class Run {
 
   bool is_out_of_patience() const { return config_.patience && processes_.any(facts_.since_best >= *config_.patience); }
 
-  // With patience, what is kept is the network of the best epoch; the last checkpoint, which everybody opens, holds it.
+  // With patience, the run keeps the network of the best epoch, in the last checkpoint, which readers open by default.
   void keep_best() {
     if (facts_.since_best == 0) return;
     load_weights(read_tensor_file(folder_.best()), *network_);
@@ -247,7 +247,7 @@ class Run {
     network_->train();
     while (facts_.step < (epoch + 1) * steps) {
       train_step();
-      // An epoch that is over is finished first: its checkpoint is the one to go on from.
+      // A complete epoch is finished first: a resumed run goes on from its checkpoint.
       stopping = stopping || asked_to_stop();
       if (stopping && facts_.step < (epoch + 1) * steps) stop();
       shown.report(facts_.step, rates_[static_cast<size_t>(facts_.step - 1)], losses_so_far());
@@ -261,7 +261,7 @@ class Run {
   }
 
   void train_step() {
-    // Dropout draws from LibTorch's own generator: seeded for each step, a run can go on at any of them.
+    // Dropout draws from LibTorch's own generator, which is seeded for each step, so that a run can go on at any step.
     torch::manual_seed(derive_seed(seed_, processes_.own(fmt::format("dropout {}", facts_.step))));
     step_->run(batches_, facts_.step);
     ++facts_.step;
@@ -276,13 +276,13 @@ class Run {
     return processes_.any(asked_);
   }
 
-  // A GPU would have to be waited for.
+  // On a GPU the host would have to wait.
   std::optional<EpochReport> losses_so_far() {
     if (!options_.device.is_cpu()) return std::nullopt;
     return report_of(step_->sums());
   }
 
-  // Every step of the epoch counts, or the first that does not went wrong.
+  // Every step of the epoch counts; the first that does not went wrong.
   void check_finite() {
     const auto steps = batches_.steps_per_epoch();
     const auto first = (facts_.step - 1) / steps * steps;
@@ -330,7 +330,7 @@ class Run {
     facts_.since_best = best || !report.validation ? 0 : facts_.since_best + 1;
     folder_.add_metrics(to_json(report));
     const auto done = epoch + 1;
-    // Before the checkpoint, which knows it: whoever goes on from there does not write it again.
+    // Before the checkpoint, which records it: a resumed run does not write the line again.
     if (best) write(folder_.best());
     if (done % config_.checkpoint_every == 0 || done == config_.epochs) write(folder_.checkpoint(facts_.step));
     if (config_.patience && (done == config_.epochs || facts_.since_best >= *config_.patience)) keep_best();
@@ -384,8 +384,8 @@ class Run {
   std::optional<Restart> chance_;  ///< set where the network answers no better than chance after the last epoch
 };
 
-/// Of the run whose last checkpoint is there. Newer ones that are damaged are set aside by the process that writes;
-/// the others overlook them.
+/// The run of the last checkpoint in the folder. The process that writes sets newer, damaged ones aside; the others
+/// skip them.
 int64_t restarts_so_far(const RunFolder& folder, const TrainerOptions& options) {
   if (!options.resume) return 0;
   const auto newest = newest_whole_checkpoint(folder);
@@ -400,10 +400,10 @@ int64_t restarts_so_far(const RunFolder& folder, const TrainerOptions& options) 
   return newest.step ? checkpoint_facts(read_tensor_file(folder.checkpoint(*newest.step))).restart : 0;
 }
 
-// A set that was moved is known by its rows, where the run noted them.
+// A set that was moved is recognised by its rows, if the run noted them.
 void check_same_data(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder) {
   if (!std::filesystem::exists(folder.config())) return;
-  TrainConfig before;  // as it stands there: of sets in memory it may lack what read_config wants
+  TrainConfig before;  // as it stands there: for sets in memory it may lack what read_config needs
   read_toml(folder.config(), {}, [&](ConfigFields& fields) { visit_config(before, fields); });
   if (before.train == config.train) return;
   auto content = read_training_split(folder.path()).content;
@@ -432,7 +432,7 @@ std::shared_ptr<Classifier> trained(const TrainConfig& config, TrainingSets sets
         if (writes) folder.remove_checkpoints();
         if (writes && options.on_restart) options.on_restart(chance.restart);
         attempt.resume = false;
-        attempt.on_begin = nullptr;  // what it had to do is done
+        attempt.on_begin = nullptr;  // its work is done
       }
     }
   } catch (const c10::OutOfMemoryError&) {
@@ -466,7 +466,7 @@ TrainConfig member_config(const TrainConfig& config, int64_t member) {
   auto alone = config;
   alone.members = 1;
   const auto seed = derive_seed(static_cast<uint64_t>(config.seed), fmt::format("member {}", member));
-  alone.seed = static_cast<int64_t>(seed >> 1);  // TOML knows no more than 63 bits
+  alone.seed = static_cast<int64_t>(seed >> 1);  // TOML has only 63 bits
   return alone;
 }
 
@@ -483,7 +483,7 @@ void train_run(const TrainConfig& config, const TrainingSets& given, const std::
   }
   std::optional<RunLock> lock;
   if (writes) lock.emplace(whole);
-  // One that is there is held to member by member, and changed only once all agree.
+  // An existing run is compared member by member, and changed only if all agree.
   const auto write_config_once = [&] {
     if (!std::filesystem::exists(whole.config())) whole.write_config(to_toml(config));
   };

@@ -34,7 +34,7 @@ torch::Tensor BatchOrder::rows(int64_t first, int64_t count) {
 }
 
 PassRing BatchOrder::ring(int64_t count) {
-  // As many passes as `count` places in a row can touch.
+  // The most passes that `count` consecutive places can touch.
   const int64_t slots = (count + size_ - 2) / size_ + 1;
   if (!ring_.defined() || ring_.size(0) != slots) {
     ring_ = torch::zeros({slots, size_}, torch::TensorOptions(torch::kInt64).device(device_));
@@ -54,7 +54,7 @@ void BatchOrder::hold(int64_t first, int64_t count) {
 
 std::shared_ptr<RowStream> stream_in_order(const torch::Tensor& inputs, uint64_t seed, const torch::Device& device,
                                            const StepRows& rows) {
-  // An order of its own, as it is asked by other threads.
+  // A separate order, because other threads ask for it.
   const auto order = std::make_shared<BatchOrder>(rows.chosen.defined() ? rows.chosen.size(0) : inputs.size(0), seed);
   return std::make_shared<RowStream>(
       RowStream::Options{inputs, rows.part.count, device, [order, rows](int64_t step) {
@@ -109,7 +109,7 @@ torch::Tensor TrainingBatches::rows(int64_t step) {
   return sources_.order.rows(step * whole + part.first, part.count);
 }
 
-// Those of a stream are overwritten by later steps; images are not kept as they are.
+// A stream overwrites its rows in later steps. Images are transformed before that, so they need no copy.
 torch::Tensor TrainingBatches::inputs_of(const torch::Tensor& rows, int64_t step) {
   if (!sources_.stream) return sources_.inputs.index_select(0, rows);
   const auto inputs = sources_.stream->rows(step);
@@ -124,7 +124,7 @@ torch::Tensor TrainingBatches::prepared(const torch::Tensor& images, const char*
   const auto seed = derive_seed(options.seed, draws);
   auto seen = images;
   if (augments(options.augmentation)) {
-    // Drawn for the whole batch, so that it does not matter how many share it.
+    // Drawn for the whole batch, so that the number of processes does not matter.
     auto parameters = draw_augmentation(whole, {images.size(1), images.size(2), images.size(3)}, options.augmentation,
                                         {seed, static_cast<uint64_t>(step)}, images.device());
     for (auto* drawn : {&parameters.flip, &parameters.shift, &parameters.rotation, &parameters.hole})
@@ -138,7 +138,7 @@ torch::Tensor TrainingBatches::prepared(const torch::Tensor& images, const char*
 
 namespace {
 
-// Into the memory of `held`, if there is any yet.
+// Into the memory of `held`, if it exists already.
 void hold(torch::Tensor& held, const torch::Tensor& values) {
   if (held.defined())
     held.copy_(values);
@@ -176,7 +176,7 @@ TrainingBatch TrainingBatches::at(int64_t step) {
     const auto outside = sources_.outside->batch({step, options.outside_batch, part.first, part.count});
     batch.inputs = torch::cat({batch.inputs, prepared(outside, kOutsideDraws, step, options.outside_batch)});
   }
-  // contiguous() would leave one channel's strides, after which gradients no longer lie as the convolutions want them.
+  // contiguous() would keep the strides of one channel, and then gradients would not lie as the convolutions need them.
   if (options.channels_last && batch.inputs.dim() == 4)
     batch.inputs = batch.inputs.clone(torch::MemoryFormat::ChannelsLast);
   return batch;

@@ -16,7 +16,7 @@
 
 namespace priornet {
 
-/// Goes through a set again and again, each time in another order: a function of the seed and the place alone.
+/// Goes through a set again and again, each time in another order, which depends only on the seed and the pass.
 class BatchOrder {
  public:
   BatchOrder(int64_t size, uint64_t seed, const torch::Device& device = torch::kCPU)
@@ -25,10 +25,10 @@ class BatchOrder {
   /// The rows of places first, ..., first + count - 1, int64 [count] on the device. Place p lies in pass p / size.
   torch::Tensor rows(int64_t first, int64_t count);
 
-  /// The same for kernels that look a place up themselves: a ring for so many places at a time, empty until hold().
-  /// Asked for another number, it is another ring.
+  /// The same for kernels that look up a place themselves: a ring for this many places at a time, empty until hold().
+  /// For another number of places it is another ring.
   PassRing ring(int64_t count);
-  /// Has the ring hold the passes of these places. The device does so when it comes to it.
+  /// Makes the ring hold the passes of these places; the device does it in its turn.
   void hold(int64_t first, int64_t count);
 
  private:
@@ -58,8 +58,8 @@ struct TrainingBatchesOptions {
   BatchShare share;
   bool channels_last = false;  ///< how images lie in memory
   bool bfloat16 = false;       ///< images may come in bfloat16, as matrix products take them anyway
-  bool by_kernel = true;       ///< of images on a GPU; else by tensor operations, for `priornet bench` alone
-  /// Whether the inputs stay on the host; else where the device has no room for them (row_stream.h).
+  bool by_kernel = true;       ///< for images on a GPU; without it by tensor operations, for `priornet bench` alone
+  /// Whether the inputs stay on the host; unset: if the device has no room for them (row_stream.h).
   std::optional<bool> streamed = {};
 };
 
@@ -68,14 +68,14 @@ struct TrainingBatch {
   BatchTargets targets;  ///< the labels of the first N
 };
 
-/// What batches are made from, on the device; inputs that it has no room for stay on the host.
+/// What batches are made from, on the device; inputs that do not fit there stay on the host.
 struct BatchSources {
   torch::Tensor inputs;  ///< of the training set
   torch::Tensor labels;  ///< int64
   BatchOrder order;
   OutsideSource* outside = nullptr;
   TrainingBatchesOptions options;
-  std::shared_ptr<RowStream> stream = {};  ///< of the inputs' rows, step by step, where they stay on the host
+  std::shared_ptr<RowStream> stream = {};  ///< of the inputs' rows, step by step, if they stay on the host
 };
 
 /// The rows of a batch of `whole` that a process takes.
@@ -88,14 +88,14 @@ inline BatchPart part_of(int64_t whole, const BatchShare& share) {
   return {share.rank * count, count};
 }
 
-/// Which places of an order the rows of each step have: those of the part, of so many per step.
+/// Which places of an order the rows of each step have: those of one process, of this many per step.
 struct StepRows {
   int64_t whole = 0;
   BatchPart part = {};
   torch::Tensor chosen = {};  ///< int64 on the CPU: the rows that are in order; undefined: all
 };
 
-/// The rows of inputs on the host in the order that a BatchOrder of this seed has, step by step.
+/// The rows of inputs on the host, in the order of a BatchOrder with this seed, step by step.
 std::shared_ptr<RowStream> stream_in_order(const torch::Tensor& inputs, uint64_t seed, const torch::Device& device,
                                            const StepRows& rows);
 
@@ -106,20 +106,20 @@ constexpr const char* kOutsideDraws = "outside";
 class KernelBatches;
 
 /// The batches of a run as a network takes them: gathered, augmented and brought to [-1, 1] on the device. Batch and
-/// share are functions of seed and step alone, so that a run can go on at any step and be shared by any number of
-/// processes; where the inputs lie changes nothing in them.
+/// share depend only on seed and step, so that a run can go on at any step and be shared by any number of processes; it
+/// does not matter where the inputs lie.
 class TrainingBatches {
  public:
-  /// `train` and `outside`, which may be null, outlive it.
+  /// `train` and `outside`, which may be null, must outlive this object.
   /// ArgumentError unless the batches can be shared out evenly.
   TrainingBatches(const Dataset& train, OutsideSource* outside, const torch::Device& device,
                   const TrainingBatchesOptions& options);
   ~TrainingBatches();
 
-  /// What the host has to do for a step; then make(), or a replay of it, fills batch().
+  /// The host's work for a step; then make(), or a replay of it, fills batch().
   void prepare(int64_t step);
 
-  /// What the device has to do: always the same kernels, so that it can be part of a CUDA graph.
+  /// The device's work: always the same kernels, so that it can be part of a CUDA graph.
   void make();
 
   /// On a GPU always in the same memory.
@@ -128,7 +128,7 @@ class TrainingBatches {
   /// The same by tensor operations alone, inputs float32.
   TrainingBatch at(int64_t step);
 
-  /// The rows of the training set that make the in-distribution part of a step, int64 on the device.
+  /// The rows of the training set in the in-distribution part of a step, int64 on the device.
   torch::Tensor rows(int64_t step);
 
   int64_t steps_per_epoch() const { return sources_.labels.size(0) / sources_.options.batch; }
@@ -139,7 +139,8 @@ class TrainingBatches {
 
   BatchSources sources_;
   // For images on a GPU, else null: there one kernel saves several launches and passes over memory, and a graph that
-  // holds the batch too leaves the host nothing to launch. kernel_batches_test.cpp holds both to the same batches.
+  // includes the batch leaves the host nothing to launch. kernel_batches_test.cpp checks that both give the same
+  // batches.
   std::unique_ptr<KernelBatches> by_kernel_;
   TrainingBatch batch_;  ///< of the last step prepared, without a kernel
 };

@@ -21,8 +21,8 @@ class TrainingProgress {
   };
   TrainingProgress(Progress& progress, const Plan& plan);
 
-  /// `steps` are done; `losses` are those of the epoch so far, where they can be had without waiting for the device.
-  /// Of epochs that take less than a second not every end is told, but the last one's is.
+  /// `steps` are done; `losses` are those of the epoch so far, if they are known without waiting for the device. If
+  /// epochs take less than a second, not every end is reported, but the last one is.
   void report(int64_t steps, double rate, const std::optional<EpochReport>& losses);
 
  private:

@@ -152,7 +152,7 @@ namespace {
 
 torch::Tensor ascending(const torch::Tensor& rows) { return std::get<0>(rows.sort()); }
 
-// `count` of the rows, given class by class, at even distances: of each class its share, give or take one row.
+// `count` of the rows, given class by class, at even distances: each class gets its share, give or take one row.
 torch::Tensor evenly_spaced(const torch::Tensor& rows, int64_t count) {
   return rows.index_select(0, (torch::arange(count, torch::kInt64) * 2 + 1).mul(rows.size(0)).div(2 * count, "floor"));
 }
@@ -163,7 +163,7 @@ torch::Tensor without_rows(const torch::Tensor& rows, const torch::Tensor& taken
   return rows.masked_select(left.index_select(0, rows));
 }
 
-// The rows in a random order, class by class, except for one of each class, which is left to be learnt from.
+// The rows in a random order, class by class, except for one of each class, which stays for training.
 torch::Tensor rows_by_class(const Dataset& set, torch::Generator generator) {
   const auto rows = torch::randperm(set.size(), generator, torch::kInt64);
   const auto classes = set.labels.to(torch::kCPU).index_select(0, rows);
@@ -173,7 +173,7 @@ torch::Tensor rows_by_class(const Dataset& set, torch::Generator generator) {
   return rows.index_select(0, order).slice(0, 1).masked_select(same_as_before);
 }
 
-// Each part has its share of every class: rows to be watched, then rows for calibration.
+// Each part has its share of every class: rows for validation, then rows for calibration.
 void keep_back(TrainingSets& sets, const TrainConfig& config) {
   const auto size = sets.train.size();
   const auto count = [&](const std::optional<double>& share) {
@@ -257,8 +257,9 @@ namespace {
 constexpr double kHeldBack = 0.1;
 constexpr int64_t kLeastRows = 20;
 
-// Few rows leave more of them. Of n kept back, floor(5 % of n + 1) are as rare as what is rejected: n + 1 is a multiple
-// of 20, so that the promised 5 % are used up. Of fewer than 57 rows no third is rare enough for that.
+// With few rows, a larger share is kept back. Of n rows kept back, floor(5 % of n + 1) are as rare as an input that is
+// rejected: n + 1 is a multiple of 20, so that the promised 5 % are used in full. With fewer than 57 rows, a third is
+// too few for that.
 double calibration_share(int64_t rows) {
   constexpr int64_t kStep = 20;
   const auto kept =
@@ -266,7 +267,7 @@ double calibration_share(int64_t rows) {
   return static_cast<double>(kept + 1 < kStep ? kept : (kept + 1) / kStep * kStep - 1) / static_cast<double>(rows);
 }
 
-// Blocks until an image is 5 to 10 pixels wide.
+// Adds blocks until an image is 5 to 10 pixels wide.
 std::vector<std::vector<int64_t>> blocks_for(int64_t side) {
   constexpr std::array<int64_t, 5> kChannels = {16, 32, 64, 128, 128};
   std::vector<std::vector<int64_t>> blocks;
@@ -284,7 +285,7 @@ void choose_for_images(TrainConfig& config, const Dataset& set) {
   config.model.blocks = blocks_for(std::min(set.inputs.size(2), set.inputs.size(3)));
   config.model.dense = {{100}};
   config.outside.source = kMixture;
-  // Few images, or small ones, determine few factors; EM for more takes its time over nothing.
+  // Few images, or small ones, determine few factors; EM for more would take time for nothing.
   const auto factors = std::max<int64_t>(1, std::min({int64_t{50}, dimensions / 4, set.size() / 10}));
   config.outside.settings["latent"] = static_cast<double>(factors);
   config.outside.settings["squash"] = static_cast<double>(Squash::kClip);
@@ -292,7 +293,7 @@ void choose_for_images(TrainConfig& config, const Dataset& set) {
 }
 
 void choose_for_rows(TrainConfig& config, const Dataset& set) {
-  // Of few rows, those that are learnt from count for more than what so few that are watched could tell.
+  // With few rows, training on them gains more than validation on so few could tell.
   constexpr int64_t kFewRows = 1000;
   if (set.size() < kFewRows) config.validation_share.reset();
   config.standardise = true;
@@ -304,7 +305,7 @@ void choose_for_rows(TrainConfig& config, const Dataset& set) {
   config.outside.source = kFactorAnalysis;
   config.outside.settings["latent"] = static_cast<double>(std::min<int64_t>(20, set.inputs.size(1)));
   config.outside.settings["scale_low"] = 2.0;
-  config.outside.settings["scale_high"] = 6.0;  // tails are drawn in: farther out lies what no row becomes
+  config.outside.settings["scale_high"] = 6.0;  // tails are drawn in, so no row lies farther out
   config.epochs = std::clamp<int64_t>(1'000'000 / set.size(), 10, 200);
 }
 
@@ -325,18 +326,19 @@ TrainConfig config_for(const std::string& name, const Dataset& set) {
   config.validation_share = kHeldBack;
   config.calibration_share = calibration_share(set.size());
   config.method.name = "dpn-reverse";
-  // Each other class has a concentration of 1, as outside; the label keeps nine tenths of them all, however many.
+  // Each other class has a concentration of 1, as outside; the label keeps nine tenths of the sum, however many
+  // classes.
   const auto alpha0 = std::max(100.0, 10.0 * static_cast<double>(set.num_classes() - 1));
   config.method.settings["alpha0"] = alpha0;
   config.method.settings["epsilon"] = 1.0 / alpha0;
-  // The divergence in distribution is larger by nature, about alpha0 times a gap of logits.
+  // The in-distribution divergence is naturally larger, about alpha0 times a gap of logits.
   config.method.settings["outside_weight"] = 20;
   config.outside.settings["scale_each_sample"] = 1;
   if (set.has_images())
     choose_for_images(config, set);
   else
     choose_for_rows(config, set);
-  // At least eight steps per epoch, of what is left to learn from.
+  // At least eight steps per epoch, of the rows left for training.
   const auto rows =
       static_cast<double>(set.size()) * (1 - config.validation_share.value_or(0) - *config.calibration_share);
   config.batch = std::clamp<int64_t>(int64_t{1} << static_cast<int>(std::log2(rows / 8)), 2, 128);

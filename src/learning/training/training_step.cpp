@@ -8,7 +8,7 @@
 namespace priornet {
 namespace {
 
-// What float32 can carry back through the layers; clipping then makes a step of it.
+// The largest gradient that float32 can carry back through the layers; clipping then limits the step.
 constexpr double kSteepest = 1e15;
 
 }  // namespace

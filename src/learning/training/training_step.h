@@ -14,8 +14,8 @@
 
 namespace priornet {
 
-/// Forward, loss, backward and update of one batch. The sums stay on the device: nobody waits for a step. A subclass
-/// may run the work of a step in another way (captured_step() below).
+/// Forward, loss, backward and update of one batch. The sums stay on the device: the host does not wait for a step. A
+/// subclass may run the work of a step in another way (captured_step() below).
 class TrainingStep {
  public:
   struct Options {
@@ -23,12 +23,12 @@ class TrainingStep {
     bool bfloat16 = false;                ///< matrix products in bfloat16, on a GPU
     std::function<void()> exchange = {};  ///< averages the gradients over the processes, if there are several
     std::function<void()> updated = {};   ///< called after each update, if there is one; never waits for the device
-    bool freeze = false;                  ///< the last layers alone learn; all else is as in evaluation
-    Teacher teacher = {};                 ///< is asked about every batch, if there is one
-    torch::Tensor class_weights = {};     ///< [K] on the device: times what a row of the class teaches; or undefined
+    bool freeze = false;                  ///< only the last layers learn; everything else is as in evaluation
+    Teacher teacher = {};                 ///< answers every batch, if there is one
+    torch::Tensor class_weights = {};     ///< [K] on the device: weights of the rows of each class; or undefined
   };
 
-  /// The fastest there is for where the network lies. All outlive the step.
+  /// The fastest step for the network's device. All arguments must outlive the step.
   static std::unique_ptr<TrainingStep> make(Classifier& network, FlatParameters& parameters, Optimiser& optimiser,
                                             Options options);
 
@@ -40,11 +40,11 @@ class TrainingStep {
 
   const Method& method() const { return *method_; }
 
-  /// float64 [kStepSums], as step_sums.h has them, on the device of the network.
+  /// float64 [kStepSums], as in step_sums.h, on the device of the network.
   torch::Tensor& sums() { return sums_; }
 
  private:
-  /// Does the work of a step, which the device does alike each time.
+  /// The device's work for a step, the same each time.
   virtual void execute(const std::function<void()>& work) { work(); }
 
   void learn_from(const TrainingBatch& batch);
@@ -56,12 +56,12 @@ class TrainingStep {
   Options options_;
   std::unique_ptr<Method> method_;
   torch::Tensor sums_;
-  std::shared_ptr<AsideStream> aside_;  ///< on a GPU; null where processes exchange gradients as they come
+  std::shared_ptr<AsideStream> aside_;  ///< on a GPU; null if processes exchange gradients as they arrive
 };
 
-/// A training step whose work, the batch included, is recorded once as a CUDA graph and then replayed: the GPU no
-/// longer waits for the host to launch kernel after kernel. Runs plainly where a network cannot be recorded. Works
-/// within a SideStream, always with the same batches. Of a build with CUDA. On an H200 whole steps of VGG-6, VGG-16 and
+/// A training step whose work, including the batch, is recorded once as a CUDA graph and then replayed: the GPU no
+/// longer waits for the host to launch kernel after kernel. Runs plainly if a network cannot be recorded. Works within
+/// a SideStream, always with the same batches. Needs a build with CUDA. On an H200 whole steps of VGG-6, VGG-16 and
 /// ResNet-18 are 240, 26 and 5 % faster (docs/results.md).
 std::unique_ptr<TrainingStep> captured_step(Classifier& network, FlatParameters& parameters, Optimiser& optimiser,
                                             TrainingStep::Options options);

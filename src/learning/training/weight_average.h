@@ -9,21 +9,21 @@
 namespace priornet {
 
 /// The mean of a network's weights over the last steps of a run, and of the statistics of its batch norm: a network of
-/// its own, usually better than the one that the last step left. Step t moves the mean by max(1 - decay, 1 / t) of the
-/// way to the weights: first it is the plain mean of all steps, then the exponential one. On a GPU it needs nothing of
-/// the host, so that a step can be recorded.
+/// its own, usually better than the one after the last step. Step t moves the mean by max(1 - decay, 1 / t) of the way
+/// to the weights: first it is the plain mean of all steps, then the exponential one. On a GPU it does not need the
+/// host, so that a step can be recorded.
 class WeightAverage {
  public:
-  /// Both outlive it. ArgumentError unless 0 < decay < 1.
+  /// Both arguments must outlive this object. ArgumentError unless 0 < decay < 1.
   WeightAverage(const Classifier& network, FlatParameters& parameters, double decay);
 
-  /// After each step of training.
+  /// Call it after each step of training.
   void update();
 
-  /// The network takes the mean, and the mean takes its weights; once more puts both back.
+  /// Swaps the weights of the network and the mean; a second call swaps them back.
   void exchange();
 
-  /// What a checkpoint keeps beside the weights of the network: tensors that share memory with this.
+  /// What a checkpoint keeps beside the weights of the network; the tensors share memory with this object.
   std::vector<NamedTensor> state() const;
 
  private:
@@ -35,7 +35,7 @@ class WeightAverage {
   torch::Tensor steps_;  ///< float64 [1]
 };
 
-/// While it lives, the network has its averaged weights. A null average is none: nothing happens.
+/// While this object lives, the network has its averaged weights. Does nothing if the average is null.
 class AveragedWeights {
  public:
   explicit AveragedWeights(WeightAverage* average) : average_(average) {

@@ -6,7 +6,7 @@
 
 #include "learning/transforms/augmented_pixel.h"
 
-// The ways behind augmentation.h; all give the same bytes.
+// The implementations behind augmentation.h; all give the same bytes.
 
 namespace priornet {
 
@@ -16,7 +16,7 @@ AugmentationPlan plan_of(const AugmentationOptions& options, const ImageShape& s
 /// Which stream a run's seed (AugmentationDraw) draws from.
 uint64_t augmentation_seed(uint64_t seed);
 
-/// One image at a time on the CPU. Holds the room it works in: one per thread.
+/// One image at a time on the CPU. It holds its working memory: use one per thread.
 class ImageAugmenter {
  public:
   ImageAugmenter(const ImageShape& shape, const AugmentationOptions& options);

@@ -5,12 +5,12 @@
 #include "uncertainty/core/device_code.h"
 #include "uncertainty/core/random_stream.h"
 
-// Augmentation one pixel at a time: what augmentation.h promises, for a GPU, where a thread makes a pixel. What is
-// drawn and where a pixel comes from is defined here for the CPU's kernels too.
+// Augmentation one pixel at a time, as augmentation.h promises it, for a GPU, where one thread makes one pixel. The
+// draws, and which pixel comes from where, are defined here for the CPU's kernels too.
 
 namespace priornet {
 
-/// What a hole is filled with: 0 in [-1, 1], to half a grey level.
+/// The colour of a hole: 0 in [-1, 1], to half a grey level.
 constexpr uint8_t kHoleGrey = 128;
 
 /// The options and the shape of the images as numbers.
@@ -49,7 +49,7 @@ PRIORNET_DEVICE inline ImageDraw draw_image(const AugmentationPlan& plan, uint64
   return draw;
 }
 
-/// A place outside an image, reflected at its border whose own pixels are not repeated.
+/// A place outside an image, reflected at its border; the border's own pixels are not repeated.
 PRIORNET_DEVICE inline int32_t reflected(int32_t place, int32_t size) {
   if (size == 1) return 0;
   const int32_t period = 2 * (size - 1);
@@ -76,7 +76,7 @@ struct RotatedRow {
   }
 };
 
-/// The grey level between four, to the nearest.
+/// The grey level between four pixels, to the nearest.
 PRIORNET_DEVICE inline uint8_t bilinear_level(const float (&corners)[4], float right_share, float low_share) {
   const float above = corners[0] * (1 - right_share) + corners[1] * right_share;
   const float below = corners[2] * (1 - right_share) + corners[3] * right_share;
@@ -122,7 +122,7 @@ class AugmentedPixel {
            y < draw.hole_top + plan.cutout;
   }
 
-  // Which pixel of the set's image a place of the shifted and flipped one shows; -1 for black.
+  // Which pixel of the set's image stands at a place of the shifted and flipped one; -1 for black.
   PRIORNET_DEVICE static int32_t source(const AugmentationPlan& plan, const ImageDraw& draw, int32_t x, int32_t y) {
     const bool is_inside = x >= 0 && x < plan.width && y >= 0 && y < plan.height;
     if (!is_inside && !plan.reflect_outside) return -1;

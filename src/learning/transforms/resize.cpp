@@ -16,7 +16,7 @@
 namespace priornet {
 namespace {
 
-/// What each place along one axis of a resized image is made of: the fixed-point weights of a run of source places.
+/// How each place along one axis of a resized image is made: the fixed-point weights of a run of source places.
 struct FilterWeights {
   static constexpr int kFractionBits = 22;  ///< 8 bits of grey, 2 for overshoot and sign, in 32
 
@@ -96,8 +96,8 @@ double cubic_between(double a, double b, double c, double d, double t) {
 
 uint8_t to_byte(double value) { return static_cast<uint8_t>(static_cast<int>(std::clamp(value, 0.0, 255.0))); }
 
-// Source rows are interpolated along their length once each, then between rows. The two take four values, of which
-// bilinear uses the middle ones.
+// Each source row is interpolated along its length once, then rows are mixed. Both steps take four values; bilinear
+// uses the middle two.
 template <class Between>
 void interpolate(const PointPlane& plane, const PointPlaces& rows, const PointPlaces& columns, const Between& between) {
   const size_t width = columns.around.size();
@@ -176,7 +176,7 @@ class FilteredPlane {
         rows_(filter_weights(from.height, to.height, resampling)),
         columns_(filter_weights(from.width, to.width, resampling)) {}
 
-  /// Room for what lies between the passes; one per thread.
+  /// Memory for what lies between the passes; one per thread.
   struct Workspace {
     std::vector<uint8_t> turned, narrowed, upright;
     std::vector<int32_t> wide;
@@ -237,7 +237,7 @@ struct Planes {
   PlaneSize to;
   int64_t count;
 
-  /// Calls body(in, out) for every plane, over threads; make() gives each thread what it works with.
+  /// Calls body(in, out) for every plane, over threads; make() gives each thread its working memory.
   template <class Make, class Body>
   void each(const Make& make, const Body& body) const {
     parallel_rows(count, from.height * from.width + to.height * to.width, [&](int64_t begin, int64_t end) {

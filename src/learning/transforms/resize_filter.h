@@ -5,8 +5,8 @@
 #include "uncertainty/dirichlet/instruction_set.h"
 
 // The inner loops of an antialiased resize, on raw pointers. A plane is a matrix of bytes whose rows lie `stride`
-// apart. Filtering goes down the columns, so that neighbouring bytes are neighbouring lanes; the other axis is
-// filtered by turning the plane over before and after.
+// apart. Filtering goes down the columns, so that neighbouring bytes are neighbouring lanes; for the other axis the
+// plane is transposed before and after.
 
 namespace priornet {
 

@@ -1,5 +1,5 @@
 // Built once for each instruction set. It includes nothing that other files share as inline code: the linker might keep
-// the copy made for a CPU that is not there.
+// the copy made for instructions that this CPU does not have.
 #include "learning/transforms/resize_filter.h"
 
 namespace priornet {
@@ -8,7 +8,7 @@ namespace {
 constexpr int kSide = 16;
 using Bytes = uint8_t __attribute__((vector_size(kSide)));
 
-// Pairs of rows eight apart are woven together; after four rounds row and column have changed places.
+// Interleaves pairs of rows eight apart; after four rounds rows and columns have changed places.
 void transpose_square(const uint8_t* in, int64_t in_stride, uint8_t* out, int64_t out_stride) {
   Bytes rows[kSide];
   Bytes woven[kSide];

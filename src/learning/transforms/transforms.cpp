@@ -89,7 +89,7 @@ Dataset fit_to(const Dataset& set, const ImageShape& shape, const FitOptions& op
     if (!can)
       throw DataError(fmt::format("{}: images of {} channels cannot be turned into images of {}", set.name,
                                   found.channels, shape.channels));
-    // Resizing is the dearer step: it is done on the fewer channels.
+    // Resizing costs more, so it is done on the image with fewer channels.
     if (shape.channels == 1) result.inputs = to_grey(result.inputs);
   }
   result.inputs =
@@ -103,12 +103,12 @@ torch::Tensor decode_fitted(std::string_view bytes, const std::string& name, con
     throw DataError(fmt::format("{}: images cannot be turned into images of {} channels", name, shape.channels));
   BandOptions options;
   options.channels = shape.channels == 1 ? Channels::kGrey : Channels::kAsStored;
-  // A picture that is stored lying is resized as it lies, and turned when it is small.
+  // A picture that is stored sideways is resized as it is, and turned when it is small.
   const auto orientation = image_facts(bytes, name).orientation;
   const bool lies = orientation >= 5;
   options.height = lies ? shape.width : shape.height;
   options.width = lies ? shape.height : shape.width;
-  // The filter goes along the rows first, and a row needs no other for it.
+  // The filter goes along the rows first, so it needs only one row at a time.
   std::vector<torch::Tensor> narrowed;
   decode_image_bands(bytes, name, options, [&](const torch::Tensor& band) {
     const auto result = resize(band, ResizeOptions{band.size(1), options.width});

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kLength = std::tuple_size_v<ImageSignature>;
 constexpr int64_t kFrequencies = 9;  ///< along an axis: the 44 whose sum is at most 8
-constexpr int64_t kStride = 12;      ///< of rows of them, which are then whole vectors
+constexpr int64_t kStride = 12;      ///< of rows of them, padded to whole vectors
 
 struct Frequency {
   int64_t vertical;
@@ -34,8 +34,8 @@ std::vector<Frequency> lowest_frequencies() {
   return lowest;
 }
 
-// [length, kStride], orthonormal: cos(pi f (2 x + 1) / (2 length)), scaled. Zero for a frequency that the length does
-// not hold.
+// [length, kStride], orthonormal: cos(pi f (2 x + 1) / (2 length)), scaled. Zero for a frequency too high for the
+// length.
 std::vector<float> cosines(int64_t length) {
   const auto n = static_cast<double>(length);
   std::vector<float> basis(static_cast<size_t>(length * kStride));
@@ -235,7 +235,7 @@ class FirstRows {
 
  private:
   const ByteRows& rows_;
-  std::unordered_multimap<uint64_t, int64_t> places_;  ///< by hash; what it finds is compared
+  std::unordered_multimap<uint64_t, int64_t> places_;  ///< by hash; matches are compared byte by byte
 };
 
 }  // namespace
@@ -270,11 +270,12 @@ std::vector<DuplicatePair> repeated_inputs(const torch::Tensor& inputs) {
 
 namespace {
 
-// Look-alikes that are compared pixel by pixel, an image: sets that all look alike should not cost N x M images.
+// The most look-alikes per image that are compared pixel by pixel: sets that all look alike should not cost N x M
+// images.
 constexpr int64_t kComparedAtMost = 1000;
 
 double mean_product(const uint8_t* a, const uint8_t* b, int64_t size) {
-  constexpr int64_t kBlock = 32768;  // of products that a uint32 holds the sum of
+  constexpr int64_t kBlock = 32768;  // a uint32 can hold the sum of this many products
   double sum = 0;
   for (int64_t begin = 0; begin < size; begin += kBlock) {
     uint32_t block = 0;
@@ -306,7 +307,7 @@ std::vector<DuplicatePair> near_duplicates(const torch::Tensor& in, const torch:
         mean_product(out_bytes.data_ptr<uint8_t>() + o * size, in_bytes.data_ptr<uint8_t>() + i * size, size);
     return product - outs.means[o] * ins.means[i] >= options.correlation * outs.deviations[o] * ins.deviations[i];
   };
-  // Of images of mean 0 and length 1, |a - b|^2 = 2 - 2 a.b; signatures are no farther apart.
+  // For images of mean 0 and length 1, |a - b|^2 = 2 - 2 a.b; signatures are no farther apart.
   const SignatureIndex index(ins.signatures, static_cast<float>(std::sqrt(2 - 2 * options.correlation)));
   std::vector<int64_t> matches(static_cast<size_t>(out.size(0)), -1);
   parallel_for(0, out.size(0), 64, [&](int64_t begin, int64_t end) {

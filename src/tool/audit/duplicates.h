@@ -9,9 +9,9 @@
 
 namespace priornet {
 
-/// What an image looks like from afar: its part in the lowest frequencies of the cosine transform, lowest first, the
-/// mean left out, after the image is brought to mean 0 and length 1 (docs/math.md, section 8). Another brightness or
-/// contrast leaves it as it is; two signatures are never farther apart than the two images.
+/// What an image looks like from afar: the lowest frequencies of its cosine transform, lowest first, without the mean,
+/// after the image is brought to mean 0 and length 1 (docs/math.md, section 8). Another brightness or contrast does not
+/// change it; two signatures are never farther apart than the two images.
 using ImageSignature = std::array<float, 44>;
 
 struct SignedImages {
@@ -20,10 +20,10 @@ struct SignedImages {
   std::vector<double> deviations;  ///< likewise; an image without any has a signature of zeros
 };
 
-/// Of images uint8 [N, C, H, W]. Parallel over images.
+/// The signatures of images uint8 [N, C, H, W]. Parallel over images.
 SignedImages sign_images(const torch::Tensor& images);
 
-/// Finds the signatures within a radius of another: by a grid over the three numbers that vary most, in cells of one
+/// Finds the signatures within a radius of another, by a grid over the three numbers that vary most, in cells of one
 /// radius.
 class SignatureIndex {
  public:
@@ -65,8 +65,8 @@ struct DuplicatePair {
   int64_t in = 0;
 };
 
-/// Inputs [M, ...] of the same dtype and shape that are the same bytes as one of the earlier [N, ...]: a pair for each
-/// of them, in order, with the first match. Found by a 128-bit hash and compared byte by byte.
+/// Inputs [M, ...] of the same dtype and shape that have the same bytes as one of the earlier [N, ...]: one pair for
+/// each of them, in order, with the first match. Found by a 128-bit hash and compared byte by byte.
 std::vector<DuplicatePair> exact_duplicates(const torch::Tensor& in, const torch::Tensor& out);
 
 /// The inputs that repeat an earlier one of the same set.
@@ -76,13 +76,13 @@ struct NearDuplicateOptions {
   /// Two images are near if the correlation of their values, over all channels, is at least this: 1 for a copy, also
   /// with another brightness or contrast, and about 0 for unrelated images. In [0, 1).
   double correlation = 0.99;
-  /// Images whose standard deviation is smaller, in grey levels, show nothing to recognise them by: never near.
+  /// Images whose standard deviation is smaller, in grey levels, are too flat to recognise: never near.
   double flat = 2;
 };
 
-/// Images of OUT that look like one of IN, uint8 [M, C, H, W] and [N, C, H, W]: a pair for each of them, in order, with
-/// one of its matches; exact duplicates are among them, unless flat. Found by their signatures,
-/// which miss none; of one image no more than 1000 look-alikes are compared.
+/// Images of OUT that look like one of IN, uint8 [M, C, H, W] and [N, C, H, W]: one pair for each of them, in order,
+/// with one of its matches; exact duplicates are among them, unless flat. Found by their signatures, which miss none;
+/// at most 1000 look-alikes per image are compared.
 std::vector<DuplicatePair> near_duplicates(const torch::Tensor& in, const torch::Tensor& out,
                                            const NearDuplicateOptions& options = {});
 

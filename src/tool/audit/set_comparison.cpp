@@ -64,8 +64,8 @@ const StatisticAuroc& named(const std::vector<StatisticAuroc>& statistics, std::
   return *std::find_if(statistics.begin(), statistics.end(), [&](const auto& s) { return s.name == name; });
 }
 
-// Objects stand out from their background to opposite sides, the backgrounds are a quarter of the grey scale apart, and
-// all comes four times closer once inverted. Photographs, whose borders have all greys, have no polarity.
+// Objects stand out from their backgrounds in opposite directions, the backgrounds are a quarter of the grey scale
+// apart, and both come four times closer after inverting. Photographs, whose borders have all greys, have no polarity.
 bool has_opposite_polarity(const std::vector<StatisticAuroc>& as_is, const std::vector<StatisticAuroc>& inverted) {
   constexpr double kStandsOut = 0.02;
   const auto& border = named(as_is, "border brightness");
@@ -175,7 +175,7 @@ std::string to_json(const SetComparison& comparison) {
                {"out_classes_of_in", comparison.out_classes_of_in},
                {"in_classes_of_out", comparison.in_classes_of_out},
                {"verdict", verdict(comparison)}};
-  // A file's name need not be UTF-8.
+  // A file's name may not be UTF-8.
   return json_text(json, 2) + "\n";
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-// What comes with the tool: text files of the repository that are built into it (cmake/EmbeddedFiles.cmake), and a
+// Files that come with the tool: text files of the repository that are built into it (cmake/EmbeddedFiles.cmake), and a
 // model to try. An installed tool needs no source tree.
 
 namespace priornet {
@@ -24,8 +24,8 @@ std::string_view embedded_file(std::string_view path);
 /// How a user names the model of digits that comes with the tool (models/README.md).
 constexpr std::string_view kDigitModel = "digits:";
 
-/// The file of the model that a user named: of kDigitModel the one in ../share/priornet beside the program's folder, of
-/// any other name that path. Error if the model of digits is not there.
+/// The file of the model that a user named: for kDigitModel the one in ../share/priornet beside the program's folder,
+/// for any other name that path. Error if the model of digits is missing.
 std::filesystem::path model_path(const std::string& name);
 
 }  // namespace priornet

@@ -4,8 +4,8 @@
 
 namespace priornet {
 
-/// The table of measures as the pages get it, in its order: [{"name", "label", "unit", "direction", "cause",
-/// "softmax_cause", "section"}, ...]; then the detectors (detector.h), with "detector": true instead of a section.
+/// The table of measures for the pages, in its order: [{"name", "label", "unit", "direction", "cause", "softmax_cause",
+/// "section"}, ...]; then the detectors (detector.h), with "detector": true instead of a section.
 nlohmann::ordered_json measure_table_json();
 
 }  // namespace priornet

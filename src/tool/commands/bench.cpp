@@ -15,7 +15,7 @@
 namespace priornet::tool {
 namespace {
 
-// Becomes priornet-bench, which lies beside this program if it was built.
+// Replaces this process by priornet-bench, which lies beside this program if it was built.
 [[noreturn]] void run_beside(const std::vector<std::string>& arguments) {
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "priornet-bench";
   std::vector<std::string> words{program.string()};

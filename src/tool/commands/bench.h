@@ -8,7 +8,7 @@
 
 namespace priornet::tool {
 
-/// What `priornet bench` and the program behind it, priornet-bench, are asked for.
+/// The options of `priornet bench` and of the program behind it, priornet-bench.
 struct BenchOptions {
   std::vector<int64_t> classes{10, 100, 1000};
   double seconds = 1.0;  ///< spent on each line
@@ -21,7 +21,7 @@ struct BenchOptions {
   bool json = false;
 };
 
-/// All but what runs it. The options outlive the command.
+/// Everything but the function that runs it. The options must outlive the command.
 void describe_bench_options(Command& command, BenchOptions& options);
 
 }  // namespace priornet::tool

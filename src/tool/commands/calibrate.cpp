@@ -27,7 +27,7 @@ namespace {
 
 struct CalibrateOptions {
   std::string run;
-  LogitsSource logits;  ///< its kind is a network's too
+  LogitsSource logits;  ///< its kind is also that of `network`
   std::string network;
   std::string training;
   std::vector<double> mean;
@@ -48,7 +48,7 @@ struct CalibrateOptions {
   bool json = false;
 };
 
-// Of the set that a run was trained on.
+// From the set that a run was trained on.
 Dataset kept_rows_of(const Dataset& whole, const TrainedRun& run) {
   auto set = select(whole, run.split.calibration_rows);
   set.name = whole.name + " (rows kept back)";
@@ -72,7 +72,7 @@ Dataset rows_kept_back(const TrainedRun& run, const std::string& folder, const L
   return kept_rows_of(whole, run);
 }
 
-// Whether two names of sets mean the same: paths may differ in how they are written.
+// Whether two names mean the same set: paths may be written differently.
 bool same_set(const std::string& one, const std::string& other) {
   const auto path = [](const std::string& name) { return name.substr(0, name.find(',')); };
   std::error_code not_there;
@@ -88,7 +88,7 @@ struct HeldOut {
 HeldOut held_out(const TrainedRun& run, const CalibrateOptions& options, const LoadOptions& load) {
   if (options.data.empty()) return {rows_kept_back(run, options.run, load), true};
   auto set = load_set(options.data, load);
-  // What the run was trained on, moved or not: the rows that it kept back are known.
+  // Whether this is the set that the run was trained on, moved or not: then the rows that it kept back are known.
   const auto& split = run.split;
   if (split.calibration_rows.defined() && !split.content.empty() && split.content == training_content(set))
     return {kept_rows_of(set, run), true};
@@ -100,11 +100,11 @@ HeldOut held_out(const TrainedRun& run, const CalibrateOptions& options, const L
 
 /// The detectors of a model file.
 struct ChosenDetectors {
-  std::vector<std::string> watched;  ///< they speak for "unfamiliar" beside the measure
-  std::vector<std::string> kept;     ///< by the model file: those, then the others that were asked for
+  std::vector<std::string> watched;  ///< they look for "unfamiliar" beside the measure
+  std::vector<std::string> kept;     ///< in the model file: those, then the others that the user asked for
 };
 
-/// Of those that `usable` has, and where nothing is said those that `usual` has.
+/// Those of `usable` that the user names or, if none are named, those of `usual`.
 ChosenDetectors chosen_detectors(const CalibrateOptions& options, const std::vector<std::string>& usable,
                                  const std::vector<std::string>& usual) {
   if (options.no_detectors && !(options.watch.empty() && options.detectors.empty()))
@@ -134,15 +134,15 @@ std::vector<std::pair<Verdict, std::string>> watches_of(const ModelFile& model, 
   return watched;
 }
 
-/// Detectors with, where rows are few, their scores of held-out rows and then of those that the run learnt from.
+/// Detectors and, if rows are few, their scores of held-out rows and then of the rows that the run learnt from.
 struct LearntDetectors {
   std::vector<NamedDetector> detectors;
   std::vector<NamedTensor> cross_validated = {};
 };
 
-// Few rows of a table that were kept back at random are like those that the run learnt from, so that detectors of
-// columns, which the network has no part in, are calibrated with all of them: each row by detectors that did not learn
-// from it. Those of the model file then learn from all rows.
+// If few rows of a table were kept back at random, they are like those that the run learnt from. Detectors of columns
+// do not depend on the network, so all rows calibrate them: each row is scored by detectors that did not learn from it.
+// The detectors in the model file then learn from all rows.
 bool are_cross_validated(const ChosenDetectors& chosen, const HeldOut& held, const DetectorTraining& training,
                          const CalibrateOptions& options) {
   return held.kept_back && held.set.size() < kFewCalibrationInputs && !options.calibration.per_class &&
@@ -153,7 +153,7 @@ bool are_cross_validated(const ChosenDetectors& chosen, const HeldOut& held, con
          });
 }
 
-// Otherwise they learn from what the run learnt from, and never from rows that were kept back.
+// Otherwise they learn from the rows that the run learnt from, and never from rows that were kept back.
 LearntDetectors learnt_detectors(const ChosenDetectors& chosen, const TrainedRun& run, const HeldOut& held,
                                  const CalibrateOptions& options, Progress& progress) try {
   if (chosen.kept.empty()) return {};
@@ -194,7 +194,7 @@ Behaviour behaviour_on(Predictor& predictor, const Dataset& set, Progress& progr
   try {
     labels = labels_for(predictor.model().run, set);
   } catch (const DataError&) {
-    // No labels, or those of other classes: only what is rejected counts.
+    // Without labels, or with those of other classes, only what is rejected counts.
   }
   return behaviour_of(said_of(predictor, set, progress), labels, set.name);
 }
@@ -206,7 +206,7 @@ void say_whether_finished(const std::string& run, int64_t epochs) {
                      epochs));
 }
 
-/// Inputs of which a network elsewhere gave logits; labels may be undefined.
+/// Inputs with logits from another program; labels may be undefined.
 struct LabelledOutputs {
   OwnOutputs outputs;
   torch::Tensor labels;
@@ -216,7 +216,7 @@ struct LabelledOutputs {
   }
 };
 
-// Detectors learn from one half of the inputs, and the other half calibrates: no input may do both, or new ones would
+// Detectors learn from one half of the inputs, and the other half calibrates. No input may do both, or new ones would
 // look stranger than those that the thresholds come from.
 struct Halves {
   torch::Tensor training;
@@ -257,7 +257,7 @@ std::vector<NamedDetector> learnt_detectors(const std::vector<std::string>& name
   return fit_detectors(names, seen);
 }
 
-// Of logits that another program computed: no network in the file.
+// From logits that another program computed: the file holds no network.
 void run_logits(const CalibrateOptions& options) {
   refuse_with_logits("--data", !options.data.empty());
   refuse_with_logits("--checkpoint", options.checkpoint != "last");
@@ -287,7 +287,7 @@ void run_logits(const CalibrateOptions& options) {
   print(options.json ? calibration_json(model, behaviours, out) : calibration_text(model, behaviours, out));
 }
 
-// Thresholds of a model that has its detectors, out of a set that neither learnt from; then the file.
+// Adds thresholds to a model with its detectors, from a set that neither learnt from; then writes the file.
 void calibrate_and_write(ModelFile model, Dataset set, const ChosenDetectors& chosen,
                          const std::vector<NamedTensor>& cross_validated, const LoadOptions& load,
                          const CalibrateOptions& options, Progress& progress) {
@@ -313,7 +313,7 @@ void calibrate_and_write(ModelFile model, Dataset set, const ChosenDetectors& ch
   print(options.json ? calibration_json(model, behaviours, out) : calibration_text(model, behaviours, out));
 }
 
-// A network as its file has it, for inputs like those of a set: the classes are those of the set in their order.
+// A network from a file, for inputs like those of a set: its classes are those of the set, in their order.
 ModelFile model_of_network(const CalibrateOptions& options, const Dataset& set) {
   TrainedRun run;
   auto& config = run.config;
@@ -347,7 +347,7 @@ ModelFile model_of_network(const CalibrateOptions& options, const Dataset& set) 
   return model_of_run(std::move(run), std::filesystem::path(options.network).stem().string());
 }
 
-// They learn from --training, or else from one half of the set, which then loses it.
+// Detectors learn from --training, or else from one half of the set, which is then removed from it.
 std::vector<NamedDetector> learnt_detectors(const std::vector<std::string>& names, const TrainedRun& run, Dataset& set,
                                             const CalibrateOptions& options, const LoadOptions& load,
                                             Progress& progress) {
@@ -368,7 +368,7 @@ std::vector<NamedDetector> learnt_detectors(const std::vector<std::string>& name
                        progress);
 }
 
-// Of a network that somebody trained elsewhere, in a file: it is not trained here.
+// For a network in a file that was trained elsewhere: it is not trained here.
 void run_network(const CalibrateOptions& options, LoadOptions load, Progress& progress) {
   refuse_with_logits("--checkpoint", options.checkpoint != "last", "--network");
   refuse_with_logits("--dropout-samples", options.dropout_samples != 0, "--network");
@@ -385,7 +385,7 @@ void run_network(const CalibrateOptions& options, LoadOptions load, Progress& pr
 }
 
 void run(const CalibrateOptions& options) {
-  // The server's addresses carry it.
+  // The server's addresses contain the name.
   if (options.name.find('/') != std::string::npos)
     throw Misuse(fmt::format("--name: {} has a slash: the name of a model must not have one", options.name));
   if (int{!options.run.empty()} + int{!options.logits.files.empty()} + int{!options.network.empty()} != 1)

@@ -35,7 +35,7 @@ namespace {
 
 std::string percent(double share) { return std::isnan(share) ? "" : fmt::format("{:.2f} %", 100 * share); }
 
-// How near the rate this one calibration set gets.
+// How close to the rate this one calibration set gets.
 std::string range_text(const OperatingPoints& points) {
   const auto range = false_alarm_range(points);
   if (!points.groups.empty() || range.high == 0) return "";
@@ -45,7 +45,7 @@ std::string range_text(const OperatingPoints& points) {
       percent(range.mean), points.combined.size(0), percent(range.low), percent(range.high));
 }
 
-// The names of the classes of a group, as many as a line holds.
+// The names of the classes of a group, as many as fit in a line.
 std::string names_of(const ClassGroup& group, const std::vector<std::string>& class_names) {
   std::string text;
   for (const auto one : group.classes) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// What `priornet calibrate` says about a model file: its thresholds, what they promise, and how it behaves with them.
+// What `priornet calibrate` prints about a model file: its thresholds, what they promise, and how it behaves with them.
 
 namespace priornet::tool {
 
@@ -29,11 +29,11 @@ struct Behaviour {
 /// `labels`: int64 [N]; undefined leaves the errors out.
 Behaviour behaviour_of(const Predictions& said, const torch::Tensor& labels, const std::string& set);
 
-/// Of a calibrated model that lies in the file `out`.
+/// For a calibrated model in the file `out`.
 std::string calibration_text(const ModelFile& model, const std::vector<Behaviour>& behaviours, const std::string& out);
 std::string calibration_json(const ModelFile& model, const std::vector<Behaviour>& behaviours, const std::string& out);
 
-/// Warns of every watch that can never speak, and names the classes that share their thresholds.
+/// Warns about every watch that can never reject, and names the classes that share their thresholds.
 void say_what_is_short(const ModelFile& model);
 
 }  // namespace priornet::tool

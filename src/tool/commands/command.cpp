@@ -61,7 +61,7 @@ Json json_of(const Command& command) {
   return json;
 }
 
-// A value that looks like an option is tied to its name.
+// A value that looks like an option is joined to its name by "=".
 std::string option_words(const Option& option, const std::vector<std::string>& values) {
   const auto& name = option.name;
   if (std::holds_alternative<bool*>(option.to)) return " " + name;

@@ -22,7 +22,7 @@ class Misuse : public std::runtime_error {
   explicit Misuse(const std::string& message, std::string name = "")
       : std::runtime_error(message), subcommand(std::move(name)) {}
 
-  std::string subcommand;  ///< whose help tells more; empty: the tool's
+  std::string subcommand;  ///< whose help says more; empty: the tool's
 };
 
 /// The numbers that an option takes. NaN and infinities are refused by all but kAny.
@@ -45,7 +45,7 @@ constexpr NumberRange whole_range(int64_t low, int64_t high) {
 }
 constexpr NumberRange real_range(double low, double high) { return {NumberRange::Kind::kReal, low, high}; }
 
-/// What has to be there already. A model is a file, the folder of a run, or the one that comes with the tool.
+/// What must already exist. A model is a file, the folder of a run, or the one that comes with the tool.
 enum class Exists { kNothing, kFile, kFolder, kModel };
 
 /// Printed instead of running anything, as for --version.
@@ -53,7 +53,8 @@ using Answer = std::function<std::string()>;
 
 /// One option, or one positional argument.
 struct Option {
-  /// Where the value goes. It holds the default until parse() changes it, and outlives the Command. A bool is a flag.
+  /// Where the value goes. It holds the default until parse() changes it, and must outlive the Command. A bool is a
+  /// flag.
   using Target = std::variant<bool*, std::string*, std::filesystem::path*, int64_t*, uint16_t*, uint64_t*, double*,
                               std::optional<int64_t>*, std::optional<double>*, std::vector<std::string>*,
                               std::vector<int64_t>*, std::vector<double>*, Answer>;
@@ -70,10 +71,10 @@ struct Option {
   std::string needs = {};                 ///< the name of an option that must be given with it
   std::string value_text = {};            ///< how help shows the value, if not by its type: "KEY=VALUE"
   char separator = 0;                     ///< of a list: "10,100" is two values
-  bool one_value_each = false;            ///< of a list: more values need the option again
-  std::string environment = {};           ///< the variable that it comes from where it is not given
+  bool one_value_each = false;            ///< for a list: each further value repeats the option
+  std::string environment = {};           ///< the variable that gives the value if the option is not given
   std::vector<std::string> endings = {};  ///< if not empty, of a file's name: ".csv", ".json"
-  bool anywhere = false;                  ///< of the tool: may stand after a subcommand too
+  bool anywhere = false;                  ///< for an option of the tool: may stand after a subcommand too
 
   bool is_positional() const { return !name.starts_with('-'); }
 };
@@ -91,12 +92,12 @@ struct Command {
   std::function<void(const Invocation&)> run = {};
 };
 
-/// A command line that was understood; the options' targets hold its values. The Command outlives it.
+/// A command line that was understood; the options' targets hold its values. The Command must outlive it.
 class Invocation {
  public:
   using Values = std::vector<std::string>;
 
-  /// Notes the defaults: before anything is parsed.
+  /// Notes the defaults; call it before anything is parsed.
   Invocation(const Command& tool, std::vector<std::string> arguments);
 
   /// "data list"; empty if no subcommand was reached.
@@ -107,7 +108,8 @@ class Invocation {
   void run() const;
 
   /// The command that does the same again, ready for a shell: positional arguments, then each option whose value is not
-  /// its default, in the order of the Command. `changed` has other values for some names; none: left out.
+  /// its default, in the order of the Command. `changed` gives other values for some names; an empty list leaves the
+  /// option out.
   std::string command_line(const std::map<std::string, Values>& changed = {}) const;
 
   std::vector<const Command*> path;  ///< the tool, and each subcommand that was named
@@ -124,8 +126,8 @@ Invocation parse(const Command& tool, const std::vector<std::string>& arguments)
 /// Misuse unless the path is empty or ends in one of these, in capitals or not.
 void check_ending(const std::string& option, const std::string& path, const std::vector<std::string>& endings);
 
-/// The values that an option has now, as they would be typed: none for a flag that is off, a number or text that is not
-/// set. Of a flag that is on: "true".
+/// The values that an option has now, as a user would type them: none for a flag that is off, or a number or text that
+/// is not set. For a flag that is on: "true".
 Invocation::Values values_of(const Option& option);
 
 /// "Examples:" and so on: what help says below the options.
@@ -134,7 +136,7 @@ std::string footer_of(const Command& command);
 /// Every subcommand with its options, notes and examples, as JSON.
 std::string listing_of(const Command& tool);
 
-/// The word as a shell reads it back, quoted where needed.
+/// The word, quoted for a shell if needed.
 std::string shell_word(const std::string& word);
 
 }  // namespace priornet::tool

@@ -11,8 +11,8 @@
 namespace priornet::tool {
 namespace {
 
-// CLI11's own ranges let NaN pass, and print an end that is the largest double in all its digits. What is not a number
-// at all is left to the option's type.
+// CLI11's own ranges accept NaN, and print the largest double with all its digits. The option's type refuses what is
+// not a number at all.
 CLI::Validator number_between(const std::string& shown, const std::string& wanted, double least, double most) {
   return CLI::Validator(
       [wanted, least, most](std::string& text) {
@@ -107,9 +107,9 @@ void describe(CLI::App& app, const Command& command, const Command& tool) {
   app.footer(footer);
 }
 
-// The words of a command line as CLI11 takes them: options that may stand anywhere come first, "help train" is
-// "train --help". What CLI11 would only call unexpected, or take for the value of something else, is refused with what
-// was meant.
+// The words of a command line as CLI11 takes them: options that may stand anywhere come first, "help train" is "train
+// --help". Words that CLI11 would only call unexpected, or would take for a value, are refused with a hint at what was
+// meant.
 class WordOrder {
  public:
   explicit WordOrder(const Command& tool) : tool_(tool), path_{&tool} {}

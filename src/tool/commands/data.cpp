@@ -127,7 +127,7 @@ std::string as_text(const CatalogueEntry& entry, const GetOutcome& outcome) {
 }
 
 void run(GetCommand options) {
-  // A name mistyped last should not cost the wait for the others.
+  // All names are checked first, so that a typing error in the last does not cost the wait for the others.
   std::vector<const CatalogueEntry*> entries;
   for (const auto& name : options.names) entries.push_back(&find_entry(name));
   options.get.from = kSources.at(options.from);

@@ -36,7 +36,7 @@ struct ShowOptions {
   bool json = false;
 };
 
-constexpr int64_t kMostClasses = 40;  // one line each; of more, only a summary
+constexpr int64_t kMostClasses = 40;  // one line each; with more, only a summary
 constexpr int64_t kMostColumns = 40;
 
 std::string shape_of(const Dataset& set) {
@@ -144,7 +144,7 @@ std::string as_json(const Dataset& set, const std::string& sheet) {
   return json_text(json, 2) + "\n";
 }
 
-// A row a class where they are few; else images from all over the set.
+// One row per class if there are few; else images from all over the set.
 void write_sheet(const std::filesystem::path& file, const Dataset& set) {
   constexpr int64_t kMostRows = 20;
   constexpr int64_t kImages = 100;
@@ -213,14 +213,14 @@ struct ExportOptions {
   std::string root;
 };
 
-// A class as a folder is called: what a file system takes for more than a name becomes a dash.
+// A class as the name of a folder: characters with a meaning to a file system become dashes.
 std::string folder_name(std::string name) {
   for (auto& c : name)
     if (c == '/' || static_cast<unsigned char>(c) < 0x20) c = '-';
   return name.empty() || name[0] == '.' ? "_" + name : name;
 }
 
-// No AtomicFile: tens of thousands of images would wait for the disk one by one.
+// Not AtomicFile: tens of thousands of images would wait for the disk one by one.
 void write_image(const fs::path& path, const torch::Tensor& image) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
@@ -231,7 +231,7 @@ void write_image(const fs::path& path, const torch::Tensor& image) {
   written = (file == nullptr || std::fclose(file) == 0) && written;
   if (written) return;
   if (!error) error.assign(errno, std::generic_category());
-  if (file != nullptr) ::unlink(path.c_str());  // part of an image is none
+  if (file != nullptr) ::unlink(path.c_str());  // part of an image is not an image
   throw DataError(fmt::format("{}: cannot be written: {}", path.string(), error.message()));
 }
 
@@ -287,13 +287,13 @@ struct CompareOptions {
 
 const std::map<std::string, Resampling> kResampling(kResamplingNames.begin(), kResamplingNames.end());
 
-// Of a set that is sorted by class, rows from all over it.
+// If a set is sorted by class, takes rows from all over it.
 Dataset limited(const Dataset& set, int64_t limit) {
   if (limit == 0 || set.size() <= limit) return set;
   return select(set, (torch::arange(limit, torch::kInt64) * set.size()).div(limit, "floor"));
 }
 
-// A table's columns become numbers as those of `like` do, where that is one.
+// If `like` is a table, the columns become numbers as its columns do.
 Dataset loaded(const std::string& name, int64_t limit, const Dataset& like = {}) {
   TerminalProgress progress;
   LoadOptions options;

@@ -58,7 +58,7 @@ std::string names_of(const Columns& columns) {
 std::vector<Pair> score_pairs(const Options& options) {
   const auto positive = read_columns(options.positive, options.score);
   const auto negative = read_columns(options.negative, options.score);
-  // A lone column without a name goes with whatever lone column the other file has.
+  // A single column without a name matches the single column of the other file, whatever its name.
   if (positive.size() == 1 && negative.size() == 1 && (positive[0].name.empty() || negative[0].name.empty()))
     return {{positive[0].name + negative[0].name, positive[0].values, negative[0].values}};
   std::vector<Pair> pairs;
@@ -72,7 +72,7 @@ std::vector<Pair> score_pairs(const Options& options) {
   return pairs;
 }
 
-// As doubles, in the direction asked for.
+// As doubles, in the direction the user asked for.
 torch::Tensor prepared(const torch::Tensor& values, bool negated) {
   const auto scores = values.to(torch::kFloat64).contiguous();
   return negated ? scores.neg() : scores;
@@ -163,7 +163,7 @@ void write(const std::vector<Result>& results, const Options& options) {
 }
 
 void run(const Options& options) {
-  // A name that cannot be written should not cost the wait.
+  // The output's name is checked first, so that a wrong ending does not cost the wait.
   if (!options.out.empty()) format_of(options.out, kOutputs);
   std::vector<Result> results;
   for (const auto& pair : score_pairs(options)) results.push_back(detected(pair, options));

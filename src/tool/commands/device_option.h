@@ -8,13 +8,13 @@
 
 namespace priornet::tool {
 
-/// --device auto|cpu|cuda; `what` is done there.
+/// --device auto|cpu|cuda; `what` says what runs there.
 Option device_option(std::string& name, const std::string& what);
 
 /// --allow-torchscript: whether a run or model file that holds a network as a program is opened.
 Option torchscript_option(bool& allowed);
 
-/// `auto` is a CUDA device if there is one. Error where `cuda` was asked for and there is none.
+/// `auto` is a CUDA device if there is one. Error if the user asked for `cuda` and there is none.
 c10::Device chosen_device(const std::string& name);
 
 }  // namespace priornet::tool

@@ -55,7 +55,7 @@ struct Options {
   bool json = false;
 };
 
-// The test split of the set that the run was trained on, with the modifiers that are not about which rows.
+// The test split of the set that the run was trained on, with those modifiers that do not select rows.
 std::string test_set_of(const TrainedRun& run, const std::string& folder) {
   const auto& train = run.config.train;
   const auto name = parse_set_name(train);
@@ -81,10 +81,10 @@ struct Sets {
   Dataset inside;
   std::vector<Dataset> outside;
   std::vector<std::string> names;
-  std::vector<std::string> notes;  ///< what in them was not as in training
+  std::vector<std::string> notes;  ///< how they differ from training
 };
 
-// All of them before any work: a set that is missing should not cost hours.
+// All of them before any work: a missing set should not cost hours.
 Sets load_sets(const Options& options, const TrainedRun& run, Progress& progress) {
   LoadOptions load;
   load.progress = &progress;
@@ -113,7 +113,7 @@ EvaluationReport::Odin chosen_odin(const TrainedRun& run, const Sets& sets, cons
   return {choice, validation.inside.name, validation.outside.name};
 }
 
-// Which detectors are asked for; ODIN has an option of its own.
+// Which detectors the user asked for; ODIN has an option of its own.
 std::vector<std::string> detector_names(const Options& options, const TrainedRun& run) {
   auto names = options.detectors;
   if (names == std::vector<std::string>{"all"}) names = usable_detectors(*run.members.at(0));
@@ -127,7 +127,7 @@ std::vector<std::string> detector_names(const Options& options, const TrainedRun
   return names;
 }
 
-// Those that are asked for: as the model file holds them, or else fitted.
+// The detectors asked for: from the model file, or else fitted.
 std::vector<NamedDetector> detectors_for(const Options& options, const ModelFile& model, Progress& progress) {
   const auto held = [&](const std::string& name) {
     return std::find_if(model.detectors.begin(), model.detectors.end(),
@@ -149,7 +149,7 @@ bool is_folder(const std::string& path) {
   return !std::filesystem::is_regular_file(path, not_there);
 }
 
-// A run's folder, or a model file made of one.
+// A run's folder, or a model file made from one.
 ModelFile opened(const std::string& path, const OpenOptions& options) {
   auto model = is_folder(path) ? model_of_run(path, options) : open_model(path, options);
   check_networks("evaluate", model);
@@ -215,7 +215,7 @@ void write(const ModelReport& report, const std::string& path) {
   file.commit();
 }
 
-// What is said about the outputs of a network elsewhere.
+// The evaluation of logits from another program.
 struct JudgedOutputs {
   ScoredSet scored;
   JudgedSet judged;
@@ -233,14 +233,14 @@ JudgedOutputs judged_outputs(const ModelFile& model, const OwnOutputs& outputs, 
           {outputs.name, rows.to(torch::kFloat32), {}, {}, {}}};
 }
 
-// A model without thresholds, that the logits would be of.
+// A model without thresholds, for these logits.
 ModelFile model_for(const LogitsSource& source, const OwnOutputs& outputs) {
   auto model = model_of_logits(source, outputs, 0);
   model.name = std::filesystem::path(outputs.name).stem().string();
   return model;
 }
 
-// Of logits that another program computed; --ood names files of them.
+// For logits that another program computed; --ood names files of them.
 void run_logits(const Options& options, const Invocation& invocation) {
   refuse_with_logits("--data", !options.data.empty());
   refuse_with_logits("--dropout-samples", options.dropout_samples != 0);

@@ -11,7 +11,7 @@
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 
-// Man pages and completions for shells, from the same tables as --help: what parses a command line is what they say.
+// Man pages and shell completions, from the same tables as --help and the parser, so that they always agree.
 
 namespace priornet::tool {
 namespace {
@@ -47,7 +47,7 @@ void add_entries(const Command& command, std::vector<std::string> words, std::ve
   for (const auto& subcommand : command.subcommands) add_entries(subcommand, words, entries);
 }
 
-/// What may follow those words: options of the command, --help, and those of the tool that may stand anywhere.
+/// What may follow those words: options of the command, --help, and the tool's options that may stand anywhere.
 std::vector<Option> options_of(const Entry& entry, const Command& tool) {
   std::vector<Option> options;
   for (const auto& option : entry.command->options)
@@ -73,7 +73,7 @@ std::vector<std::string> names_of(const std::vector<Command>& commands) {
 
 std::string roff(const std::string& words) {
   auto text = replaced(replaced("\n" + words, "\\", "\\e"), "-", "\\-");
-  for (const char* mark : {".", "'"})  // at the start of a line they call macros
+  for (const char* mark : {".", "'"})  // at the start of a line they would be macros
     text = replaced(std::move(text), std::string("\n") + mark, std::string("\n\\&") + mark);
   return text.substr(1);
 }
@@ -217,7 +217,7 @@ std::string fish_word(const std::string& text) {
 }
 
 std::string fish_completion(const std::vector<Entry>& entries, const Command& tool) {
-  // Which command the line is at: the longest of those that its words begin with, options left out.
+  // Which command the line is at: the longest whose words the line begins with, options left out.
   std::string text = R"(# fish completion of priornet; written by priornet manual
 function __priornet_at
     set -l words (commandline -opc)

@@ -79,7 +79,7 @@ std::string summary_json(const Columns& columns, const Options& options) {
 }
 
 void run(const Options& options) {
-  // A name that cannot be written should not cost the wait.
+  // The output's name is checked first, so that a wrong ending does not cost the wait.
   if (!options.out.empty()) format_of(options.out, {FileFormat::kCsv, FileFormat::kJson, FileFormat::kNpz});
   const auto logits = read_logits({options.logits.begin(), options.logits.end()}, {.array = options.array});
   for (const auto& doubt : doubts_about_logits(logits)) warn(fmt::format("{}: {}", options.logits.front(), doubt));

@@ -7,11 +7,11 @@
 
 #include "tool/commands/command.h"
 
-// Logits that another program computed, and perhaps features, in the subcommands that take them instead of a run.
+// Logits, and perhaps features, from another program, in the subcommands that take them instead of a run.
 
 namespace priornet::tool {
 
-/// What the subcommands are told about such logits.
+/// The options about such logits.
 struct LogitsSource {
   std::vector<std::string> files;  ///< one array, or one per member
   std::string features;            ///< of the same inputs; empty: none
@@ -20,15 +20,15 @@ struct LogitsSource {
   std::string array;  ///< of an .npz or .safetensors
 };
 
-/// --logits, --features, --labels, --kind and --array; `what` is done with them.
+/// --logits, --features, --labels, --kind and --array; `what` says what the subcommand does with them.
 std::vector<Option> logits_options(LogitsSource& source, const std::string& what);
 /// The three of them that `predict` takes: --logits, --features and --array.
 std::vector<Option> unlabelled_logits_options(LogitsSource& source, const std::string& what);
 
-/// Misuse if an option was given that only a run has a use for.
+/// Misuse if an option was given that is only for a run.
 void refuse_with_logits(const char* option, bool given, const char* in_place = "--logits");
 
-/// What a network elsewhere gave for N inputs.
+/// What another program's network gave for N inputs.
 struct OwnOutputs {
   std::string name;        ///< of the first file
   torch::Tensor logits;    ///< float64 [N, K] or [M, N, K]
@@ -36,12 +36,12 @@ struct OwnOutputs {
 
   int64_t rows() const { return logits.size(-2); }
   int64_t classes() const { return logits.size(-1); }
-  /// Those of some inputs, int64 [R].
+  /// The rows of some inputs, int64 [R].
   OwnOutputs select(const torch::Tensor& inputs) const;
 };
 
-/// The outputs, with a warning of whatever speaks against their being logits. Misuse without --kind, which nobody can
-/// guess; DataError as read_logits() and read_features() have it, or where kind and shape do not go together.
+/// The outputs, with a warning about each sign that they are not logits. Misuse without --kind, which cannot be
+/// guessed; DataError as in read_logits() and read_features(), or if kind and shape contradict each other.
 OwnOutputs own_outputs(const LogitsSource& source);
 /// Other inputs of the same network: `files` and `features` instead of the source's.
 OwnOutputs other_outputs(const LogitsSource& source, const std::string& file, const std::string& features = "");
@@ -49,7 +49,7 @@ OwnOutputs other_outputs(const LogitsSource& source, const std::string& file, co
 /// What a model's logits are, as --kind says it.
 std::string kind_of(const ModelFile& model);
 
-/// A model without a network for outputs of that kind and shape; classes are numbered. `features`: of them that
+/// A model without a network for outputs of that kind and shape; classes are numbered. `features`: how many of them
 /// detectors look at, 0 if none does.
 ModelFile model_of_logits(const LogitsSource& source, const OwnOutputs& outputs, int64_t features);
 

@@ -123,7 +123,7 @@ struct PredictOptions {
   double drift_rate = 0.01;
 };
 
-// Where rows go: standard output, or a file, which is there when all of them are.
+// Where rows go: standard output, or a file, which appears when all rows are written.
 class RowSink {
  public:
   explicit RowSink(const std::string& path) {
@@ -174,11 +174,11 @@ class RowSink {
 
   std::optional<AtomicFile> file_;
   std::string waiting_;
-  std::unique_ptr<std::FILE, Close> device_;  ///< or a pipe: what no other file can take the place of
+  std::unique_ptr<std::FILE, Close> device_;  ///< or a pipe, which no other file can replace
   std::string path_;
 };
 
-// Opening it would empty it, before it is read or for good.
+// Opening it would empty it before it is read, or for good.
 void check_out(const PredictOptions& options) {
   auto read = options.inputs;
   read.insert(read.end(), options.logits.files.begin(), options.logits.files.end());
@@ -237,8 +237,8 @@ class WatchedInputs {
   std::optional<DriftWatch> watch_;
 };
 
-// What is said about the inputs without an error. Where the network has no answer to one, each is asked alone, and that
-// one gets an error.
+// The predictions for the inputs without an error. If the network fails on a batch, each input is asked alone, and the
+// one at fault gets an error.
 PlainPredictions answers_to(std::vector<Input>& waiting, Predictor& predictor) {
   std::vector<torch::Tensor> values;
   for (const auto& input : waiting)
@@ -260,7 +260,7 @@ PlainPredictions answers_to(std::vector<Input>& waiting, Predictor& predictor) {
   }
 }
 
-// Predicts what has gathered, in its order, and empties it.
+// Predicts the gathered inputs, in their order, and empties the list.
 int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const PredictionRows& rows, RowSink& sink,
               WatchedInputs& watched) {
   const auto answers = answers_to(waiting, predictor);
@@ -274,14 +274,14 @@ int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const Predictio
   return failed;
 }
 
-// Nobody sees how far the work is where rows show it, nor wants to where both go to a file.
+// No progress bar if the rows themselves show it, or if both go to a file.
 class PredictionProgress {
  public:
   explicit PredictionProgress(const PredictOptions& options)
       : sources_(static_cast<double>(options.inputs.size())),
         shows_(!options.out.empty() || (::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0)) {}
 
-  /// `done` sources were read, the last perhaps in part, which gave so many inputs.
+  /// `done` sources were read, the last perhaps in part, and gave this many inputs.
   void report(double done, int64_t inputs) {
     if (!shows_) return;
     constexpr int64_t kParts = 1000;
@@ -299,7 +299,7 @@ class PredictionProgress {
   TerminalProgress shown_;
 };
 
-// What was not as in training: the first of them in words, the others counted. Formats for machines have all of them.
+// How inputs differ from training: the first difference in words, the others counted. Formats for machines list all.
 class RowNotes {
  public:
   void add(const Input& input) {

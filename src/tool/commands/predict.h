@@ -12,10 +12,10 @@ class PredictionRows {
  public:
   PredictionRows(const ModelFile& model, std::string format);
 
-  /// What stands above the rows.
+  /// The text above the rows.
   std::string header() const;
   std::string row(const Input& input, const PlainPredictions& answers, int64_t at) const;
-  /// Of an input that could not be read.
+  /// The line for an input that could not be read.
   std::string error(const Input& input) const;
 
  private:

@@ -38,7 +38,7 @@ const std::map<std::string, Profile> kProfiles = {
 
 constexpr const char* kAll = "all";
 
-/// Every experiment named, before the first of them starts, each once; or misuse.
+/// Every experiment named, once each, before the first starts; or misuse.
 std::vector<const Experiment*> find_all(const std::vector<std::string>& names) {
   std::vector<const Experiment*> found;
   const auto add = [&](const Experiment& experiment) {
@@ -97,7 +97,7 @@ ExperimentSummary run_stoppably(const Experiment& experiment, ExperimentOptions 
   }
 }
 
-/// One of several that fails does not keep the others from running; one alone fails the command.
+/// If one of several fails, the others still run; if there is only one, the command fails.
 ExperimentOutcome outcome_of(const Experiment& experiment, const ExperimentOptions& run, bool is_alone) {
   const auto start = std::chrono::steady_clock::now();
   ExperimentOutcome outcome;

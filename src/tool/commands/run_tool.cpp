@@ -29,7 +29,7 @@ int fail(int status, std::string_view message, std::string_view hint = "") {
   return status;
 }
 
-// What a library has to say goes on for lines: where it was called from.
+// Drops the lines after the first: libraries add where they were called from.
 std::string_view first_line(std::string_view message) { return message.substr(0, message.find('\n')); }
 
 // LibTorch counts the cores of some virtual machines as one. OMP_NUM_THREADS in the environment is left alone.
@@ -40,12 +40,12 @@ void use_threads(const std::optional<int64_t>& wanted) {
     at::set_num_threads(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
 }
 
-// A thread of OpenMP that waits for work turns in a loop for milliseconds before it sleeps: on a machine that is busy
-// with other things it takes the processor from those who have work, this program's other threads among them. Some ten
-// microseconds of it are as fast on an idle machine (docs/training.md). libgomp looks at the environment before main()
-// begins, so the program begins once more. The linker calls this before the constructors of any library, LibTorch's
-// among them, which take most of a start: so the second one costs 0.15 CPU-seconds, not 0.43. libc's own has not run
-// either, nor has a sanitizer's: this may call nothing but the kernel.
+// A thread of OpenMP that waits for work spins for milliseconds before it sleeps. On a busy machine it takes the
+// processor from threads that have work, this program's own among them. Some ten microseconds of spinning are as fast
+// on an idle machine (docs/training.md). libgomp reads the environment before main() begins, so the program starts
+// itself again. The linker calls this function before the constructors of any library; LibTorch's take most of the time
+// of a start, so the second start costs 0.15 CPU-seconds, not 0.43. libc is not initialised yet either, nor a
+// sanitizer: this function may only make system calls.
 #define PRIORNET_BEFORE_LIBRARIES __attribute__((no_sanitize("address", "undefined")))
 
 constexpr const char* kShortWaits = "GOMP_SPINCOUNT=10000";
@@ -69,17 +69,17 @@ PRIORNET_BEFORE_LIBRARIES void begin_again_with_short_waits(int argc, char** arg
     longer[count] = environment[count];
   }
   longer[count] = kShortWaits;
-  static char program[PATH_MAX + 1];  // the name that others see it run under
+  static char program[PATH_MAX + 1];  // the name that other programs see
   if (::syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", program, PATH_MAX) > 0)
-    ::syscall(SYS_execve, program, argv, longer);  // where that cannot be, it goes on as it is
+    ::syscall(SYS_execve, program, argv, longer);  // if that fails, it goes on as it is
 }
 
 [[gnu::used, gnu::section(".preinit_array")]] void (*const kBeforeLibraries)(int, char**,
                                                                              char**) = begin_again_with_short_waits;
 
-// What a layer gives is memory that the next batch wants again. Given back to the system in between, its pages are
-// cleared and mapped again each time, which takes as long as a small network's convolutions do: with these limits
-// VGG-6 with 16 to 32 channels answers 1.4 times as many images per second. Beyond them memory goes back as before.
+// The next batch needs the memory of a layer's output again. If it went back to the system in between, its pages would
+// be cleared and mapped again each time, which takes as long as a small network's convolutions: with these limits VGG-6
+// with 16 to 32 channels answers 1.4 times as many images per second. Beyond them memory goes back as before.
 void keep_freed_memory() {
 #if defined(M_TRIM_THRESHOLD) && defined(M_MMAP_THRESHOLD)
   constexpr int kFreeBytes = 128 << 20, kLargestKept = 32 << 20;

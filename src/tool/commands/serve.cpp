@@ -84,7 +84,7 @@ std::string greeting(const serving::HttpOptions& http, uint16_t port, const std:
 
 bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
 
-// What makes a server weaker than it should be is refused, or said.
+// Refuses, or warns about, options that make a server weaker than it should be.
 void check(const ServeOptions& options) {
   if (!serving::has_http_server())
     throw Error("this build has no Boost.Beast: it cannot serve (Debian: libboost-dev, then build again)");
@@ -123,7 +123,7 @@ serving::InferenceOptions inference_options(ServeOptions& options) {
   inference.version = PRIORNET_VERSION;
   inference.max_body = options.max_body << 20;
   inference.max_pixels = static_cast<int64_t>(options.max_megapixels * 1e6);
-  // One address may hold half of it, and a body may be copied.
+  // One address may use half of it, and a body may be copied.
   inference.memory = std::make_shared<serving::MemoryAccount>(std::max(options.memory, 4 * options.max_body) << 20);
   return inference;
 }
@@ -138,7 +138,7 @@ void finish_http_options(ServeOptions& options, const std::shared_ptr<serving::M
   http.threads = std::max(2, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/// The two logs: what was asked, and what went wrong.
+/// The two logs: requests, and faults.
 class Logs {
  public:
   explicit Logs(const ServeOptions& options) : errors_(options.error_log) {
@@ -181,7 +181,8 @@ volatile sig_atomic_t hung_up = 0;
 
 void note_hang_up(int) { hung_up = 1; }
 
-/// While it lives, SIGHUP ends nothing and is noted, unless it is ignored, as under nohup. One at a time.
+/// While this object lives, SIGHUP does not end the process but is noted, unless it is ignored, as under nohup. One at
+/// a time.
 class HangUpSignal {
  public:
   HangUpSignal() {
@@ -192,10 +193,10 @@ class HangUpSignal {
   HangUpSignal(const HangUpSignal&) = delete;
   HangUpSignal& operator=(const HangUpSignal&) = delete;
 
-  /// Whether one came since this was asked last.
+  /// Whether a signal came since the last call.
   bool caught() const {
     if (hung_up == 0) return false;
-    hung_up = 0;  // one that comes right now asks for what is done next anyway
+    hung_up = 0;  // a signal that comes right now asks for what follows anyway
     return true;
   }
 
@@ -211,7 +212,7 @@ class HangUpSignal {
   }
 };
 
-// Whatever cannot be read leaves all as it was.
+// If anything cannot be read, everything stays as it was.
 void reload(const ServeOptions& options, serving::InferenceServer& server, serving::HttpServer& listener, Logs& logs) {
   logs.reopen();
   try {

@@ -9,22 +9,22 @@
 
 namespace priornet::tool {
 
-// Whatever a file, a class or a column is called, a terminal obeys none of it: only line ends and tabs go there as they
-// are (learning/base/names.h).
+// Names of files, classes and columns cannot control the terminal: only line ends and tabs go there as they are
+// (learning/base/names.h).
 
 /// Writes to standard output. DataError if it cannot be written, as on a full disk.
 void print(std::string_view text);
 
-/// From here on note() and progress say nothing, as --quiet asks.
+/// From here on note() and progress print nothing, for --quiet.
 void be_quiet();
 
-/// A line on standard error that nobody needs: how training goes, what was written.
+/// A line on standard error for information: how training goes, what was written.
 void note(std::string_view line);
 
-/// A line on standard error that somebody should act on; --quiet does not silence it.
+/// A line on standard error that the user should act on; --quiet does not silence it.
 void warn(std::string_view line);
 
-/// One line on standard error that says why something failed or was given up.
+/// One line on standard error that says why something failed or was stopped.
 void complain(std::string_view line);
 
 /// Progress on standard error: a bar that redraws itself on a terminal, one line per finished task elsewhere.
@@ -47,7 +47,8 @@ class TerminalProgress final : public Progress {
   Clock::time_point drawn_;
 };
 
-/// While it lives, the first Ctrl-C or SIGTERM is only noted; a second one ends the process at once. One at a time.
+/// While this object lives, the first Ctrl-C or SIGTERM is only noted; a second one ends the process at once. One at a
+/// time.
 class StopSignal {
  public:
   StopSignal();
@@ -58,7 +59,7 @@ class StopSignal {
   bool caught() const;
 };
 
-/// Thrown after Ctrl-C or SIGTERM: on its way up everything is cleaned up and kept that should be.
+/// Thrown after Ctrl-C or SIGTERM, so that everything is cleaned up and finished work is kept.
 class Stopped final : public std::exception {
  public:
   const char* what() const noexcept override { return "stopped"; }
@@ -67,10 +68,11 @@ class Stopped final : public std::exception {
   [[noreturn]] static void end_process();
 };
 
-/// Progress on standard error whose work Ctrl-C and SIGTERM stop at its next report, by Stopped. One at a time.
+/// Progress on standard error. After Ctrl-C or SIGTERM its next report stops the work by throwing Stopped. One at a
+/// time.
 class StoppableProgress final : public Progress {
  public:
-  /// One of several processes does the same in silence.
+  /// In one of several processes: the same without output.
   explicit StoppableProgress(bool speaks = true) : speaks_(speaks) {}
 
   void report(std::string_view task, int64_t done, int64_t total) override {
@@ -80,7 +82,8 @@ class StoppableProgress final : public Progress {
   }
   void detail(std::string_view text) override { shown_.detail(text); }
 
-  /// For work that leaves more behind if it stops by itself: whether it should. The report after it stops nothing.
+  /// For work that stops by itself and keeps more that way: whether it should stop. The next report then does not
+  /// throw.
   bool stopping() {
     asked_ = true;
     return signal_.caught();

@@ -66,7 +66,7 @@ std::string describe(const TrainConfig& config) {
   return to_text(table);
 }
 
-// What a line of progress does not tell about an epoch.
+// The facts about an epoch that a line of progress leaves out.
 std::string validation_line(int64_t epoch, const Validation& validation) {
   auto line = fmt::format("  validation after epoch {}: error {:.2f} %, NLL {:.4f}, ECE {:.4f}", epoch,
                           100 * validation.error, validation.log_likelihood_loss, validation.calibration_error);
@@ -89,7 +89,7 @@ fs::path run_folder(const TrainOptions& options) {
 
 bool is_file(const std::string& model) { return model.find_first_of("/.") != std::string::npos; }
 
-// The keys that have an option of their own, then those of --set.
+// The keys with an option of their own, then those of --set.
 std::vector<std::string> all_overrides(const TrainOptions& options) {
   std::vector<std::string> overrides;
   const auto add = [&](const char* key, const auto& value) {
@@ -105,7 +105,7 @@ std::vector<std::string> all_overrides(const TrainOptions& options) {
   return overrides;
 }
 
-// Photographs come in many sizes: if nobody names one, a size that most things can be told apart at.
+// Photographs have many sizes: if the user names none, a size at which most things can be told apart.
 TrainConfig config_for_photos(const std::string& name, const LoadOptions& load) {
   constexpr const char* kSize = ",size=64";
   try {
@@ -117,7 +117,7 @@ TrainConfig config_for_photos(const std::string& name, const LoadOptions& load) 
   }
 }
 
-// The same set from any folder: "./photos,size=64" with its whole path.
+// The same set from any working folder: "./photos,size=64" with its whole path.
 std::string with_whole_path(const std::string& set) {
   if (set.empty() || set.starts_with('"')) return set;
   const auto name = parse_set_name(set);
@@ -130,7 +130,7 @@ TrainConfig with_whole_paths(TrainConfig config) {
   return config;
 }
 
-// A run that was begun before paths were whole goes on with the names it has.
+// A run that was begun before paths were made whole goes on with the names it has.
 void keep_names_of_run(TrainConfig& config, const fs::path& folder) {
   if (!fs::exists(folder / "config.toml")) return;
   const auto older = read_config(folder / "config.toml", {});
@@ -142,7 +142,7 @@ void keep_names_of_run(TrainConfig& config, const fs::path& folder) {
   keep(config.outside.source, older.outside.source);
 }
 
-// The file's, or one for a set that nobody wrote one for.
+// The file's configuration, or the default for a set without one.
 TrainConfig config_of(const TrainOptions& options) {
   const auto overrides = all_overrides(options);
   if (options.data.empty()) return with_whole_paths(read_config(options.config, overrides));
@@ -173,7 +173,7 @@ EnsembleOptions ensemble_options(const TrainOptions& options) {
   return ensemble;
 }
 
-/// Null where this process trains alone. Changes the device to that GPU of the machine which is this process's.
+/// Null if this process trains alone. Changes the device to this process's GPU.
 std::unique_ptr<ProcessGroup> join_processes(const ProcessPlace& place, torch::Device& device) {
   if (place.processes == 1) return nullptr;
   if (device.is_cuda()) device = torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(place.local_rank));
@@ -182,7 +182,7 @@ std::unique_ptr<ProcessGroup> join_processes(const ProcessPlace& place, torch::D
 
 constexpr const char* kLeftOutFile = "left-out.csv";
 
-// The files behind a folder of images, which is then read from its prepared copy. None of any other set.
+// The files behind a folder of images, which is then read from its prepared copy. None for any other set.
 SetFiles files_of(const std::string& set, bool strict, Progress& progress) {
   const auto name = parse_set_name(set);
   SetFiles files;
@@ -195,7 +195,7 @@ SetFiles files_of(const std::string& set, bool strict, Progress& progress) {
   return files;
 }
 
-// A table beside the run; none where nothing was left out.
+// A table beside the run; no file if nothing was left out.
 void leave_list(const fs::path& folder, const std::vector<LeftOut>& left_out) {
   if (left_out.empty()) return;
   const auto path = folder / kLeftOutFile;
@@ -228,7 +228,7 @@ void warn_of_small_classes(const TrainingSets& sets) {
                    fmt::join(few, ", "), more));
 }
 
-// Commands that work as they are printed, except for the sets that only the user can name.
+// Commands that work as printed, except for the sets that only the user can name.
 std::string next_steps(const fs::path& folder, const TrainConfig& config) {
   const auto name = shell_word(folder.string());
   auto steps = fmt::format("Trained: {}\nEvaluate it: priornet evaluate {}{} --ood SET...\n", folder.string(), name,
@@ -238,7 +238,7 @@ std::string next_steps(const fs::path& folder, const TrainConfig& config) {
   return steps;
 }
 
-// Of a run that was done already, as its last epoch left them.
+// For a run that was already finished: as its last epoch left them.
 std::string last_metrics(const fs::path& folder, const TrainConfig& config) {
   const RunFolder run(config.members > 1 ? member_folder(folder, config.members) : folder, RunFolder::Start::kResume);
   auto lines = InputFile(run.metrics()).read_rest();
@@ -259,7 +259,7 @@ void run(const TrainOptions& options) {
   ensemble.trainer.processes = processes.get();
   const bool speaks = !processes || processes->is_first();
   const auto folder = run_folder(options);
-  // A run that is there already should not cost the wait for the data.
+  // Checks for an existing run first, so that it does not cost the wait for the data.
   static_cast<void>(open_run_folder(folder, ensemble.start, processes.get()));
 
   StoppableProgress progress(speaks);

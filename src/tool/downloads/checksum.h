@@ -23,7 +23,7 @@ class Checksum {
 
   void add(std::string_view bytes);
 
-  /// Of everything that was added. The last call on the object.
+  /// The checksum of everything that was added. No call may follow.
   std::string hexadecimal();
 
  private:
@@ -31,7 +31,7 @@ class Checksum {
   std::unique_ptr<State> state_;
 };
 
-/// Of a file; progress in bytes, under the name "checking NAME". DataError if the file cannot be read.
+/// The checksum of a file; progress in bytes, under the name "checking NAME". DataError if the file cannot be read.
 std::string checksum_of(Digest digest, const std::filesystem::path& path, Progress& progress);
 std::string sha256_of(const std::filesystem::path& path, Progress& progress);
 std::string md5_of(const std::filesystem::path& path, Progress& progress);

@@ -33,7 +33,7 @@ std::string fault_of(const KnownFile& file, const std::filesystem::path& path, P
   const auto size = std::filesystem::file_size(path, error);
   if (error) return "is not there";
   const bool right_size = file.size <= 0 || static_cast<int64_t>(size) == file.size;
-  // A wrong size says it all, and a large file takes its time.
+  // A wrong size is enough, and the checksum of a large file takes time.
   if (!right_size || !has_checksum(file))
     return fault_of({file.path, file.size, {}, {}, {}}, static_cast<int64_t>(size), {});
   return fault_of(file, static_cast<int64_t>(size),
@@ -44,7 +44,8 @@ namespace {
 
 std::filesystem::path with_suffix(std::filesystem::path path, const char* suffix) { return path += suffix; }
 
-// A rename is on disk when its folder is. Not every file system can do that: then it comes a little later.
+// A rename is on disk once its folder is. Not every file system can sync a folder: then it reaches the disk a little
+// later.
 void sync_folder(const std::filesystem::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
@@ -72,13 +73,13 @@ void PartFile::open(Progress& progress) {
     descriptor_ = ::open(part_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (descriptor_ < 0) fail(errno);
     const auto task = "waiting for " + final_.filename().string();
-    // A file system without locks is used without: two processes may then spoil the file, and its checksum says so.
+    // On a file system without locks, two processes may damage the file; its checksum then shows it.
     while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       progress.report(task, 0, 1);
       std::this_thread::sleep_for(kPause);
     }
     if (is_still_there()) return;
-    ::close(descriptor_);  // whoever had it before us has given it its name
+    ::close(descriptor_);  // the process that held it before us has renamed it
   }
 }
 
@@ -144,14 +145,14 @@ std::vector<std::string> sources_of(const KnownFile& file, const std::string& mi
   std::vector<std::string> sources;
   if (!mirror.empty()) sources.push_back(mirror + (mirror.ends_with('/') ? "" : "/") + file.path);
   const auto published = sources.insert(sources.end(), file.urls.begin(), file.urls.end());
-  // Nobody on the way reads or changes what comes by https.
+  // https protects what comes from being read or changed on the way.
   std::stable_partition(published, sources.end(), [](const std::string& url) { return url.starts_with("https:"); });
   return sources;
 }
 
 bool passes_with_time(int status) { return status == 408 || status == 429 || status >= 500; }
 
-// Better said before the first byte than after the last that fits.
+// Checked before the first byte, not after the last that fits.
 void expect_room(const KnownFile& file, const PartFile& part) {
   std::error_code error;
   const auto space = std::filesystem::space(part.path().parent_path(), error);
@@ -168,7 +169,7 @@ bool Downloader::get(const KnownFile& file, const std::filesystem::path& root, P
   const auto path = root / file.path;
   if (fault_of(file, path, progress).empty()) return false;
   PartFile part(path, progress);
-  // Another process may have had the file while we waited.
+  // Another process may have fetched the file while we waited.
   if (std::filesystem::exists(path) && fault_of(file, path, progress).empty()) {
     part.discard();
     return false;
@@ -188,7 +189,7 @@ bool Downloader::get(const KnownFile& file, const std::filesystem::path& root, P
   throw NoSourceError(fmt::format("{}: no source has it: {}", file.path, reasons.empty() ? "none is known" : reasons));
 }
 
-// Fills the part until it is whole; a reason why that cannot be, otherwise.
+// Fills the part until it is complete; otherwise returns the reason why it cannot.
 std::string Downloader::from_source(const std::string& url, const KnownFile& file, PartFile& part, Progress& progress) {
   constexpr auto kSlice = std::chrono::milliseconds(50);
   if (unreachable_.contains(host_of(url))) return "not tried: its host cannot be reached";
@@ -205,7 +206,7 @@ std::string Downloader::from_source(const std::string& url, const KnownFile& fil
         part.set_aside(progress);
         return fault;
       }
-      // The file may have changed since its first bytes came.
+      // The file may have changed since its first bytes arrived.
       part.clear();
       resumed = false;
       restarted = true;
@@ -251,7 +252,7 @@ Downloader::Failure Downloader::request(const std::string& url, const KnownFile&
   if (outcome.end == HttpEnd::kUnreachable) unreachable_.insert(host_of(url));
   if (too_much) part.clear();
   if (outcome.status == 416 && part.size() > 0) {
-    // Nothing comes after what we have: that is the whole file, or not this file.
+    // No bytes follow those we have: this is the whole file, or another file.
     if (file.size == 0 && fault_of(file, part.path(), progress).empty()) return {};
     part.clear();
     return {outcome.reason, true};

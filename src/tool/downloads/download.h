@@ -13,23 +13,22 @@
 
 namespace priornet {
 
-/// What tells the bytes at `path` from the published file, in a few words: "is not there", "has 10 bytes, 20 expected",
-/// "has SHA-256 ..., ... expected". Empty where size and checksum agree as far as they are known.
+/// How the bytes at `path` differ from the published file, in a few words: "is not there", "has 10 bytes, 20 expected",
+/// "has SHA-256 ..., ... expected". Empty if size and checksum agree as far as they are known.
 std::string fault_of(const KnownFile& file, const std::filesystem::path& path, Progress& progress);
 
-/// The same from what was counted and computed on the way: the SHA-256 if it is known, else the MD5, else nothing.
+/// The same from a size and a checksum already computed: the SHA-256 if it is known, else the MD5, else nothing.
 std::string fault_of(const KnownFile& file, int64_t size, const std::string& checksum);
 
-/// Whether anything but the bytes themselves can tell that they are right.
+/// Whether a size or checksum is known that the bytes can be checked against.
 bool has_checksum(const KnownFile& file);
 
-/// What has come of a file so far: PATH.part beside PATH. One process at a time holds it; the constructor waits for
-/// the others, reporting "waiting for NAME". The file stays where it is when the object goes, also when the
-/// process is killed, and what was appended is in it.
-/// Whatever fails throws DataError: "PATH.part: cannot be written: REASON".
+/// The part of a file that has arrived so far: PATH.part beside PATH. One process at a time holds it; the constructor
+/// waits for the others, reporting "waiting for NAME". The file stays when the object goes, also when the process is
+/// killed, with everything that was appended. Every failure throws DataError: "PATH.part: cannot be written: REASON".
 class PartFile {
  public:
-  /// Makes the folders of `path` where they are missing.
+  /// Makes the folders of `path` if they are missing.
   PartFile(std::filesystem::path path, Progress& progress);
   ~PartFile();
   PartFile(const PartFile&) = delete;
@@ -42,13 +41,13 @@ class PartFile {
   void append(std::string_view bytes);
   void clear();
 
-  /// Gives the file its name, on disk; an older one of that name becomes PATH.bad. The last call on the object.
+  /// Gives the file its name, on disk; an older one of that name becomes PATH.bad. No call may follow.
   void publish();
 
-  /// Removes it: the file is not needed any more. The last call on the object.
+  /// Removes it: the file is no longer needed. No call may follow.
   void discard();
 
-  /// Makes it PATH.bad, instead of an older one, and goes on with an empty part.
+  /// Renames it to PATH.bad, replacing an older one, and goes on with an empty part.
   void set_aside(Progress& progress);
 
  private:
@@ -73,7 +72,7 @@ struct DownloadOptions {
   std::string mirror;                               ///< a URL tried first, which serves the paths of the catalogue
 };
 
-/// No source has the file whole.
+/// No source has the complete file.
 class NoSourceError : public DataError {
  public:
   using DataError::DataError;
@@ -84,17 +83,17 @@ class Downloader {
  public:
   explicit Downloader(DownloadOptions options = {}) : options_(std::move(options)) {}
 
-  /// Gets a file from its sources in turn, those by https first, to its place under `root`, unless it is there and
-  /// whole. Returns whether anything was fetched.
+  /// Gets a file from its sources in turn, those by https first, to its place under `root`, unless it is already there
+  /// and complete. Returns whether anything was fetched.
   ///
-  /// The bytes come into PATH.part, from where a later call goes on, after an interruption at any byte; a Progress that
-  /// throws interrupts too. The file gets its name when size and checksum are right; one whose checksum is wrong is
-  /// kept as PATH.bad and the next source is tried. Progress is in bytes, under the name "fetching NAME".
+  /// The bytes go to PATH.part; a later call continues there, after an interruption at any byte; a Progress that throws
+  /// interrupts too. The file gets its name when size and checksum are right; one whose checksum is wrong is kept as
+  /// PATH.bad and the next source is tried. Progress is in bytes, under the name "fetching NAME".
   ///
   /// An older file of that name that was not the right one becomes PATH.bad when the right one is there.
   ///
-  /// NoSourceError names every source with what was wrong there; DataError if the file cannot be written, as on a
-  /// full disk: what came is kept.
+  /// NoSourceError names every source and what was wrong there; DataError if the file cannot be written, as on a full
+  /// disk: the bytes so far are kept.
   bool get(const KnownFile& file, const std::filesystem::path& root, Progress& progress);
 
  private:

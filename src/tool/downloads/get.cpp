@@ -25,7 +25,7 @@ namespace {
 
 constexpr auto kPrefix = ".fetch-";
 
-// The folder's descriptor with its lock, or -1: a living process has it.
+// The folder's descriptor with its lock, or -1 if a living process holds it.
 int locked(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
@@ -52,7 +52,7 @@ ScratchFolder::ScratchFolder(const fs::path& root) {
   if (error) throw DataError(fmt::format("{}: cannot be made: {}", root.string(), error.message()));
   remove_left_behind(root);
   auto name = (fs::absolute(root) / (std::string(kPrefix) + "XXXXXX")).string();
-  // Another process may take it for left behind before it is locked: then there is another name.
+  // Another process may remove the folder as left behind before it is locked: then try another name.
   while (lock_ < 0) {
     if (::mkdtemp(name.data()) == nullptr)
       throw DataError(
@@ -92,14 +92,14 @@ bool is_whole(const CatalogueEntry& entry, const KnownFile& file, const std::fil
   return path && fault_of(file, *path, progress).empty();
 }
 
-// X of a published X.gz, if it is known.
+// X for a published X.gz, if it is known.
 const KnownFile* expansion_of(const CatalogueEntry& entry, const KnownFile& file) {
   for (const auto& other : entry.files)
     if (!is_published(other) && other.path + ".gz" == file.path) return &other;
   return nullptr;
 }
 
-// What an archive expands to lies under names of its own.
+// Whether all files that the archive expands to are there.
 bool archive_is_expanded(const CatalogueEntry& entry, const std::filesystem::path& root, Progress& progress) {
   int64_t count = 0;
   for (const auto& file : entry.files) {
@@ -228,7 +228,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of what a .gz file expands to.
+// For the expanded bytes of a .gz file.
 std::string expanded_fault(const KnownFile& expanded, const fs::path& path) {
   const auto bytes = open_file(path);
   Checksum checksum(expanded.sha256.empty() ? Digest::kMd5 : Digest::kSha256);

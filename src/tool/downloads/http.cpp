@@ -54,7 +54,7 @@ struct Transfer {
     return refusal.empty();
   }
 
-  // At the first byte of the body, or at its end if it has none. False breaks the transfer off.
+  // Called at the first byte of the body, or at its end if it is empty. False stops the transfer.
   bool begin() {
     if (begun) return true;
     begun = true;
@@ -83,7 +83,7 @@ struct Transfer {
     return text.compare(slash + 1, 1, "*") == 0 || number(slash + 1, answer.total);
   }
 
-  // Less than 1 KiB since the mark, for longer than is allowed.
+  // Whether less than 1 KiB came since the mark, for longer than allowed.
   bool stands_still(curl_off_t bytes) {
     constexpr curl_off_t kLeast = 1024;
     const auto now = Clock::now();
@@ -101,7 +101,7 @@ size_t on_body(char* bytes, size_t, size_t size, void* self) {
   const bool go_on = transfer.safely([&] {
     return transfer.begin() && transfer.refuse(transfer.receiver.take({bytes, size}));
   });
-  return go_on ? size : size + 1;  // anything but the size ends the transfer
+  return go_on ? size : size + 1;  // anything but the size stops the transfer
 }
 
 size_t on_header(char* bytes, size_t, size_t size, void* self) {
@@ -156,7 +156,7 @@ void set_up(CURL* handle, Transfer& transfer) {
   curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, &on_progress);
   curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &transfer);
   restrict_protocols(handle, request.url.starts_with("https:"));
-  // The option copies its text. Not RESUME_FROM: that makes libcurl itself fail where ranges are ignored.
+  // libcurl copies the text. Not RESUME_FROM: that makes libcurl itself fail if the server ignores ranges.
   if (request.from > 0) curl_easy_setopt(handle, CURLOPT_RANGE, fmt::format("{}-", request.from).c_str());
 }
 

@@ -24,17 +24,17 @@ struct HttpAnswer {
   int64_t total = -1;  ///< of the file in bytes, -1 where the server does not say
 };
 
-/// What takes an answer. begin and take may return a reason to break the transfer off, and each may throw: the transfer
-/// ends at once and http_get throws the same.
+/// Takes an answer. begin and take may return a reason to stop the transfer, and each may throw: the transfer ends at
+/// once and http_get throws the same.
 struct HttpReceiver {
   std::function<std::string(const HttpAnswer&)> begin;
   std::function<std::string(std::string_view bytes)> take;
-  std::function<void()> tick;  ///< about once a second or more often, also while nothing comes
+  std::function<void()> tick;  ///< at least about once per second, also while nothing comes
 };
 
 enum class HttpEnd {
-  kComplete,     ///< all the server meant to send; it may have meant fewer bytes than the file has
-  kBrokeOff,     ///< after the connection stood: another attempt may go further
+  kComplete,     ///< everything the server meant to send, which may be less than the file
+  kBrokeOff,     ///< after the connection was made: another attempt may get further
   kRefused,      ///< by the server's status, by the receiver, or by a rule above
   kUnreachable,  ///< there is no such host, or it does not answer
 };

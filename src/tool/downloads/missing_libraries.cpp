@@ -3,7 +3,7 @@
 #include "tool/downloads/checksum.h"
 #include "tool/downloads/http.h"
 
-// What stands in for the downloads' libraries if this build lacks them.
+// Replacements for the downloads' libraries if this build lacks them.
 
 namespace priornet {
 namespace {

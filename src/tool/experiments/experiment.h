@@ -28,15 +28,15 @@ namespace priornet {
 std::vector<std::string> recipe_names();
 
 /// The configuration of that name, changed by overrides ("training.epochs=3"). ConfigError for an unknown name, and as
-/// read_config has it.
+/// in read_config().
 TrainConfig recipe(std::string_view name, const std::vector<std::string>& overrides = {});
 
-/// Reads the results that were just written to the folder and adds what follows from them: table.md, table.tex and
-/// report.html. What read_results throws.
+/// Reads the results that were just written to the folder and adds the files made from them: table.md, table.tex and
+/// report.html. Throws as read_results().
 void write_report(OutputFolder& out);
 
-/// Leaves results.json, curves.json, examples.json and, of images, images.json where `priornet report` finds them
-/// (evaluation_folder). A place that may only be read is left as it is.
+/// Writes results.json, curves.json, examples.json and, for images, images.json where `priornet report` finds them
+/// (evaluation_folder). A read-only place is left as it is.
 void leave_evaluation(const ModelReport& report, const EvaluatedSets& sets, const RunRecord& record);
 
 // The paper's experiments, and some beyond it, by name. Each trains, measures, and leaves its results in a folder.
@@ -49,7 +49,7 @@ enum class Profile {
 
 struct ExperimentOptions {
   Profile profile = Profile::kPaper;
-  std::optional<torch::Device> device;  ///< none: the experiment takes what suits it
+  std::optional<torch::Device> device;  ///< none: the experiment chooses
   uint64_t seed = 1;
   int64_t seeds = 1;          ///< runs with seed, seed + 1, ...; tables then give means and their spread
   std::filesystem::path out;  ///< made if it is not there
@@ -59,7 +59,7 @@ struct ExperimentOptions {
   std::function<bool()> stop;  ///< asked after each training step: leave a checkpoint and throw TrainingStopped
 };
 
-/// A number that an experiment stands for.
+/// A main result of an experiment.
 struct Headline {
   std::string what;   ///< "DPN: AUROC by D.Ent. against SVHN, %"
   std::string value;  ///< with its interval
@@ -73,7 +73,7 @@ struct ExperimentSummary {
   std::vector<Headline> headlines;           ///< for the summary of several experiments
 };
 
-/// `priornet train CONFIG --out FOLDER` trains a network as the experiment would, which then takes it from there.
+/// `priornet train CONFIG --out FOLDER` trains a network as the experiment would; the experiment then uses it.
 struct TrainingCommand {
   std::filesystem::path config;
   std::filesystem::path folder;
@@ -84,8 +84,8 @@ struct Experiment {
   std::string_view name;
   std::string_view description;
   ExperimentSummary (*run)(const ExperimentOptions& options, Progress& progress);
-  bool is_of_paper = true;  ///< else it goes beyond the paper and has no profile of that name
-  /// The networks that are still to be trained, teachers before students; null where it has no configurations.
+  bool is_of_paper = true;  ///< otherwise it goes beyond the paper and has no profile of that name
+  /// The networks that are still to be trained, teachers before students; null if it has no configurations.
   std::vector<TrainingCommand> (*networks)(const ExperimentOptions& options) = nullptr;
 };
 
@@ -104,7 +104,7 @@ struct ExperimentOutcome {
   std::string error;  ///< why there is no summary; empty: there is one
 };
 
-/// The headlines of all, beside what was published; then the wall time of each, in all, and what failed.
+/// The main results of all, beside the published ones; then the wall time of each, the sum, and what failed.
 std::vector<Table> outcome_tables(const std::vector<ExperimentOutcome>& outcomes);
 
 /// Writes both as FOLDER/summary.md and FOLDER/summary.json; their paths.

@@ -54,7 +54,7 @@ void add_paper_models(ImageExperiment& experiment, const PaperRecipes& recipes, 
 
 namespace {
 
-/// A network per seed and, with the first seed, the ensemble that they are the members of.
+/// One network per seed and, with the first seed, the ensemble of all of them.
 struct SeedsAndEnsemble {
   PlannedModel of_seed;
   PlannedModel ensemble;
@@ -74,7 +74,7 @@ SeedsAndEnsemble members_of_seeds(const char* name, const char* run, const Plann
 /// One network that learns from an ensemble.
 PlannedModel student_of(const PlannedModel& teacher, const PlannedRecipe& planned, const ImagePlanOptions& options) {
   PlannedModel student{"DPN distilled", run_of_seed(options.seed, "dpn-distilled"), planned_config(planned, options)};
-  student.config.members = 1;  // what is set by hand is set of all of them
+  student.config.members = 1;  // a setting by hand applies to all of them
   student.config.teacher = teacher.run;
   student.teacher = std::make_shared<const PlannedModel>(teacher);
   return student;
@@ -153,7 +153,7 @@ void add_colour_models(ImageExperiment& experiment, const std::string& family, c
   if (options.profile == Profile::kQuick) {
     recipes.dnn = quick_recipe(family, "dnn");
     recipes.dpn = quick_recipe(family, "dpn");
-    // In a few epochs the divergence alone teaches little of the classes: as profile modern weighs it.
+    // In a few epochs the divergence alone teaches little about the classes; weighted as in profile modern.
     for (const auto* change : {"method.alpha0=100", "method.divergence_weight=0.1", "method.outside_weight=0.1"})
       recipes.dpn.changes.emplace_back(change);
   }
@@ -200,7 +200,7 @@ void add_colour_remarks(ImageExperiment& experiment, const ImagePlanOptions& opt
 
 namespace {
 
-/// What the profiles change of configs/mnist*.toml, all of it. `quick` was chosen by validation error alone.
+/// All changes that the profiles make to configs/mnist*.toml. `quick` was chosen by validation error alone.
 PaperRecipes mnist_recipes(Profile profile, const char* family, const char* suffix) {
   PaperRecipes recipes{{fmt::format("{}-dnn", family), {}}, {fmt::format("{}-dpn", family), {}}, suffix};
   switch (profile) {
@@ -347,7 +347,7 @@ ImageExperiment cifar10_experiment(const ImagePlanOptions& options) {
   experiment.outside = {{"CIFAR-100", evaluated("cifar100:test", 10'000, options), "CIFAR-100"},
                         {"SVHN", evaluated("svhn:test", 26'032, options), "SVHN"}};
   for (auto& set : photograph_sets(options)) experiment.outside.push_back(std::move(set));
-  // 22 of the 200 classes, 50 images each, are CIFAR-10's.
+  // 22 of the 200 classes, 50 images each, are also in CIFAR-10.
   const auto others = evaluated("tinyimagenet:val,without=cifar10", 8'900, options) + ",size=32";
   experiment.outside.insert(experiment.outside.begin() + 5,
                             {"TinyImageNet val without CIFAR-10's classes, antialiased", others, ""});

@@ -7,11 +7,11 @@
 #include "tool/experiments/experiment.h"
 #include "tool/experiments/image_run.h"
 
-// What the experiments on images share: how their models come from configurations, and what the profiles change.
+// Shared by the experiments on images: how their models come from configurations, and what the profiles change.
 
 namespace priornet {
 
-/// What makes an experiment of one seed.
+/// What defines an experiment of one seed.
 struct ImagePlanOptions {
   Profile profile = Profile::kPaper;
   uint64_t seed = 1;
@@ -30,19 +30,19 @@ Extent extent_of(Profile profile);
 /// "CIFAR-10, paper profile": the heading of an experiment in reports.
 std::string titled(const char* what, Profile profile);
 
-/// An experiment with what options and profile settle for all of them; the rest is to be filled in.
+/// An experiment with everything that options and profile decide; the caller fills in the rest.
 ImageExperiment begin_experiment(const ImagePlanOptions& options);
 
-/// ConfigError for profile paper, of an experiment that the paper does not have.
+/// ConfigError for profile paper, in an experiment that the paper does not have.
 void refuse_paper_profile(const ImagePlanOptions& options, const char* experiment);
 
-/// A configuration of configs/, and what a profile changes of it.
+/// A configuration of configs/, and what a profile changes in it.
 struct PlannedRecipe {
   std::string name;
   std::vector<std::string> changes;
 };
 
-/// Where a network of a seed is left below runs/.
+/// The folder of a network of a seed below runs/.
 std::string run_of_seed(uint64_t seed, const std::string& name);
 
 /// The recipe, changed by the profile, the seed, and then by hand.
@@ -55,7 +55,7 @@ struct PaperRecipes {
   std::string suffix;  ///< of the folders of their runs
 };
 
-/// Adds DNN, MCDP (the same network, asked with dropout on) and DPN.
+/// Adds DNN, MCDP (the same network, run with dropout on) and DPN.
 void add_paper_models(ImageExperiment& experiment, const PaperRecipes& recipes, const ImagePlanOptions& options);
 
 /// Those of profile modern.
@@ -67,33 +67,33 @@ struct ModernRecipes {
 };
 
 /// Adds DNN, OE and DPN, one network each per seed. The networks of the seeds are the members of three ensembles, as
-/// their configurations describe them: with the first seed they are added as "DNN ensemble" and so on, and so cost no
-/// more than the members that no seed needs. "DPN distilled" is a network per seed that learns from the DPN ensemble;
-/// where there are no ensembles (method.members=1) there is none. One is compared with one, an ensemble with an
-/// ensemble: DPN and DPN distilled with OE, DPN ensemble with OE ensemble, differential entropy with entropy.
+/// their configurations describe them: with the first seed they are added as "DNN ensemble" and so on, so that only
+/// members beyond the seeds cost extra. "DPN distilled" is one network per seed that learns from the DPN ensemble;
+/// without ensembles (method.members=1) there is none. One network is compared with one, an ensemble with an ensemble:
+/// DPN and DPN distilled with OE, DPN ensemble with OE ensemble, differential entropy with entropy.
 void add_modern_models(ImageExperiment& experiment, const ModernRecipes& recipes, const ImagePlanOptions& options);
 
-/// The set, or as many of its `size` rows as the profile evaluates, drawn by seed.
+/// The set, or the number of its `size` rows that the profile evaluates, drawn by seed.
 std::string evaluated(const std::string& set, int64_t size, const ImagePlanOptions& options);
 
 /// The plan of every seed that the experiment is run with.
 PlanOfSeed plan_by(ImageExperiment (*experiment)(const ImagePlanOptions&), const ExperimentOptions& options);
 std::vector<ImageExperiment> plans_of_seeds(const PlanOfSeed& plan, const ExperimentOptions& options);
 
-// What the experiments on 32x32 colour images, SVHN and CIFAR-10, share.
+// Shared by the experiments on 32x32 colour images, SVHN and CIFAR-10.
 
-/// TinyImageNet's test images resized as the authors' TensorFlow 1 did it (every other pixel: bilinear and bicubic are
-/// the same at half the size), which the published cells are held to, bilinear and antialiased; LSUN; and scenes of
-/// Places, which are not LSUN and have no published cells.
+/// TinyImageNet's test images, resized in two ways: as the authors' TensorFlow 1 did it (every other pixel: bilinear
+/// and bicubic are the same at half the size), which is compared with the published cells, and bilinear with
+/// antialiasing; LSUN; and scenes of Places, which are not LSUN and have no published cells.
 std::vector<PlannedSet> photograph_sets(const ImagePlanOptions& options);
 
-/// configs/FAMILY-NAME.toml as profile quick has it: a small network that a CPU trains in minutes.
+/// configs/FAMILY-NAME.toml for profile quick: a small network that a CPU trains in minutes.
 PlannedRecipe quick_recipe(const std::string& family, const std::string& name);
 
-/// Adds the models of a family of configurations ("cifar10": configs/cifar10-dnn.toml, ...) as the profile has them.
+/// Adds the models of a family of configurations ("cifar10": configs/cifar10-dnn.toml, ...) for the profile.
 void add_colour_models(ImageExperiment& experiment, const std::string& family, const ImagePlanOptions& options);
 
-/// Adds what a reader of the tables of both should know.
+/// Adds remarks for readers of the tables of both.
 void add_colour_remarks(ImageExperiment& experiment, const ImagePlanOptions& options);
 
 // The paper's experiments on MNIST: section 5.2, and appendix B.1 for further sets.
@@ -105,8 +105,8 @@ ImageExperiment mnist_experiment(const ImagePlanOptions& options);
 /// The same networks, and others trained on inputs with Gaussian noise of sigma 3, against OMNIGLOT.
 ImageExperiment mnist_noise_experiment(const ImagePlanOptions& options);
 
-/// Run them and write their files (image_run.h). The noise experiment uses the networks of a finished
-/// experiment `mnist` in the folder beside its own. AbsentSet if MNIST is not there.
+/// Run them and write their files (image_run.h). The noise experiment uses the networks of a finished experiment
+/// `mnist` in the folder beside its own. AbsentSet if MNIST is missing.
 ExperimentSummary reproduce_mnist(const ExperimentOptions& options, Progress& progress);
 std::vector<TrainingCommand> mnist_networks(const ExperimentOptions& options);
 ExperimentSummary reproduce_mnist_noise(const ExperimentOptions& options, Progress& progress);
@@ -118,17 +118,17 @@ std::vector<TrainingCommand> mnist_noise_networks(const ExperimentOptions& optio
 /// CIFAR-10 and CIFAR-100, TinyImageNet, LSUN, and scenes of Places.
 ImageExperiment svhn_experiment(const ImagePlanOptions& options);
 
-/// Runs it and writes its files (image_run.h). AbsentSet if SVHN or CIFAR-10 is not there.
+/// Runs it and writes its files (image_run.h). AbsentSet if SVHN or CIFAR-10 is missing.
 ExperimentSummary reproduce_svhn(const ExperimentOptions& options, Progress& progress);
 std::vector<TrainingCommand> svhn_networks(const ExperimentOptions& options);
 
 // The paper's experiment on CIFAR-10: section 5.2 and appendix B.3.
 
 /// DNN, MCDP and DPN, whose out-of-distribution training data is CIFAR-100, on CIFAR-10 test against the test sets of
-/// CIFAR-100 and SVHN, TinyImageNet, with and without the classes that are CIFAR-10's, LSUN, and scenes of Places.
+/// CIFAR-100 and SVHN, TinyImageNet, with and without the classes that CIFAR-10 has too, LSUN, and scenes of Places.
 ImageExperiment cifar10_experiment(const ImagePlanOptions& options);
 
-/// Runs it and writes its files (image_run.h). AbsentSet if CIFAR-10 or CIFAR-100 is not there.
+/// Runs it and writes its files (image_run.h). AbsentSet if CIFAR-10 or CIFAR-100 is missing.
 ExperimentSummary reproduce_cifar10(const ExperimentOptions& options, Progress& progress);
 std::vector<TrainingCommand> cifar10_networks(const ExperimentOptions& options);
 

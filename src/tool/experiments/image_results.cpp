@@ -117,12 +117,12 @@ class Cells {
           const auto* found = find_measure(rows_of(*result), kPaperMeasures[measure]);
           if (found == nullptr) continue;
           const auto& detection = found->detection;
-          // How many inputs of other sets the paper took is not said; errors are as many as a network makes.
+          // The paper does not say how many inputs of other sets it used; the number of errors depends on the network.
           estimates.push_back(metric == CellMetric::kAuroc ? detection.auroc
                               : set == nullptr             ? detection.aupr
                                                            : detection.aupr_balanced);
         }
-        // Not one of this model, or of a seed without a single error.
+        // Not a cell of this model, or a seed without a single error.
         if (estimates.size() < results.size()) continue;
         auto cell = blank(model, set);
         cell.metric = metric;
@@ -185,7 +185,7 @@ Json uncertainty_json(const ImageResult& seed, const ModelResult& model) {
   return json;
 }
 
-/// Of what is detected only where the paper has that cell.
+/// Detection cells only if the paper has them.
 Json headlines_json(const std::vector<ImageResult>& seeds) {
   const bool with_sigma = seeds.front().experiment.is_noise_table;
   auto json = Json::array();
@@ -220,7 +220,7 @@ Json comparison_json(const ImageResult& seed, const ModelComparison& comparison)
   return json;
 }
 
-/// What tells each set apart before any network; the same for every model and seed.
+/// What tells each set apart without any network; the same for every model and seed.
 Json trivial_json(const ImageResult& result) {
   auto json = Json::array();
   for (size_t s = 0; s < result.outside.size(); ++s) {
@@ -276,7 +276,7 @@ std::string to_json(const std::vector<ImageResult>& seeds, const RunRecord& reco
   json["run"] = parse_json(to_json(record));
   json["run"]["preparation_seconds"] = preparation_time(seeds);
   json["run"]["training"] = training_times(seeds);
-  return json_text(json, 2) + "\n";
+  return json_text(json) + "\n";
 }
 
 }  // namespace priornet

@@ -14,7 +14,7 @@ namespace priornet {
 /// The quantile 0.975 of Student's t distribution, to 1e-4 of its value. ArgumentError unless degrees >= 1.
 double student_t(int64_t degrees);
 
-/// The mean over seeds with its 95 % interval by Student's t, which may reach beyond 0 or 1; of a single seed its own
+/// The mean over seeds with its 95 % interval by Student's t, which may reach beyond 0 or 1; for a single seed its own
 /// estimate. ArgumentError if there is none.
 Estimate over_seeds(const std::vector<Estimate>& seeds);
 
@@ -32,14 +32,14 @@ struct ResultCell {
   size_t measure = 0;  ///< of kPaperMeasures; of the error 0
   Estimate ours;       ///< over the seeds
   std::optional<double> published;
-  bool counted_apart = false;  ///< the published one is most likely of another measure
+  bool counted_apart = false;  ///< the published number is most likely that of another measure
 };
 
-/// Every cell that our runs have: those of kPaperMeasures that a model gives. One result a seed, of one experiment.
+/// Every cell that our runs have: those of kPaperMeasures that a model gives. One result per seed, of one experiment.
 /// The interval of an error of a single seed is Wilson's.
 std::vector<ResultCell> result_cells(const std::vector<ImageResult>& seeds);
 
-/// Those that an experiment stands for: errors, and the AUROC of the differential entropy for each set.
+/// The main results of an experiment: errors, and the AUROC of the differential entropy for each set.
 std::vector<ResultCell> headline_cells(const std::vector<ImageResult>& seeds);
 
 }  // namespace priornet

@@ -97,7 +97,7 @@ Estimate difference(const PairedAuroc& pair) {
 
 namespace {
 
-/// Says whose progress it is.
+/// Says which network the progress is of.
 class NamedProgress final : public Progress {
  public:
   NamedProgress(std::string name, Progress& progress) : name_(std::move(name)), progress_(progress) {}
@@ -152,7 +152,7 @@ class SeedRun {
     result_.experiment = experiment_;
     result_.inside = load(experiment_.inside);
     for (const auto& model : experiment_.models) load_sets_of(model);
-    // Every network takes what its training set holds: the sets are fitted once for all of them.
+    // Every network takes the shape of its training set, so the sets are fitted once for all of them.
     const auto shape = image_shape(sets_.at(experiment_.models.front().config.train));
     result_.inside = fit_to(result_.inside, shape);
     for (const auto& set : experiment_.outside) {
@@ -223,7 +223,7 @@ class SeedRun {
     return options;
   }
 
-  /// The folder of the run, after training where there was any left to do; a teacher before its student.
+  /// The folder of the run, after any training that is left; a teacher comes before its student.
   std::filesystem::path trained(const PlannedModel& plan, const std::string& name) {
     if (const auto found = folders_.finished(plan)) return *found;
     std::filesystem::path teacher;
@@ -233,7 +233,7 @@ class SeedRun {
       train_network(plan, own, teacher, name);
       return own;
     }
-    // Members are held to their configurations one by one: there may be more of them than last time.
+    // Members are compared with their configurations one by one: there may be more of them than last time.
     const RunFolder folder(own, RunFolder::Start::kResume);
     int64_t member = 0;
     for (const auto& network : folders_.networks(plan))
@@ -306,7 +306,7 @@ std::string curves_of(const ImageResult& result, const std::filesystem::path& ou
   return curves_json(sets, models);
 }
 
-/// Of the last model that gives a Dirichlet, else of the last one.
+/// Of the last model that gives a Dirichlet, else of the last model.
 std::string images_of(const ImageResult& result) {
   const auto gives_dirichlet = [](const ModelResult& model) {
     return model.report.evaluation.inside_scores.find("precision") != nullptr;
@@ -340,7 +340,7 @@ std::vector<Headline> headlines_of(const std::vector<ImageResult>& results) {
   return headlines;
 }
 
-/// Of networks that answered no better than chance and were trained again.
+/// About networks that answered no better than chance and were trained again.
 std::vector<std::string> restart_remarks(const std::vector<ImageResult>& results) {
   std::vector<std::string> remarks;
   for (const auto& result : results)
@@ -353,7 +353,7 @@ std::vector<std::string> restart_remarks(const std::vector<ImageResult>& results
   return remarks;
 }
 
-/// Of all but the first seed the tables alone are wanted.
+/// For all but the first seed, only the tables are needed.
 void drop_scores(ImageResult& result) {
   for (auto& model : result.models) {
     model.report.evaluation.inside_scores = {};

@@ -20,7 +20,8 @@
 #include "tool/experiments/published.h"
 #include "tool/report/table.h"
 
-// An experiment on images as data: which networks are trained and asked, on which sets, beside which published cells.
+// An experiment on images as data: which networks are trained and evaluated, on which sets, beside which published
+// cells.
 
 namespace priornet {
 
@@ -28,7 +29,7 @@ struct PlannedSet {
   std::string title;      ///< as the tables name it
   std::string set;        ///< by name (load_set.h)
   std::string published;  ///< as the paper's tables name it; empty: not in the paper
-  /// Of a set that the catalogue does not have: what belongs into the folder of its name in the data root.
+  /// For a set that the catalogue does not have: what belongs into the folder of its name in the data root.
   std::string by_hand = {};
 };
 
@@ -53,12 +54,12 @@ struct ImageExperiment {
   std::vector<PlannedSet> outside;
   std::vector<PlannedComparison> comparisons;
   std::span<const PublishedRow> published;
-  /// Of the DPN: its published M.I. is most likely the entropy, and is counted apart.
+  /// For the DPN: its published M.I. is most likely the entropy, and is counted apart.
   bool paper_gives_entropy_as_information = false;
   bool is_noise_table = false;       ///< compared with the paper's table on noise: AUROC alone, one row per sigma
   BootstrapOptions bootstrap;        ///< of the intervals
-  std::vector<std::string> remarks;  ///< what a reader of the tables should know about the recipe
-  /// Tables of its own instead of those of the paper, from one result per seed; none: the paper's.
+  std::vector<std::string> remarks;  ///< remarks about the recipe for readers of the tables
+  /// Its own tables instead of the paper's, from one result per seed; none: the paper's.
   std::function<std::vector<Table>(const std::vector<ImageResult>& seeds)> tables = {};
 };
 
@@ -67,10 +68,10 @@ struct ImageExperiment {
 
 constexpr std::array<std::string_view, 3> kUncertaintyParts = {"data", "distributional", "model"};
 
-/// Of one set, by kUncertaintyParts.
+/// The parts for one set, by kUncertaintyParts.
 struct UncertaintyParts {
   std::array<double, 3> mean{};     ///< nats
-  std::array<Estimate, 3> auroc{};  ///< against the in-distribution set, with DeLong's interval; of that set 0
+  std::array<Estimate, 3> auroc{};  ///< against the in-distribution set, with DeLong's interval; 0 for that set itself
 };
 
 /// Whether scores are those of an ensemble of Dirichlets.
@@ -82,7 +83,7 @@ std::vector<UncertaintyParts> uncertainty_parts(const SetScores& inside, const s
 /// Two models on the same inputs.
 struct ModelComparison {
   PlannedComparison plan;
-  std::vector<PairedAuroc> sets;  ///< a set each: of out-of-distribution detection
+  std::vector<PairedAuroc> sets;  ///< one per set: out-of-distribution detection
 };
 
 /// DeLong's paired test on each out-of-distribution set of two evaluations of the same sets, each model by a measure of
@@ -98,12 +99,12 @@ struct ModelResult {
   double training_seconds = 0.0;  ///< over all epochs of all its networks
   int64_t restarts = 0;           ///< of all its networks
   double evaluation_seconds = 0.0;
-  EvaluationReport report;  ///< the folder of its run is given from that of the results
-  /// Of an ensemble of Prior Networks: the in-distribution set, then the others. Else empty.
+  EvaluationReport report;  ///< the folder of its run is given relative to that of the results
+  /// For an ensemble of Prior Networks: the in-distribution set, then the others. Else empty.
   std::vector<UncertaintyParts> uncertainties;
 };
 
-/// A set that is not there, and how to get it.
+/// A missing set, and how to get it.
 struct MissingSet {
   PlannedSet plan;
   std::string remedy;
@@ -113,9 +114,9 @@ struct MissingSet {
 struct ImageResult {
   ImageExperiment experiment;
   std::vector<ModelResult> models;  ///< as planned
-  std::vector<PlannedSet> outside;  ///< those that are there: the order of Evaluation::outside
+  std::vector<PlannedSet> outside;  ///< those that exist: the order of Evaluation::outside
   std::vector<MissingSet> missing;
-  std::vector<ModelComparison> comparisons;  ///< as planned, a set each
+  std::vector<ModelComparison> comparisons;  ///< as planned, one per set
   Dataset inside;                            ///< the images behind the scores, for pictures of them
   std::vector<Dataset> outside_sets;
   double preparation_seconds = 0.0;  ///< before the first training: sets loaded, fitted, compared
@@ -123,19 +124,19 @@ struct ImageResult {
 
 struct ImageRunOptions {
   torch::Device device = torch::kCPU;
-  std::filesystem::path runs;  ///< networks are left in RUNS/RUN
+  std::filesystem::path runs;  ///< networks are stored in RUNS/RUN
   /// Folders like `runs` of other experiments: a finished run of the same configuration is taken from there.
   std::vector<std::filesystem::path> other_runs;
   std::function<Dataset(const std::string& name)> load;  ///< none: load_set
   std::function<bool()> stop;                            ///< as in TrainerOptions
 };
 
-/// What came of the model at this place of the first seed's, seed by seed: an ensemble may be of the first alone.
+/// The results of the model at this place of the first seed's list, seed by seed: only the first may have an ensemble.
 std::vector<const ModelResult*> results_of_model(const std::vector<ImageResult>& seeds, size_t model);
 
-/// Trains what is not trained yet and evaluates it all. A run that was stopped goes on where it was, a finished one is
-/// taken as it is; one of another configuration is refused. AbsentSet if the sets that are trained and tested on are
-/// not there; other sets may be missing. Throws what train() and evaluate() throw.
+/// Trains what is not trained yet and evaluates everything. A run that was stopped goes on, a finished one is taken as
+/// it is; one of another configuration is refused. AbsentSet if the sets for training and testing are missing; other
+/// sets may be missing. Throws what train() and evaluate() throw.
 ImageResult run_image_experiment(const ImageExperiment& experiment, const ImageRunOptions& options, Progress& progress);
 
 /// The experiment of one seed.
@@ -144,19 +145,19 @@ using PlanOfSeed = std::function<ImageExperiment(uint64_t seed)>;
 /// `run` with the device, folder and stop that the options ask for.
 ImageRunOptions run_options(const ExperimentOptions& options, ImageRunOptions run);
 
-/// Where experiments of these names, in the folders beside `out`, leave their networks.
+/// Where experiments of these names, in the folders beside `out`, store their networks.
 std::vector<std::filesystem::path> runs_beside(const std::filesystem::path& out, const std::vector<std::string>& names);
 
 /// For an experiment that takes networks from there.
 ImageRunOptions with_runs_beside(const ExperimentOptions& options, const std::vector<std::string>& names);
 
-/// What is left to train of an experiment: its plans, one per seed, as reproduce_images has them; `run` likewise.
-/// Leaves OUT/plan (planned_networks.h). AbsentSet where a set that is trained on is not there.
+/// What is left to train in an experiment: its plans, one per seed, as in reproduce_images; `run` likewise. Writes
+/// OUT/plan (planned_networks.h). AbsentSet if a set for training is missing.
 std::vector<TrainingCommand> plan_images(const std::vector<ImageExperiment>& plans, const ExperimentOptions& options,
                                          ImageRunOptions run);
 
 /// Runs it for every seed and writes results.json, curves.json and images.json (of the first seed), table.md,
-/// table.tex, table.csv and report.html; networks are left below OUT/runs and used again. `run` says where the sets
+/// table.tex, table.csv and report.html; networks stay below OUT/runs and are used again. `run` says where the sets
 /// come from and which other runs may be used; device, folder and stop are those of `options`.
 ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptions& options, ImageRunOptions run,
                                    Progress& progress);

@@ -147,7 +147,7 @@ std::string with_published(const ResultCell& cell) {
   return beside(fmt::format("{:.2f}", cell.ours.value), cell.published);
 }
 
-/// Two decimals tell apart what one would round to 100.0.
+/// Two decimals tell numbers apart that one decimal would round to 100.0.
 std::string ours_and_published(const ResultCell& cell) {
   return beside(fmt::format("{:.2f} ± {:.2f}", cell.ours.value, (cell.ours.high - cell.ours.low) / 2), cell.published);
 }
@@ -248,7 +248,7 @@ class Tables {
   }
 
  private:
-  /// What names a row: `first`, if there is one, and the model, of an experiment on noise with its sigma.
+  /// The name of a row: `first`, if there is one, and the model; in an experiment on noise with its sigma.
   std::vector<std::string> model_columns(const std::string& first = "") const {
     std::vector<std::string> columns;
     if (!first.empty()) columns.push_back(first);
@@ -309,7 +309,7 @@ class Tables {
 
   static constexpr const char* kIntervalsOfOne = "DeLong's for AUROC, bootstrap for AUPR, Wilson's for the error.";
 
-  /// Of models that not every seed has.
+  /// For models that not every seed has.
   std::string of_one_note() const {
     std::string note;
     for (size_t m = 0; m < experiment_.models.size(); ++m)

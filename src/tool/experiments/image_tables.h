@@ -8,31 +8,31 @@
 #include "tool/experiments/image_run.h"
 #include "tool/report/table.h"
 
-// Tables that the paper does not have, from one result a seed.
+// Tables that the paper does not have, from one result per seed.
 
 namespace priornet {
 
-/// A table an ensemble of Prior Networks: the mean of its data, distributional and model uncertainty on each set, and
-/// how well each detects it.
+/// One table per ensemble of Prior Networks: the mean of its data, distributional and model uncertainty on each set,
+/// and how well each detects it.
 std::vector<Table> uncertainty_tables(const std::vector<ImageResult>& seeds);
 
-/// A table a planned comparison: AUROC of both models on each out-of-distribution set, the difference with its
+/// One table per planned comparison: AUROC of both models on each out-of-distribution set, the difference with its
 /// interval, and whether it may be chance.
 std::vector<Table> comparison_tables(const std::vector<ImageResult>& seeds);
 
-// The numbers of an image experiment, from one result a seed: ours, their interval, the published ones beside them.
+// The numbers of an image experiment, from one result per seed: ours, their interval, the published ones beside them.
 
-/// For people: errors, misclassification, out-of-distribution detection by AUROC and by AUPR, one row per model and
-/// one column per measure, the published cell in brackets; then paired comparisons, uncertainties in parts, and which
-/// published cells are met or missed. Of an experiment on noise AUROC alone, as the paper has it.
+/// For people: errors, misclassification, out-of-distribution detection by AUROC and by AUPR, one row per model and one
+/// column per measure, the published cell in brackets; then paired comparisons, uncertainties in parts, and which
+/// published cells are met or missed. For an experiment on noise AUROC alone, as in the paper.
 std::vector<Table> image_tables(const std::vector<ImageResult>& seeds);
 
-/// A row a cell: ours, the ends of its interval, the published one, the difference.
+/// One row per cell: ours, the ends of its interval, the published one, the difference.
 Table cell_table(const std::vector<ImageResult>& seeds);
 
-/// Everything, as JSON (report/results_folder.h): tables, configurations, one entry a seed with every evaluation, the
-/// cells, and under "run" how it was made. Beside the times of training "run" is the only part that differs between two
-/// runs of the same options.
+/// Everything, as JSON (report/results_folder.h): tables, configurations, one entry per seed with every evaluation, the
+/// cells, and under "run" how it was made. Apart from the times of training, "run" is the only part that differs
+/// between two runs of the same options.
 std::string to_json(const std::vector<ImageResult>& seeds, const RunRecord& record);
 
 }  // namespace priornet

@@ -17,7 +17,7 @@
 namespace priornet {
 namespace {
 
-/// What OpenOOD 1.5 prints of a method, in %: means over near and far sets, with standard deviations over 3 networks.
+/// What OpenOOD 1.5 prints for a method, in %: means over near and far sets, with standard deviations over 3 networks.
 struct PublishedMethod {
   const char* method;
   const char* outliers;
@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 5> kCandidates = {"max_prob", "entropy", 
 
 std::string label_of(const std::string& measure) { return std::string(find_measure_by_name(measure)->label); }
 
-/// The models of cifar10, on no set yet.
+/// The models of cifar10, without sets yet.
 ImageExperiment begin_openood(const ImagePlanOptions& options) {
   refuse_paper_profile(options, "openood");
   auto experiment = cifar10_experiment(options);
@@ -73,7 +73,7 @@ ImageExperiment openood_validation(const ImagePlanOptions& options) {
   experiment.inside_title = "CIFAR-10, OpenOOD's 1,000 validation images";
   experiment.outside = {{"TinyImageNet, validation", "openood:tin-val,size=32", ""}};
   experiment.comparisons.clear();
-  experiment.bootstrap.replicates = 2;  // nobody looks at the intervals
+  experiment.bootstrap.replicates = 2;  // the intervals are not used
   return experiment;
 }
 
@@ -103,7 +103,7 @@ MeasureOfModel choose_measures(const std::vector<ImageResult>& validation) {
 
 namespace {
 
-/// Whether a network saw images of the set's kind outside its training data.
+/// Whether a network saw images of the set's kind as out-of-distribution training data.
 bool is_seen(const PlannedModel& model, const PlannedSet& set) {
   if (!method_info(model.config.method.name).needs_outside) return false;
   const auto source = parse_set_name(model.config.outside.source).set;
@@ -120,13 +120,13 @@ std::string outliers_of(const PlannedModel& model) {
   return text;
 }
 
-/// How many networks answer is part of a result.
+/// The number of networks is part of a result.
 std::string row_name(const PlannedModel& model) {
   return model.config.members == 1 ? model.name + ", ours"
                                    : fmt::format("{}, ours, {} networks", model.name, model.config.members);
 }
 
-/// In %; without an interval if none is known.
+/// In %; without an interval if it is unknown.
 Cell percent_cell(const Estimate& share, const char* mark = "") {
   const double value = 100 * share.value, margin = 50 * (share.high - share.low);
   return Cell::number(
@@ -234,7 +234,7 @@ class OpenOodTables {
     return over(model, [&](const ModelResult& result) { return row_of(result, set, measure).detection.auroc; });
   }
 
-  /// Of the sets that are there. The interval is that of several seeds alone.
+  /// For the sets that exist. The interval is given only for several seeds.
   Estimate mean_auroc(size_t model, const std::string& measure, bool is_near) const {
     return over(model, [&](const ModelResult& result) {
       double sum = 0.0, count = 0.0;
@@ -320,10 +320,11 @@ std::vector<TrainingCommand> openood_networks(const ExperimentOptions& options) 
 }
 
 ExperimentSummary reproduce_openood(const ExperimentOptions& options, Progress& progress) {
-  openood_experiment({options.profile, options.seed, options.overrides});  // what cannot be planned leaves no folder
+  openood_experiment({options.profile, options.seed, options.overrides});  // a benchmark that cannot be planned leaves
+                                                                           // no folder
   const OutputFolder out(options.out);
   const auto run = beside_openood(options);
-  // Trains what is not trained yet; the test images are looked at after the measures are chosen.
+  // Trains what is not trained yet; the test images are evaluated only after the measures are chosen.
   const auto validation_plan = plan_by(openood_validation, options), plan = plan_by(openood_experiment, options);
   std::vector<ImageResult> validation;
   for (int64_t i = 0; i < options.seeds; ++i)

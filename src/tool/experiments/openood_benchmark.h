@@ -15,26 +15,26 @@
 
 namespace priornet {
 
-/// The measure that each model's inputs are ranked by, under its name.
+/// The measure that ranks each model's inputs, by the model's name.
 using MeasureOfModel = std::map<std::string, std::string>;
 
-/// In-distribution: 9,000 images of CIFAR-10's test set. ConfigError for profile paper, which is not of the benchmark.
+/// In-distribution: 9,000 images of CIFAR-10's test set. ConfigError for profile paper, which the benchmark does not
+/// have.
 ImageExperiment openood_experiment(const ImagePlanOptions& options);
 
 /// The same models on the benchmark's validation images: 1,000 of CIFAR-10's test set and 1,000 of TinyImageNet.
 ImageExperiment openood_validation(const ImagePlanOptions& options);
 
-/// Of the measures that a model gives, that of the highest AUROC on the validation images, in the mean over seeds.
-/// AbsentSet if TinyImageNet, which they are chosen by, is not there.
+/// For each model, the measure with the highest AUROC on the validation images, in the mean over seeds. AbsentSet if
+/// TinyImageNet, which they are chosen by, is missing.
 MeasureOfModel choose_measures(const std::vector<ImageResult>& validation);
 
-/// A row per model with the mean AUROC of near and far sets beside published ones; every metric per set; and the AUROC
-/// of every measure. One result per seed, of openood_experiment.
+/// One row per model with the mean AUROC of near and far sets beside published ones; every metric per set; and the
+/// AUROC of every measure. One result per seed, of openood_experiment.
 std::vector<Table> openood_tables(const std::vector<ImageResult>& seeds, const MeasureOfModel& measures);
 
-/// Runs it and writes its files (image_run.h). Uses the networks of finished experiments `cifar10`,
-/// `cifar10-modern`, `reasons` and `relatives` in the folders beside its own. AbsentSet where CIFAR-10 or the lists are
-/// not there.
+/// Runs it and writes its files (image_run.h). Uses the networks of finished experiments `cifar10`, `cifar10-modern`,
+/// `reasons` and `relatives` in the folders beside its own. AbsentSet if CIFAR-10 or the lists are missing.
 ExperimentSummary reproduce_openood(const ExperimentOptions& options, Progress& progress);
 std::vector<TrainingCommand> openood_networks(const ExperimentOptions& options);
 

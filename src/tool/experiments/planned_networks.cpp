@@ -27,7 +27,7 @@ bool is_path_of_run(const std::filesystem::path& path, const std::filesystem::pa
   return there.size() >= wanted.size() && std::equal(wanted.rbegin(), wanted.rend(), there.rbegin());
 }
 
-// An experiment also fixes what a run may be told anew when it goes on (first_difference).
+// An experiment also fixes the keys that may change when a run goes on (first_difference).
 bool is_of(const std::string& found, const TrainConfig& config) {
   if (found.empty()) return false;
   const auto before = read_config(TomlText{"config.toml", found});
@@ -113,7 +113,7 @@ class NetworksLeft {
  public:
   explicit NetworksLeft(const NetworkFolders& folders) : folders_(folders) {}
 
-  /// Where its networks lie, or will, and the last stage that they are trained in; 0: they are there.
+  /// Where its networks lie, or will lie, and the last stage that trains one of them; 0: they exist.
   std::pair<std::filesystem::path, int64_t> add(const PlannedModel& plan) {
     if (const auto found = folders_.finished(plan)) return {*found, 0};
     std::pair<std::filesystem::path, int64_t> teacher;

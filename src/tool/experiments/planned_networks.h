@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-// The networks that an experiment plans, and where they lie: whose run a folder holds, whether it is finished, what is
+// The networks that an experiment plans, and where they lie: which run a folder holds, whether it is finished, what is
 // left to train.
 
 namespace priornet {
@@ -21,20 +21,20 @@ struct PlannedModel {
   std::string name;    ///< as the paper's tables name it: "DNN", "MCDP", "DPN"
   std::string run;     ///< its folder below runs/; models may share one, or be a member of another
   TrainConfig config;  ///< an ensemble has members; its noise is on the inputs of training and evaluation alike
-  int64_t dropout_samples = 0;  ///< passes with dropout at work; 0: one without it
-  /// Of a student: the model that it learns from, and that is trained before it. Its config then names the teacher's
-  /// run below runs/; the run on disk names the folder.
+  int64_t dropout_samples = 0;  ///< passes with dropout on; 0: one without it
+  /// For a student: the model that it learns from, which is trained before it. Its config then names the teacher's run
+  /// below runs/; the run on disk names the folder.
   std::shared_ptr<const PlannedModel> teacher = {};
 };
 
-/// The configuration of a student, or of any other network, as its folder holds it: `teacher` is where the networks
-/// lie that it learns from, and not used where it has none. A run that was begun with the same teacher under another
-/// path, as one that was moved with it, keeps that path.
+/// The configuration of a network as its folder holds it. For a student, `teacher` is the folder of the networks that
+/// it learns from; for any other network it is not used. A run that was begun with the same teacher under another path,
+/// for example before both were moved, keeps that path.
 TrainConfig config_on_disk(const PlannedModel& plan, const std::filesystem::path& folder,
                            const std::filesystem::path& teacher);
 
-/// Throws DataError where the folder holds a run of another configuration. A teacher is the same wherever the folder
-/// of its experiment lies: config.teacher is its run below runs/, with which the path on disk should end.
+/// Throws DataError if the folder holds a run of another configuration. A teacher counts as the same wherever the
+/// folder of its experiment lies: config.teacher is its run below runs/, and the path on disk should end with that.
 void refuse_other_run(const std::filesystem::path& folder, const TrainConfig& config);
 
 /// Whether the folder holds a run of this very configuration that was trained to its end, on a set of `rows` rows.
@@ -59,7 +59,7 @@ struct NetworkFolders {
   std::vector<std::filesystem::path> other_runs;
   std::function<int64_t(const std::string& set)> rows;  ///< of a set that is trained on
 
-  /// Where the model is finished, with all members of an ensemble; nothing where it is not.
+  /// Where the finished model lies, with all members of an ensemble; nothing if it is not finished.
   std::optional<std::filesystem::path> finished(const PlannedModel& plan) const;
 
   /// Its networks in its own folder, finished or not.
@@ -73,11 +73,11 @@ struct NetworkToTrain {
   int64_t stage = 1;             ///< those of a later stage learn from networks of earlier ones
 };
 
-/// What is left to train of these models, each network once, teachers before students.
+/// What is left to train for these models, each network once, teachers before students.
 std::vector<NetworkToTrain> networks_to_train(const std::vector<PlannedModel>& models, const NetworkFolders& folders);
 
-/// Writes the configuration of each network to OUT/plan/RUN.toml, and to the folder of every ensemble its own, so that
-/// members that were trained one by one are a teacher. The paths of the former, in their order.
+/// Writes the configuration of each network to OUT/plan/RUN.toml, and that of each ensemble to its folder, so that
+/// members that were trained one by one can be a teacher. Returns the former paths, in their order.
 std::vector<std::filesystem::path> write_plan(const std::filesystem::path& out,
                                               const std::vector<NetworkToTrain>& networks,
                                               const std::vector<PlannedModel>& models, const NetworkFolders& folders);

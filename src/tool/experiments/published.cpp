@@ -69,7 +69,7 @@ constexpr PublishedRow kSvhn[] = {
     {kSvhnOutside, "SVHN", "CIFAR-10", "MCDP", 0, {95.6, 96.0, 96.3, kDash}, {94.4, 95.0, 95.8, kDash}},
     {kSvhnOutside, "SVHN", "CIFAR-10", "DPN", 0, {99.9, 99.9, 99.9, 99.9}, {100.0, 100.0, 100.0, 99.9}},
     {kSvhnOutside, "SVHN", "CIFAR-100", "DNN", 0, {92.4, 93.8, kDash, kDash}, {91.4, 92.1, kDash, kDash}},
-    // AUROC and AUPR are printed alike.
+    // AUROC and AUPR are printed the same.
     {kSvhnOutside, "SVHN", "CIFAR-100", "MCDP", 0, {94.2, 94.8, 95.4, kDash}, {94.2, 94.8, 95.4, kDash}},
     {kSvhnOutside, "SVHN", "CIFAR-100", "DPN", 0, {99.8, 99.8, 99.8, 99.8}, {99.8, 99.8, 99.8, 99.8}},
     {kSvhnOutside, "SVHN", "LSUN", "DNN", 0, {91.9, 93.4, kDash, kDash}, {90.7, 91.3, kDash, kDash}},

@@ -13,7 +13,7 @@ namespace priornet {
 constexpr std::array<std::string_view, 4> kPaperMeasures = {"max_prob", "entropy", "mutual_information",
                                                             "differential_entropy"};
 
-/// As the paper's tables head them.
+/// Their names in the headings of the paper's tables.
 constexpr std::array<std::string_view, 4> kPaperMeasureNames = {"Max.P", "Ent.", "M.I.", "D.Ent."};
 
 constexpr double kNoCell = std::numeric_limits<double>::quiet_NaN();  ///< a dash in the paper, or no column at all
@@ -32,7 +32,7 @@ struct PublishedRow {
   double error = kNoCell;       ///< % of inputs misclassified
 };
 
-/// Every row of the paper on a set; what it prints twice stands here once.
+/// Every row of the paper on a set; a row that it prints twice appears once.
 std::span<const PublishedRow> published_mnist();
 std::span<const PublishedRow> published_svhn();
 std::span<const PublishedRow> published_cifar10();
@@ -45,7 +45,7 @@ struct PublishedKey {
   bool in_noise_table = false;
 };
 
-/// nullptr where the paper has none.
+/// nullptr if the paper has none.
 const PublishedRow* find_published(std::span<const PublishedRow> rows, const PublishedKey& key);
 
 }  // namespace priornet

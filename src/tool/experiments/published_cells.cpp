@@ -25,7 +25,7 @@ constexpr const char* kApart =
     "code "
     "returns that, and the two columns agree within 0.1 in every row. Ours is the mutual information.";
 
-/// What a row of the count is of.
+/// What a row of the count is about.
 std::string kind_of(const ResultCell& cell) {
   if (cell.counted_apart) return "M.I. of the DPN, apart";
   if (cell.metric == CellMetric::kError) return "error";
@@ -79,7 +79,7 @@ Table published_count(const std::vector<ResultCell>& cells) {
     apart = apart || cell.counted_apart;
     aupr = aupr || (cell.metric == CellMetric::kAupr && !cell.outside.empty());
   }
-  // What is apart stands below the sum that it is not part of.
+  // Cells that are counted apart stand below the sum, which leaves them out.
   const auto is_apart = [](const Count& count) { return count.kind.ends_with("apart"); };
   const auto below = std::stable_partition(counts.begin(), counts.end(), std::not_fn(is_apart));
   if (!counts.empty()) counts.insert(below, all);

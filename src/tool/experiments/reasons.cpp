@@ -38,7 +38,7 @@ std::vector<PeopleCorrelation> correlate_with_people(const SetScores& scores, co
 }
 
 std::vector<RowGroup> groups_by_agreement(const torch::Tensor& entropy) {
-  // An entropy that is 0 on paper, or ln 2, may come out a rounding error beside it.
+  // An entropy that is exactly 0 or ln 2 may come out a rounding error beside it.
   constexpr double kRounding = 1e-9;
   const auto clear = entropy <= kRounding, torn = entropy > std::log(2.0) + kRounding;
   const auto rows = [](const torch::Tensor& chosen) { return chosen.nonzero().squeeze(1); };
@@ -58,7 +58,7 @@ Watched watched_by(const SetScores& scores) {
   return watched_measures(dirichlet, several != nullptr);
 }
 
-/// What calibration looks at.
+/// The measures that calibration uses.
 Predictions predictions_of(const SetScores& scores, const torch::Tensor& rows) {
   Predictions said;
   said.prediction = scores.probabilities.index_select(0, rows).argmax(1);
@@ -124,10 +124,10 @@ Estimate mean_estimate(const torch::Tensor& values) {
 
 namespace {
 
-/// How much a profile trains for the amount of data.
+/// How much a profile trains on each amount of data.
 struct AmountExtent {
   std::vector<int64_t> images;
-  int64_t epoch = 0;   ///< images of an epoch, repeated ones included
+  int64_t epoch = 0;   ///< images per epoch, including repeated ones
   int64_t epochs = 0;  ///< of every network
   int64_t members = 0;
 };
@@ -205,7 +205,7 @@ std::vector<PlannedSet> unfamiliar_sets(const ImagePlanOptions& options) {
           {"Scenes of Places", evaluated("places-scenes", 9'000, options), "", "images of scenes, 32x32"}};
 }
 
-/// So many different images of the training set, repeated and cut until an epoch has `length` of them.
+/// This many different images of the training set, repeated and cut until an epoch has `length` of them.
 std::string part_of_training(int64_t images, int64_t length, uint64_t seed) {
   if (images >= 50'000) return "cifar10:train";
   const auto repeated = (length + images - 1) / images;
@@ -249,7 +249,7 @@ ReasonsPlan reasons_plan(const ImagePlanOptions& options) {
   plan.models.comparisons.clear();
   plan.models.outside = unfamiliar_sets(options);
   plan.models.remarks = begin_experiment(options).remarks;
-  plan.models.bootstrap.replicates = 2;  // of intervals of detection, which nobody looks at
+  plan.models.bootstrap.replicates = 2;  // of intervals of detection, which are not used
   plan.people = evaluated("cifar10h", 10'000, options);
   add_other_divergence(plan.models, options);
   add_dnn_ensemble(plan.models, options);
@@ -335,7 +335,7 @@ std::vector<TrainingCommand> reasons_networks(const ExperimentOptions& options) 
 ExperimentSummary reproduce_reasons(const ExperimentOptions& options, Progress& progress) {
   check_range("reproduce_reasons", "seeds", options.seeds >= 1, "at least 1", static_cast<double>(options.seeds));
   const auto start = std::chrono::steady_clock::now();
-  // A profile that it does not have, or a setting that there is not, leaves no folder behind.
+  // An unknown profile or setting leaves no folder behind.
   const auto plans = reasons_plans(options);
   OutputFolder out(options.out);
   const auto run = run_options(options, beside_reasons(options));

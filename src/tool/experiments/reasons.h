@@ -15,8 +15,8 @@
 #include "tool/experiments/experiment.h"
 #include "tool/experiments/image_plans.h"
 
-// Whether the reason that a model gives for its uncertainty is the right one: what its scores have to do with the
-// disagreement of people, and which causes its verdicts name.
+// Whether the reason that a model gives for its uncertainty is the right one: how its scores relate to the disagreement
+// of people, and which causes its verdicts name.
 
 namespace priornet {
 
@@ -44,8 +44,8 @@ struct RowGroup {
   torch::Tensor rows;  ///< int64
 };
 
-/// By how much people agree: all of them on one label, more or less, or not at all (an entropy above ln 2: as if they
-/// were torn between two labels, at least). Then all rows.
+/// By how much people agree: all on one label, partly, or not at all (an entropy above ln 2: at least as if they were
+/// split between two labels). Then all rows.
 std::vector<RowGroup> groups_by_agreement(const torch::Tensor& entropy);
 
 /// Scores of a set that is unfamiliar to the model.
@@ -66,10 +66,10 @@ struct VerdictOptions {
   uint64_t seed = 0;  ///< of the folds, and of the halves of calibration
 };
 
-/// The verdicts of a model whose thresholds are calibrated on in-distribution inputs that it is not asked about: the
-/// in-distribution set is cut into folds, and each fold is decided by thresholds from all others. A set outside is
-/// decided by the thresholds of every fold; its shares are their means. Measures are watched as `priornet calibrate`
-/// does (deploy/thresholds.h). Groups without rows have shares of 0. ArgumentError for fewer than 2 folds.
+/// The verdicts of a model whose thresholds are calibrated on other in-distribution inputs than those it decides on:
+/// the in-distribution set is cut into folds, and each fold is decided by thresholds from all others. An outside set is
+/// decided by the thresholds of every fold; its shares are their means. Measures are watched as in `priornet calibrate`
+/// (deploy/thresholds.h). Groups without rows have shares of 0. ArgumentError for fewer than 2 folds.
 std::vector<VerdictShares> verdict_shares(const SetScores& inside, const std::vector<RowGroup>& groups,
                                           const std::vector<UnfamiliarSet>& outside, const VerdictOptions& options);
 
@@ -80,7 +80,7 @@ Estimate mean_estimate(const torch::Tensor& values);
 // uncertainty grow with the disagreement of people (CIFAR-10H), which cause do verdicts name, and does distributional
 // uncertainty fall, and data uncertainty stay, as the training set grows?
 
-/// A model that was trained on so many different images.
+/// A model that was trained on this many different images.
 struct PlannedAmount {
   std::string model;  ///< "DPN", "DNN ensemble"
   int64_t images = 0;
@@ -89,20 +89,20 @@ struct PlannedAmount {
 /// One seed.
 struct ReasonsPlan {
   ImageExperiment models;                 ///< on CIFAR-10's test set, against unfamiliar sets
-  std::string people;                     ///< the set of counts of people's labels, row by row that of models.inside
+  std::string people;                     ///< the counts of people's labels, row by row for models.inside
   ImageExperiment amounts;                ///< on the same test set, against nothing
   std::vector<PlannedAmount> amounts_of;  ///< of amounts.models, in their order
 };
 
-/// The models of cifar10 by these names, then a DPN of the divergence that they lack (forward or reverse) and, with the
-/// first seed, an ensemble of DNNs. Of the networks on part of the data every one takes the same number of steps, with
-/// the same schedule: the images are repeated until an epoch is as long as that of the largest set. ConfigError for
-/// profile paper.
+/// The models of cifar10 by these names, then a DPN with the divergence that they lack (forward or reverse) and, with
+/// the first seed, an ensemble of DNNs. All networks on part of the data take the same number of steps, with the same
+/// schedule: the images are repeated until an epoch is as long as that of the largest set. ConfigError for profile
+/// paper.
 ReasonsPlan reasons_plan(const ImagePlanOptions& options);
 
 struct ReasonsOfModel {
   std::string model;
-  std::string run;  ///< its folder, from that of the results
+  std::string run;  ///< its folder, relative to that of the results
   double error = 0.0;
   std::vector<PeopleCorrelation> people;
   std::vector<VerdictShares> verdicts;
@@ -112,7 +112,7 @@ struct AmountResult {
   PlannedAmount amount;
   double error = 0.0;
   Estimate data;       ///< mean expected entropy, nats
-  Estimate knowledge;  ///< mean mutual information, nats: distributional of a DPN, of the model for an ensemble
+  Estimate knowledge;  ///< mean mutual information, nats: distributional for a DPN, of the model for an ensemble
 };
 
 struct ReasonsResult {
@@ -123,10 +123,10 @@ struct ReasonsResult {
   std::vector<MissingSet> missing;
 };
 
-/// Trains what is not trained yet and looks at it all, as run_image_experiment does.
+/// Trains what is not trained yet and evaluates everything, as run_image_experiment does.
 ReasonsResult run_reasons(const ReasonsPlan& plan, const ImageRunOptions& options, Progress& progress);
 
-// What the figures show: means over seeds, of a model that the first seed alone has its own.
+// What the figures show: means over seeds; a model that only the first seed has keeps its own numbers.
 
 struct PeopleMean {
   std::string model;
@@ -154,10 +154,10 @@ std::vector<Table> reasons_tables(const std::vector<ReasonsResult>& seeds);
 /// Everything, as JSON (report/results_folder.h); what the report draws is under "reasons".
 std::string to_json(const std::vector<ReasonsResult>& seeds, const RunRecord& record);
 
-/// Runs it for every seed and writes results.json, table.md, table.tex, table.csv, report.html and, where there is a
-/// gnuplot, the pictures people, verdicts and amounts, each as .svg and .png. Uses the networks of
-/// finished experiments `cifar10`, `cifar10-modern`, `openood` and `relatives` in the folders beside its own. AbsentSet
-/// where CIFAR-10, CIFAR-100 or CIFAR-10H is not there.
+/// Runs it for every seed and writes results.json, table.md, table.tex, table.csv, report.html and, if gnuplot is
+/// installed, the pictures people, verdicts and amounts, each as .svg and .png. Uses the networks of finished
+/// experiments `cifar10`, `cifar10-modern`, `openood` and `relatives` in the folders beside its own. AbsentSet if
+/// CIFAR-10, CIFAR-100 or CIFAR-10H is missing.
 ExperimentSummary reproduce_reasons(const ExperimentOptions& options, Progress& progress);
 std::vector<TrainingCommand> reasons_networks(const ExperimentOptions& options);
 

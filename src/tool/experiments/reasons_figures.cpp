@@ -10,7 +10,7 @@
 namespace priornet {
 namespace {
 
-// Told apart with and without colour (Okabe and Ito); the first four also by their shapes.
+// Distinct with and without colour (Okabe and Ito); the first four also by their shapes.
 constexpr std::array<const char*, 4> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7"};
 constexpr std::array<int, 4> kShapes = {7, 5, 9, 13};
 
@@ -75,7 +75,7 @@ Figure draw_people(const std::vector<PeopleMean>& rows) {
 
 namespace {
 
-/// Boxes of one model: groups from top to bottom, shares from left to right, and the shares in % where there is room.
+/// Boxes of one model: groups from top to bottom, shares from left to right, and the shares in % if there is room.
 std::string verdict_boxes(const std::vector<VerdictMean>& rows, const std::vector<std::string>& groups,
                           const std::string& model, int& next) {
   std::string script;

@@ -10,13 +10,13 @@
 
 namespace priornet {
 
-/// Rank correlation with people, with its interval: a group of points per model, one per measure.
+/// Rank correlation with people, with its interval: one group of points per model, one point per measure.
 Figure draw_people(const std::vector<PeopleMean>& rows);
 
-/// A panel per model, a bar per kind of images: the shares of verdicts. "All test images" is left out.
+/// One panel per model, one bar per kind of images: the shares of verdicts. "All test images" is left out.
 Figure draw_verdicts(const std::vector<VerdictMean>& rows);
 
-/// Expected entropy and mutual information against the number of training images, a line each per model.
+/// Expected entropy and mutual information against the number of training images, one line each per model.
 Figure draw_amounts(const std::vector<AmountResult>& rows);
 
 struct NamedFigure {
@@ -24,7 +24,7 @@ struct NamedFigure {
   Figure figure;
 };
 
-/// Those that there is something to draw for.
+/// Only figures that have something to draw.
 std::vector<NamedFigure> reasons_figures(const ReasonsMeans& means);
 
 }  // namespace priornet

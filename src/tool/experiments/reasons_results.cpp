@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 std::string label_of(std::string_view measure) { return std::string(find_measure_by_name(measure)->label); }
 
-/// Of the seeds that have it; nothing if none has.
+/// Over the seeds that have it; nothing if none has it.
 std::optional<Estimate> over(const std::vector<Estimate>& seeds) {
   return seeds.empty() ? std::nullopt : std::optional(over_seeds(seeds));
 }
@@ -268,7 +268,7 @@ std::string to_json(const std::vector<ReasonsResult>& seeds, const RunRecord& re
   for (const auto& table : reasons_tables(seeds)) json["tables"].push_back(parse_json(store_table(table)));
   for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed));
   json["run"] = parse_json(to_json(record));
-  return json_text(json, 2) + "\n";
+  return json_text(json) + "\n";
 }
 
 }  // namespace priornet

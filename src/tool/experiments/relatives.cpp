@@ -10,7 +10,7 @@ namespace {
 struct Relative {
   const char* name;
   const char* recipe;                 ///< cifar10-modern-RECIPE, and the folder of its run
-  std::vector<std::string> of_quick;  ///< what makes the plain network of profile quick one
+  std::vector<std::string> of_quick;  ///< what turns the plain network of profile quick into this one
 };
 
 const std::vector<Relative>& relatives() {
@@ -66,7 +66,8 @@ ImageExperiment relatives_experiment(const ImagePlanOptions& options) {
 }
 
 ExperimentSummary reproduce_relatives(const ExperimentOptions& options, Progress& progress) {
-  relatives_experiment({options.profile, options.seed, options.overrides});  // what cannot be planned leaves no folder
+  relatives_experiment({options.profile, options.seed, options.overrides});  // an experiment that cannot be planned
+                                                                             // leaves no folder
   return reproduce_images(plan_by(relatives_experiment, options), options, beside_relatives(options), progress);
 }
 

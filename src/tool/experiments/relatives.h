@@ -17,7 +17,7 @@ namespace priornet {
 ImageExperiment relatives_experiment(const ImagePlanOptions& options);
 
 /// Runs it and writes its files (image_run.h). Uses the networks of finished experiments `cifar10`, `cifar10-modern`,
-/// `openood` and `reasons` in the folders beside its own. AbsentSet where CIFAR-10 or CIFAR-100 is not there.
+/// `openood` and `reasons` in the folders beside its own. AbsentSet if CIFAR-10 or CIFAR-100 is missing.
 ExperimentSummary reproduce_relatives(const ExperimentOptions& options, Progress& progress);
 std::vector<TrainingCommand> relatives_networks(const ExperimentOptions& options);
 

@@ -42,7 +42,7 @@ void check(const SyntheticOptions& options) {
 
 double fraction(const torch::Tensor& flags) { return flags.to(torch::kFloat64).mean().item<double>(); }
 
-/// What every network of one sigma is measured on.
+/// The data that every network of one sigma is measured on.
 struct TestData {
   LabelledPoints inside;
   torch::Tensor outside;
@@ -226,7 +226,7 @@ Cell separation_cell(const std::vector<SyntheticResult>& results, size_t index, 
   const auto& only = results.front().cases[index].*model.*measure;
   const double margin = results.size() == 1 ? (only.high - only.low) / 2 : deviation;
   const CellContext context{mean - margin, mean + margin, std::nullopt, false};
-  // The precision of a plain network is whatever training left: see the note.
+  // Training does not set the precision of a plain network: see the note.
   const bool flagged = model == &SyntheticCase::dnn && measure != &SyntheticModel::entropy;
   return Cell::number(mean, fmt::format("{}{:.4f} ± {:.4f}", flagged ? "* " : "", mean, margin), context);
 }
@@ -352,7 +352,7 @@ std::string to_json(const std::vector<SyntheticResult>& results, const RunRecord
                   {"options", to_json(results.front().options)},
                   {"seeds", seeds},
                   {"run", parse_json(to_json(record))}};
-  return json_text(json, 2) + "\n";
+  return json_text(json) + "\n";
 }
 
 namespace {

@@ -24,7 +24,7 @@ struct SyntheticOptions {
   std::vector<double> sigmas = {1.0, 4.0};
   uint64_t seed = 1;
   int64_t hidden = 50;     ///< units of the one hidden layer
-  int64_t points = 30000;  ///< of the classes, kept; and of the outside, drawn afresh for each epoch
+  int64_t points = 30000;  ///< of the classes, kept; and of the outside, drawn anew for each epoch
   int64_t batch = 150;     ///< in-distribution points per step, and as many out of it
   int64_t epochs = 30;
   double learning_rate = 0.05;  ///< of Adam, at its peak: up over a tenth of the steps, then cosine to 0
@@ -71,7 +71,7 @@ struct SyntheticCase {
 
 struct SyntheticResult {
   SyntheticOptions options;
-  std::vector<SyntheticCase> cases;  ///< one a sigma
+  std::vector<SyntheticCase> cases;  ///< one per sigma
 };
 
 /// Trains and evaluates. The same options, device and thread count give the same result.
@@ -88,7 +88,7 @@ struct TrainedNetwork {
   double loss = 0.0;  ///< mean over the last epoch
 };
 
-/// Trains one network on `train`; reports an epoch at a time.
+/// Trains one network on `train`; reports each epoch.
 TrainedNetwork train_synthetic(SyntheticKind kind, const GaussianClasses& classes, const LabelledPoints& train,
                                const SyntheticOptions& options, Progress& progress);
 
@@ -110,7 +110,7 @@ SyntheticOptions synthetic_options(Profile profile);
 
 /// Runs the synthetic experiment and writes figure1, figure2, figure3 and comparison (.svg and .png), results.json,
 /// maps.json, table.md, table.tex, table.csv and report.html. Without gnuplot there are no figure files and a remark
-/// says so. The networks are so small that the device is the CPU unless another is asked for.
+/// says so. The networks are so small that the device is the CPU unless the user asks for another.
 ExperimentSummary reproduce_synthetic(const ExperimentOptions& options, Progress& progress);
 
 }  // namespace priornet

@@ -47,7 +47,7 @@ torch::Tensor region_outline(const GaussianClasses& classes) {
   std::vector<torch::Tensor> parts;
   for (int64_t c = 0; c < GaussianClasses::kClasses; ++c) {
     const auto edge = circle + means(classes)[c];
-    // A hair outwards, or the circle would count as part of its own disc.
+    // Slightly outwards, or the circle would count as part of its own disc.
     const auto covered = in_data_region(classes, edge + 1e-6 * circle).unsqueeze(1);
     parts.push_back(edge.masked_fill(covered, std::numeric_limits<double>::quiet_NaN()));
     parts.push_back(gap);

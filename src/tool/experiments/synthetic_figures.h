@@ -22,10 +22,10 @@ Figure draw_figure1(uint64_t seed);
 /// out of distribution.
 Figure draw_figure2();
 
-/// The maps of figure 3 and of its comparison as a report draws them, JSON: {"seed", "half_side", "side", "cases"}, a
-/// case a sigma with the classes' `means`, the radius of its data region, some training points [x, y, class], and
-/// `maps` by title: 96 x 96 means of the cells, row 0 the lowest, a byte each from `low` to `high`, in base64. Maps of
-/// one measure share their range.
+/// The maps of figure 3 and of its comparison as a report draws them, JSON: {"seed", "half_side", "side", "cases"}, one
+/// case per sigma with the classes' `means`, the radius of its data region, some training points [x, y, class], and
+/// `maps` by title: 96 x 96 means of the cells, row 0 the lowest, one byte each from `low` to `high`, in base64. Maps
+/// of one measure share their range.
 std::string maps_json(const SyntheticResult& result);
 
 }  // namespace priornet

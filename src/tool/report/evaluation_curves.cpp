@@ -25,7 +25,7 @@ CurveJson points_json(const Curve& curve) {
 
 }  // namespace
 
-// Risk is small: thinned on a scale on which the largest is 1.
+// Risk is small, so it is thinned on a scale on which the largest is 1.
 CurveJson risk_json(const torch::Tensor& score, const torch::Tensor& wrong) {
   const auto errors = wrong.to(torch::kFloat64).contiguous();
   const auto whole = risk_coverage(span_of(score), span_of(errors));
@@ -38,7 +38,7 @@ CurveJson risk_json(const torch::Tensor& score, const torch::Tensor& wrong) {
   return {{"aurc", short_number(whole.area, 4)}, {"points", points_json(curve)}};
 }
 
-// A label of another class than the predicted one counts as any other wrong one does.
+// A label that the model does not have counts as wrong.
 CurveJson reliability_json(const torch::Tensor& probabilities, const torch::Tensor& wrong) {
   const auto labels = (probabilities.argmax(1) + wrong.to(torch::kInt64)).remainder(probabilities.size(1));
   auto json = CurveJson::array();
@@ -135,7 +135,7 @@ CurveJson model_json(const DrawnModel& model) {
                     {"reliability", reliability_json(evaluation.inside_scores.probabilities, evaluation.wrong)},
                     {"measures", CurveJson::array()}};
   for (const auto& [measure, values] : evaluation.inside_scores.columns)
-    if (measure != "precision")  // its spread over many powers of ten says nothing in 60 bins
+    if (measure != "precision")  // it spans many powers of ten, which 60 bins cannot show
       json["measures"].push_back(measure_json(evaluation, measure, values));
   return json;
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-// What a report draws of evaluations, thinned so that it can be kept with the results: a curve has at most 200 points,
-// a histogram 60 bins.
+// What a report draws from evaluations, thinned so that it can be kept with the results: a curve has at most 200
+// points, a histogram 60 bins.
 
 namespace priornet {
 
@@ -26,17 +26,17 @@ struct DrawnSets {
   std::vector<std::string> outside;  ///< titles, in the order of Evaluation::outside
 };
 
-/// JSON: {"seed", "sets", "models"}. Of each model what training reported, reliability in 15 bins of equal width, and a
-/// row a measure (all columns of the scores but `precision`): histograms per set and of the misclassified, risk against
-/// coverage, and a task for misclassification and for each set outside, with ROC and precision-recall curves; null
-/// if there is no such task.
+/// JSON: {"seed", "sets", "models"}. For each model: what training reported, reliability in 15 bins of equal width, and
+/// one row per measure (all columns of the scores but `precision`): histograms per set and of the misclassified, risk
+/// against coverage, and one task for misclassification and for each outside set, with ROC and precision-recall curves;
+/// null if there is no such task.
 std::string curves_json(const DrawnSets& sets, const std::vector<DrawnModel>& models);
 
 /// 15 bins of equal width: [{"rows", "confidence", "accuracy"}]. `probabilities` float64 [N, K]; `wrong` bool [N]: the
-/// rows whose most probable class is not theirs.
+/// rows whose most probable class is not their label.
 nlohmann::ordered_json reliability_json(const torch::Tensor& probabilities, const torch::Tensor& wrong);
 
-/// {"aurc", "points": [coverage, risk]}, thinned. `score` float64 [N], high where an input is given up first.
+/// {"aurc", "points": [coverage, risk]}, thinned. `score` float64 [N], high for inputs that are rejected first.
 nlohmann::ordered_json risk_json(const torch::Tensor& score, const torch::Tensor& wrong);
 
 }  // namespace priornet

@@ -25,7 +25,7 @@ std::string results_json(const ModelReport& shown, const RunRecord& record) {
     if (!set.trivial.name.empty())
       json["trivial"].push_back(
           {{"set", short_set_name(set.name)}, {"statistic", set.trivial.name}, {"auroc", set.trivial.auroc}});
-  return json_text(json, 2) + "\n";
+  return json_text(json) + "\n";
 }
 
 std::string drawn_curves(const EvaluationReport& report) {

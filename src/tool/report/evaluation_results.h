@@ -6,8 +6,8 @@
 
 namespace priornet {
 
-/// results.json, curves.json, examples.json and, of images, images.json: what a page of an evaluation is made from
-/// (read_results). DataError for a folder that cannot be written to.
+/// results.json, curves.json, examples.json and, for images, images.json: the files that a page of an evaluation is
+/// made from (read_results). DataError for a folder that cannot be written to.
 void write_evaluation(OutputFolder& out, const ModelReport& report, const EvaluatedSets& sets, const RunRecord& record);
 
 }  // namespace priornet

@@ -23,13 +23,13 @@ constexpr int64_t kInputs = 8;  // of a group
 constexpr int64_t kLargestSide = 96;
 constexpr size_t kColumns = 8;
 
-/// One set of the report, as the groups look at it.
+/// One set of the report, as the groups use it.
 struct ShownSet {
   const JudgedSet& judged;
   const Dataset& inputs;
 };
 
-/// Which rows of the test set, or of the foreign ones, make a group.
+/// Which rows of the test set, or of the foreign sets, make a group.
 struct Group {
   std::string_view name;
   std::string_view title;

@@ -116,7 +116,7 @@ std::string find_gnuplot() {
   return {};
 }
 
-/// Runs gnuplot on plot.gp in the folder, what it says going to `log` there, and returns its exit status.
+/// Runs gnuplot on plot.gp in the folder, with its messages in `log` there, and returns its exit status.
 int run_gnuplot(const std::string& program, const fs::path& folder) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

@@ -21,11 +21,11 @@ struct ColourRange {
   double high = 1.0;
 };
 
-/// Values of any shape [...] to uint8 [..., 3], red green blue. What lies beyond the range takes the colour of its
-/// end; NaN takes that of `low`.
+/// Values of any shape [...] to uint8 [..., 3], red green blue. Values beyond the range get the colour of the nearer
+/// end; NaN gets that of `low`.
 torch::Tensor colours(const torch::Tensor& values, ColourMap map, const ColourRange& range);
 
-// Pictures are drawn by gnuplot, which is looked for on the PATH when one is wanted.
+// gnuplot draws the pictures; it is looked up on the PATH when one is needed.
 
 /// A picture as a gnuplot script and the data files it names, by bare file name. The script holds everything but the
 /// terminal and the output, so that one description gives every format. Its font sizes are CSS pixels.
@@ -41,10 +41,10 @@ enum class FigureFormat {
   kPng,  ///< two pixels to the CSS pixel, on white
 };
 
-/// Whether there is a gnuplot to draw with; without one render() throws.
+/// Whether gnuplot is installed; without it render() throws.
 bool can_render();
 
-/// What to say where there is none.
+/// The remark for users without gnuplot.
 constexpr std::string_view kNoGnuplot = "figures need gnuplot: apt install gnuplot-nox";
 
 /// The bytes of the picture. Throws DataError if gnuplot is missing or rejects the script.

@@ -19,7 +19,7 @@ namespace {
 
 using SummaryJson = nlohmann::ordered_json;
 
-/// Below it a share is known to no better than a few points.
+/// With fewer inputs, a share is known only to within a few percentage points.
 constexpr int64_t kFewInputs = 200;
 constexpr size_t kListedClasses = 10;
 constexpr size_t kListedColumns = 5;
@@ -362,7 +362,7 @@ SummaryJson operating_point_json(const OperatingPoints& points, const JudgedSet&
   return json;
 }
 
-/// [K, K]: rows are what is true, columns what is said.
+/// [K, K]: rows are the true classes, columns the predicted ones.
 torch::Tensor confusion_of(const JudgedSet& set) {
   const auto classes = set.probabilities.size(1);
   return torch::bincount(set.labels * classes + set.probabilities.argmax(1), {}, classes * classes)
@@ -383,7 +383,7 @@ SummaryJson classes_json(const ModelReport& report, const torch::Tensor& wrong, 
   return json;
 }
 
-/// High where an input is handed back first: by the p-value, or without thresholds by the probability of the answer.
+/// High for inputs that are handed back first: by the p-value, or without thresholds by the probability of the answer.
 torch::Tensor order_of(const JudgedSet& set) {
   if (set.decisions.empty()) return std::get<0>(set.probabilities.max(1)).neg();
   auto order = torch::empty({set.size()}, torch::kFloat64);

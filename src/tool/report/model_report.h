@@ -11,26 +11,26 @@
 #include <vector>
 
 // What a person who decides about a model asks: what it is, how often it is wrong, what share of inputs it hands back
-// to people and why, how far its probabilities can be believed. `priornet evaluate` says it in words and as JSON, the
+// to people and why, how far its probabilities can be trusted. `priornet evaluate` says it in words and as JSON, the
 // report as a page.
 
 namespace priornet {
 
-/// What a model says about the inputs of a set, and what is true of them.
+/// What a model says about the inputs of a set, and their true labels.
 struct JudgedSet {
   std::string name;
   torch::Tensor probabilities;      ///< float64 [N, K]: calibrated, if the model is
-  torch::Tensor labels;             ///< int64 [N], as the model numbers its classes; undefined of a foreign set
-  std::vector<Decision> decisions;  ///< one per input; empty of a model that was not calibrated
+  torch::Tensor labels;             ///< int64 [N], as the model numbers its classes; undefined for a foreign set
+  std::vector<Decision> decisions;  ///< one per input; empty if the model is not calibrated
 
   int64_t size() const { return probabilities.size(0); }
-  /// bool [N]: the inputs with this verdict; of a model that was not calibrated all are accepted.
+  /// bool [N]: the inputs with this verdict; a model that is not calibrated accepts all.
   torch::Tensor with(Verdict verdict) const;
   int64_t count(Verdict verdict) const { return with(verdict).sum().item<int64_t>(); }
   int64_t handed_back() const { return size() - count(Verdict::kAccept); }
 };
 
-/// An evaluation with the model that it is of.
+/// An evaluation and its model.
 struct ModelReport {
   const ModelFile& model;
   const EvaluationReport& report;
@@ -44,7 +44,7 @@ struct EvaluatedSets {
   const std::vector<Dataset>& outside;
 };
 
-/// Asks a calibrated model for its verdicts; of one that is not, the evaluation's scores say all there is.
+/// Gets the verdicts of a calibrated model; for any other model, uses the scores of the evaluation.
 ModelReport model_report(const ModelFile& model, const EvaluationReport& report, const EvaluatedSets& sets,
                          Progress& progress);
 
@@ -63,22 +63,22 @@ std::vector<KeyFigure> key_figures(const ModelReport& report);
 /// What the model is and what it was tested on, in a sentence or two.
 std::string description(const ModelReport& report);
 
-/// What becomes of a thousand inputs like those of the test set, in a sentence.
+/// What happens to a thousand inputs like those of the test set, in a sentence.
 std::string bottom_line(const ModelReport& report);
 
-/// A set as a sentence calls it: of a path the last part, without what is behind a comma.
+/// A set as a sentence names it: the last part of a path, without anything after a comma.
 std::string short_set_name(const std::string& name);
 
-/// What a reader should be careful with, a sentence or two each: a trivial statistic that beats the network, more
-/// handed back than promised, few inputs. Most reports have none.
+/// Warnings for the reader, a sentence or two each: a trivial statistic that beats the network, more handed back than
+/// promised, few inputs. Most reports have none.
 std::vector<std::string> warnings(const ModelReport& report);
 
 /// Description, key figures and warnings, for a terminal.
 std::string to_text(const ModelReport& report);
 
 /// All of it: {"description", "bottom_line", "key_figures", "warnings", "model", "operating_point", "test", "foreign"}.
-/// "test" has the errors, the verdicts by cause, the confusion matrix (rows: what is true), the errors per class, the
-/// reliability before and after the temperature, and the error of what is accepted against the share that is.
+/// "test" has the errors, the verdicts by cause, the confusion matrix (rows: true classes), the errors per class, the
+/// reliability before and after the temperature, and the error of the accepted inputs against their share.
 nlohmann::ordered_json summary_json(const ModelReport& report);
 
 }  // namespace priornet

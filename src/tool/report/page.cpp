@@ -25,7 +25,7 @@ std::string base64(std::string_view bytes) {
 
 namespace {
 
-// Whatever a text may smuggle in, the browser fetches nothing.
+// Whatever a text may contain, the browser fetches nothing.
 constexpr std::string_view kHead = R"(<!doctype html>
 <html lang="en">
 <head>

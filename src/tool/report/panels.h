@@ -7,7 +7,7 @@
 
 #include "tool/report/figure.h"
 
-// A grid of square heat maps over one and the same square of the plane, each with its colour bar.
+// A grid of square heat maps over the same square of the plane, each with its colour bar.
 
 namespace priornet {
 
@@ -35,7 +35,7 @@ struct Panel {
 
 struct PanelRow {
   std::string title;
-  std::vector<Panel> panels;  ///< as many in every row
+  std::vector<Panel> panels;  ///< the same number in every row
 };
 
 /// Each axis runs from -half_side to half_side.

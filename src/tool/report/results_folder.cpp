@@ -57,7 +57,7 @@ std::string joined(const StoredResults& results, std::string (*render)(const Tab
 
 constexpr const char* kEvaluation = "evaluation";
 
-/// What a reader knows the results by: several may have one title.
+/// The name of the results for a reader: several may have one title.
 std::string name_of(const fs::path& folder) {
   auto path = fs::weakly_canonical(folder);
   if (path.filename() == kEvaluation) path = path.parent_path();

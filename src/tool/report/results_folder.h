@@ -7,16 +7,16 @@
 
 #include "tool/report/table.h"
 
-// What `reproduce` and `evaluate` leave for reports: results.json with tables and how it was run; curves.json,
-// examples.json, images.json and maps.json beside it, as there are.
+// What `reproduce` and `evaluate` write for reports: results.json with tables and how it was run; beside it
+// curves.json, examples.json, images.json and maps.json, if there are any.
 
 namespace priornet {
 
 /// The folder that results are left in. Each file appears whole or not at all.
 class OutputFolder {
  public:
-  /// Makes the folder where needed and tries that it takes a file, so that hours of training do not end in a full
-  /// stop. Throws DataError if it does not.
+  /// Makes the folder if needed and checks that a file can be written there, so that hours of training are not lost at
+  /// the end. Throws DataError if not.
   explicit OutputFolder(std::filesystem::path path);
 
   void write(std::string_view name, std::string_view bytes);
@@ -35,17 +35,17 @@ struct StoredResults {
   std::vector<Table> tables;
   std::string made_by;  ///< how it was run, in a sentence
   std::string
-      document;  ///< JSON: results.json except for what each seed says, the folder's name, the other files by stem
+      document;  ///< JSON: results.json without the entries per seed, the folder's name, the other files by stem
 };
 
-/// Where an evaluation leaves its results: RUN/evaluation of a run's folder, MODEL.evaluation beside MODEL.priornet.
+/// Where an evaluation writes its results: RUN/evaluation for a run's folder, MODEL.evaluation beside MODEL.priornet.
 std::filesystem::path evaluation_folder(const std::filesystem::path& run_or_model);
 
-/// The folders with a results.json: the folder itself, else its evaluation_folder(), else the same of what lies right
-/// below it, in the order of their names; of a model file its evaluation_folder(). DataError if there is none.
+/// The folders with a results.json: the folder itself, else its evaluation_folder(), else the same for the folders
+/// right below it, in the order of their names; for a model file its evaluation_folder(). DataError if there is none.
 std::vector<std::filesystem::path> folders_with_results(const std::filesystem::path& path);
 
-/// DataError that names the file for one that cannot be read, is no JSON or has no tables.
+/// DataError that names the file if it cannot be read, is not JSON or has no tables.
 StoredResults read_results(const std::filesystem::path& folder);
 
 /// All tables as Markdown, then how it was run.

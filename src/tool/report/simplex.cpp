@@ -20,12 +20,12 @@ constexpr int kMargin = 34;  // around a triangle, for the labels of its corners
 constexpr int kTitle = 30;   // over a triangle
 constexpr int kBarWidth = 13;
 constexpr int kBarSpace = 78;  // the bar with its labels
-constexpr int kPixels = 3;     // of a density's image to the CSS pixel
+constexpr int kPixels = 3;     // pixels of a density's image per CSS pixel
 constexpr double kHeight = std::numbers::sqrt3 / 2;
 constexpr auto kMap = ColourMap::kYlOrRd;
 
 // Colours go by the cube root of the density: a flat Dirichlet (density 2 everywhere) stays visible beside a sharp one
-// (density 100 and more), and nothing is cut off at the foot of a peak.
+// (density 100 and more), and the foot of a peak is not cut off.
 const ColourRange kRootDensity{0.0, 5.0};
 
 /// Red, green, blue and opacity [H, W, 4] of the triangle's bounding box; row 0 is the lowest.
@@ -38,7 +38,7 @@ torch::Tensor shade(const torch::Tensor& logits) {
   const auto plane = torch::stack(
       {x.unsqueeze(0).expand({height, width}).reshape({-1}), y.unsqueeze(1).expand({height, width}).reshape({-1})}, 1);
   const auto mu = to_simplex(plane);
-  // A pixel on an edge takes the density just inside it; its share inside becomes its opacity.
+  // A pixel on an edge takes the density just inside it; its opacity is the share of it that lies inside.
   const auto inside = mu.clamp_min(0.5 * cell);
   const auto log_mu = (inside / inside.sum(1, true)).log();
   const auto density = log_density(logits.to(torch::kFloat64).reshape({1, 3}).expand_as(mu).contiguous(), log_mu);

@@ -7,8 +7,8 @@
 
 #include "tool/report/figure.h"
 
-// The simplex of categoricals over three classes as an equilateral triangle, a corner a class: the paper's figures 1
-// and 2.
+// The simplex of categoricals over three classes as an equilateral triangle, one corner per class: the paper's figures
+// 1 and 2.
 
 namespace priornet {
 

@@ -162,7 +162,7 @@ std::string to_json(const Table& table) {
 
 namespace {
 
-// Latin letters with accents pass as they are; these do not, in a document without further packages.
+// Latin letters with accents pass as they are; these characters do not, in a document without further packages.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kLatex = {{{"\\", "\\textbackslash{}"},
                                                                                    {"&", "\\&"},
                                                                                    {"%", "\\%"},

@@ -10,7 +10,8 @@
 
 namespace priornet {
 
-/// The number rounded to so many digits, so that it is short as text. strtod, unlike stod, takes the smallest ones too.
+/// The number rounded to this many digits, so that its text is short. strtod, unlike stod, takes the smallest numbers
+/// too.
 inline double short_number(double value, int digits) {
   return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
 }
@@ -22,16 +23,16 @@ inline std::vector<double> short_numbers(std::vector<double> values, int digits)
 
 // A small table that renders itself for people (text, Markdown, LaTeX) and for machines (CSV, JSON).
 
-/// What a number is read beside.
+/// What a number is compared with.
 struct CellContext {
   double low = 0.0;  ///< ends of its interval
   double high = 0.0;
   std::optional<double> published;
   bool lower_is_better = false;
-  bool counted_apart = false;  ///< the published number is most likely of something else
+  bool counted_apart = false;  ///< the published number is most likely that of something else
 };
 
-/// What people read and, where it is a number, what machines read.
+/// The text that people read and, if it is a number, the value that machines read.
 class Cell {
  public:
   Cell(std::string text) : text_(std::move(text)) {}  // NOLINT: a string is a cell
@@ -59,7 +60,7 @@ struct Table {
   std::vector<std::vector<Cell>> rows;
   std::vector<std::string> notes;
 
-  /// Throws ArgumentError unless there is a cell a column.
+  /// Throws ArgumentError unless there is one cell per column.
   void add(std::vector<Cell> row);
 };
 
@@ -73,21 +74,21 @@ std::string to_markdown(const Table& table);
 std::string to_latex(const Table& table);
 /// RFC 4180, with full precision; neither title nor notes.
 std::string to_csv(const Table& table);
-/// {"title", "columns", "rows": one object a row, "notes"}; a number that is not finite is null.
+/// {"title", "columns", "rows": one object per row, "notes"}; a number that is not finite is null.
 std::string to_json(const Table& table);
 
-// Tables inside results.json, with everything that makes them: texts, numbers, and what the numbers are read beside.
+// Tables inside results.json, complete: texts, numbers, and what the numbers are compared with.
 
-/// {"title", "columns", "rows", "notes"}, rows being lists of cells; a cell is its text, or an object {"text", "value"}
-/// with "low", "high", "published", "lower_is_better" and "counted_apart" where it has them. A value that is not finite
-/// is null.
+/// {"title", "columns", "rows", "notes"}; rows are lists of cells; a cell is its text, or an object {"text", "value"}
+/// with "low", "high", "published", "lower_is_better" and "counted_apart" if it has them. A value that is not finite is
+/// null.
 std::string store_table(const Table& table);
 
-/// The table again. DataError, which begins with `where`, for JSON that is not such a table.
+/// Reads the table back. DataError, which begins with `where`, for JSON that is not such a table.
 Table restore_table(std::string_view json, const std::string& where);
 
-/// Every number of the tables, a row each: which table, row (its texts) and column; value, ends of the interval,
-/// published. Tables of any shape so become one CSV.
+/// Every number of the tables, one row each: which table, row (its texts) and column; value, ends of the interval,
+/// published. So tables of any shape become one CSV.
 Table long_form(const std::vector<Table>& tables);
 
 }  // namespace priornet

@@ -7,11 +7,11 @@ namespace {
 
 using Phase = ConnectionPhase;
 
-// How long a connection may be at something before it can be told to make way: an honest request comes faster.
+// How long a connection may take for one step before it can be closed for another: an honest request is faster.
 constexpr std::chrono::milliseconds kMayReceive{100};
 constexpr std::chrono::milliseconds kMayWrite{1000};
 
-// Which go first. Nobody who is being answered has to.
+// The order in which connections are closed. One that is being answered never is.
 struct Turn {
   Phase phase;
   std::chrono::milliseconds after;
@@ -58,7 +58,7 @@ std::vector<std::shared_ptr<Guest>> ConnectionTable::guests() const {
   return result;
 }
 
-// Of `address`, or of the one that has the most connections.
+// Among those of `address`, or of the address with the most connections.
 ConnectionTable::Seat* ConnectionTable::next_to_go(const std::string* address, Clock::time_point now) {
   for (const auto& [phase, after] : kTurns) {
     Seat* found = nullptr;
@@ -94,7 +94,7 @@ void ConnectionTable::evict(Seat& seat, Evicted& evicted) {
   evicted.emplace_back(seat.guest_.lock(), seat.phase_);
 }
 
-// Without the lock: the last to know a connection ends it.
+// Without the lock: the last holder of a connection ends it.
 void ConnectionTable::tell(const Evicted& evicted) {
   for (const auto& [guest, phase] : evicted)
     if (guest) guest->make_way(phase);

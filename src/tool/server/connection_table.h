@@ -14,17 +14,17 @@
 
 namespace priornet::serving {
 
-/// Bytes that requests hold: bodies as they arrive, what decoding takes, answers until they are taken. Calls from
-/// several threads.
+/// Counts the bytes that requests hold: bodies as they arrive, memory for decoding, answers until the client has taken
+/// them. Calls from several threads.
 class MemoryAccount {
  public:
   explicit MemoryAccount(int64_t limit) : limit_(limit) {}
 
   int64_t limit() const { return limit_; }
   int64_t used() const { return used_; }
-  int64_t most() const { return most_; }  ///< that were used at a time
+  int64_t most() const { return most_; }  ///< the largest number ever in use at a time
 
-  /// False, and nothing is taken, where there would be more than the limit.
+  /// False, and nothing is taken, if the limit would be exceeded.
   bool take(int64_t bytes) {
     const auto now = used_.fetch_add(bytes) + bytes;
     if (now > limit_ && bytes > 0) {
@@ -43,7 +43,7 @@ class MemoryAccount {
   std::atomic<int64_t> most_{0};
 };
 
-/// Bytes of an account, given back when the object goes.
+/// Bytes taken from an account; the destructor gives them back.
 class TakenMemory {
  public:
   TakenMemory(MemoryAccount& account, int64_t bytes) : account_(account), bytes_(account.take(bytes) ? bytes : -1) {}
@@ -60,31 +60,32 @@ class TakenMemory {
   const int64_t bytes_;
 };
 
-// Who is connected, and who makes way for others. Whatever one address does, another finds room: an address has a share
-// of the connections and of the memory. Within a share, what waits goes before what works.
+// Which connections are open, and which are closed to make room. Whatever one address does, another finds room: each
+// address has a share of the connections and of the memory. Within a share, connections that wait are closed before
+// those that work.
 
 enum class ConnectionPhase {
   kIdle,       ///< waits for a request
-  kReceiving,  ///< has got a part of one
+  kReceiving,  ///< has received a part of one
   kAnswering,  ///< its request is worked on
-  kWriting,    ///< its answer is on its way
-  kClosing,    ///< its last answer is; it counts no more
+  kWriting,    ///< its answer is being sent
+  kClosing,    ///< its last answer is being sent; it no longer counts
 };
 
 /// A connection as the table sees it; called from any thread.
 class Guest {
  public:
   virtual ~Guest() = default;
-  /// Its place is given to another: it ends, unless it is in another phase by now.
+  /// Its seat is given to another connection: it ends, unless it is in another phase by now.
   virtual void make_way(ConnectionPhase phase) = 0;
-  /// No connection waits long for its next request any more.
+  /// From now on no connection waits long for its next request.
   virtual void end_soon() = 0;
 };
 
 struct ConnectionLimits {
   int64_t connections = 256;
   int64_t per_address = 128;
-  int64_t closing = 256;  ///< connections that have their last answer and are only waited for
+  int64_t closing = 256;  ///< connections whose last answer is sent and that are only waited for
 };
 
 class ConnectionTable {
@@ -95,10 +96,10 @@ class ConnectionTable {
   ConnectionTable(const ConnectionLimits& limits, std::shared_ptr<MemoryAccount> memory)
       : limits_(limits), memory_(std::move(memory)) {}
 
-  /// A seat for a connection from `address`. Where there is none free the longest idle one makes way, else the one that
-  /// has been sending its request, or taking its answer, for longest; of the same address where that has its share,
-  /// else of the address that has the most. Where all are being answered the seat is one to refuse from:
-  /// Seat::refused().
+  /// A seat for a connection from `address`. If none is free, another connection is closed: the one that was idle
+  /// longest, else the one that has been sending its request, or taking its answer, longest; from the same address if
+  /// that has its share, else from the address with the most. If all are being answered, the seat only serves to
+  /// refuse: Seat::refused().
   std::unique_ptr<Seat> enter(const std::string& address);
 
   /// Connections that are not closing.
@@ -110,7 +111,7 @@ class ConnectionTable {
   struct Address {
     int64_t connections = 0;
     int64_t bytes = 0;
-    int64_t seats = 0;  ///< with those that are closing
+    int64_t seats = 0;  ///< including those that are closing
   };
   using Evicted = std::vector<std::pair<std::shared_ptr<Guest>, Phase>>;
 
@@ -142,11 +143,11 @@ class ConnectionTable::Seat {
   bool refused() const { return refused_; }
   const std::string& address() const { return address_; }
 
-  /// False where the connection was told to make way and may not go on. One that was idle may.
+  /// False if the connection was told to close and may not go on. An idle one may.
   bool enter(Phase phase);
 
-  /// Bytes on the connection's account. Where there is no room, the largest body that has not arrived whole makes way
-  /// if it is larger; else false, and nothing is taken. One address has half of the account at most.
+  /// Bytes on the connection's account. If there is no room, the connection with the largest incomplete body is closed,
+  /// if that body is larger; else returns false, and nothing is taken. One address has half of the account at most.
   bool take(int64_t bytes);
   void give_back();
 

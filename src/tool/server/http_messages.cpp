@@ -52,7 +52,7 @@ std::string_view Request::parameter(std::string_view name) const { return found_
 Response error_response(int status, std::string_view reason) {
   Response response;
   response.status = status;
-  // What a client sent may be in the reason, and need not be UTF-8.
+  // The reason may contain what a client sent, which may not be UTF-8.
   response.body = json_text(nlohmann::json{{"error", reason}});
   if (status == 503) response.headers.emplace_back("Retry-After", "1");
   if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
@@ -95,7 +95,7 @@ std::string_view file_of_form(std::string_view content_type, std::string_view bo
   const auto mark = "--" + boundary_of(content_type);
   const auto between = "\r\n" + mark;
   std::optional<std::string_view> first;
-  // The first mark may open the body; each other one follows a line end.
+  // The first mark may open the body; every later one follows a line end.
   auto at = body.starts_with(mark) ? mark.size() : std::string_view::npos;
   if (const auto later = body.find(between); at == std::string_view::npos && later != std::string_view::npos)
     at = later + between.size();
@@ -152,7 +152,7 @@ bool carries_token(std::string_view authorization, std::string_view token) {
       lower_case(std::string(authorization.substr(0, kScheme.size()))) != kScheme)
     return false;
   const auto given = authorization.substr(kScheme.size());
-  // Every byte that came is looked at, whatever the others are.
+  // Compares every byte, whatever the others are.
   volatile unsigned different = given.size() == token.size() ? 0U : 1U;
   for (size_t i = 0; i < given.size(); ++i) {
     const auto expected = token.empty() ? '\0' : token[i % token.size()];
@@ -163,7 +163,7 @@ bool carries_token(std::string_view authorization, std::string_view token) {
 
 namespace {
 
-// zlib's numbers for what stands around the data: 2^15 bytes to look back in, 16 more for gzip, negative for nothing.
+// zlib's codes for the wrapper around the data: 2^15 bytes of window, 16 more for gzip, negative for none.
 constexpr int kZlib = 15;
 constexpr int kGzip = 15 + 16;
 constexpr int kRaw = -15;

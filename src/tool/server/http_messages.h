@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-// HTTP as the server's routes see it, whatever library carries it.
+// HTTP as the server's routes see it, independent of the library below.
 
 namespace priornet::serving {
 
@@ -19,11 +19,11 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> query;    ///< decoded
   std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case
   std::string body;
-  std::string peer;  ///< the client's address, by which limits count: of IPv6 the network, /64
+  std::string peer;  ///< the client's address, by which limits count; for IPv6 the network, /64
 
   /// By its name in lower case; empty if there is none.
   std::string_view header(std::string_view name) const;
-  /// Empty if it is not there.
+  /// Empty if there is none.
   std::string_view parameter(std::string_view name) const;
 };
 
@@ -34,11 +34,11 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
-/// To be called once, from any thread; what a copy was called with first counts.
+/// Call it once, from any thread; of several copies only the first call counts.
 using Responder = std::function<void(Response)>;
 /// What a server does with requests. Both may be called from several threads at a time.
 struct Handler {
-  /// Of a request whose body has not come yet: nothing where it may come, else the answer.
+  /// For a request whose body has not arrived yet: nothing if it may arrive, else the answer.
   std::function<std::optional<Response>(const Request&)> admit;
   /// Answers now or later.
   std::function<void(Request, Responder)> answer;
@@ -47,7 +47,7 @@ struct Handler {
 /// {"error": reason}; 503 comes with Retry-After, 401 with WWW-Authenticate.
 Response error_response(int status, std::string_view reason);
 
-/// Splits a request's target into path and query, with %XX decoded ("+" is a space in the query). False where it is
+/// Splits a request's target into path and query, with %XX decoded ("+" is a space in the query). False if it is
 /// malformed.
 bool read_target(std::string_view target, Request& request);
 
@@ -58,32 +58,32 @@ std::string_view file_of_form(std::string_view content_type, std::string_view bo
 /// The first line of a file. DataError: it cannot be read, is empty, or longer than 4096 bytes.
 std::string read_token(const std::filesystem::path& path);
 
-/// The name or address in a Host header, or in an origin behind its scheme: without the port, in lower case.
+/// The name or address in a Host header, or in an origin after its scheme: without the port, in lower case.
 std::string host_name(std::string_view host);
-/// Whether a name is one of `names`: "a.example.org", "*.example.org" (what lies below example.org), "*" (any).
+/// Whether a name is one of `names`: "a.example.org", "*.example.org" (everything below example.org), "*" (any).
 bool is_named(std::string_view name, const std::vector<std::string>& names);
 /// The same, or an IP address, or localhost.
 bool is_allowed_host(std::string_view name, const std::vector<std::string>& names);
 
-/// Whether an Authorization header carries the token: "Bearer TOKEN". How long it takes does not tell how much of the
-/// token was right.
+/// Whether an Authorization header contains the token: "Bearer TOKEN". Takes the same time however much of the token is
+/// right.
 bool carries_token(std::string_view authorization, std::string_view token);
 
 // Bodies compressed on their way: gzip and deflate, as HTTP names them.
 
 enum class ContentCoding { kIdentity, kGzip, kDeflate };
 
-/// Of a Content-Encoding header; nothing where it is another coding, or several.
+/// For a Content-Encoding header; nothing if it names another coding, or several.
 std::optional<ContentCoding> content_coding(std::string_view header);
 
-/// The best of what an Accept-Encoding header allows.
+/// The best coding that an Accept-Encoding header allows.
 ContentCoding accepted_coding(std::string_view header);
 
 /// "gzip", "deflate".
 std::string_view name_of(ContentCoding coding);
 
-/// The bytes a body was made from; deflate with zlib's header or without. Nothing where they would be more than `most`.
-/// ArgumentError if the body is damaged or breaks off.
+/// The bytes of a compressed body; deflate with or without zlib's header. Nothing if they would be more than `most`.
+/// ArgumentError if the body is damaged or incomplete.
 std::optional<std::string> expanded(std::string_view body, ContentCoding coding, int64_t most);
 
 std::string compressed(std::string_view body, ContentCoding coding);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMemory = int64_t{256} << 20;
 
-// One client, as far as limits go: a whole network of IPv6 is one household's.
+// One client, as far as limits go: a whole IPv6 network belongs to one household.
 std::string address_of(const Socket& socket) {
   ErrorCode error;
   const auto end = socket.remote_endpoint(error);
@@ -93,7 +93,7 @@ class HttpServer::Listener {
   }
 
  private:
-  // One request that runs out of memory is not the end of the others.
+  // If one request runs out of memory, the others go on.
   void run() {
     while (true) {
       try {
@@ -122,7 +122,7 @@ class HttpServer::Listener {
       if (!error) serve(std::move(socket));
       if (!acceptor_.is_open() || shared_.stopping) return;
       if (!error) return accept();
-      // Out of file descriptors, say: connections end, and there are some again.
+      // For example out of file descriptors: when connections end, some are free again.
       pause_.expires_after(std::chrono::milliseconds(50));
       pause_.async_wait([this](ErrorCode) {
         if (acceptor_.is_open() && !shared_.stopping) accept();
@@ -130,7 +130,7 @@ class HttpServer::Listener {
     });
   }
 
-  // Connections that the kernel has accepted for us may carry requests already.
+  // Connections that the kernel has already accepted for us may carry requests.
   void take_backlog() {
     ErrorCode error;
     acceptor_.non_blocking(true, error);

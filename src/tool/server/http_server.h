@@ -10,7 +10,7 @@
 
 namespace priornet::serving {
 
-/// An answer that went out, as the access log has it.
+/// An answer that was sent, for the access log.
 struct AccessRecord {
   std::string peer;
   std::string method;  ///< empty where no request came whole
@@ -27,38 +27,37 @@ struct HttpOptions {
   int threads = 2;       ///< that read and write
   int64_t max_body = int64_t{16} << 20;
   ConnectionLimits connections;
-  std::shared_ptr<MemoryAccount> memory;      ///< what requests hold together; of 256 MiB if it is none
-  std::chrono::milliseconds timeout{10'000};  ///< for a request to arrive whole, and for its answer to be taken
+  std::shared_ptr<MemoryAccount> memory;      ///< what all requests hold together; of 256 MiB if none is given
+  std::chrono::milliseconds timeout{10'000};  ///< for a request to arrive completely, and for its answer to be taken
   std::chrono::milliseconds idle{60'000};     ///< that a connection may wait for its next request
   std::chrono::milliseconds drain{300};       ///< the same once stop() was called
   std::string tls_certificate;                ///< a PEM file with its chain; without one there is no TLS
   std::string tls_key;
-  std::function<void(int status)> refused;  ///< told about requests that never came to the handler
+  std::function<void(int status)> refused;  ///< is told about requests that never reached the handler
   std::function<void(const AccessRecord&)> answered;
 };
 
 /// HTTP/1.1 by Boost.Beast. Bad requests (400), slow ones (408), large ones (413, 431), more connections or bytes than
-/// allowed (503) are answered with a JSON reason and never come to Handler::answer. Handler::admit is asked before a
-/// body is read; a body that is promised takes no memory until it comes. Where a build has no Boost, the constructor
-/// throws Error.
+/// allowed (503) are answered with a JSON reason and never reach Handler::answer. Handler::admit is asked before a body
+/// is read; an announced body takes no memory until it arrives. In a build without Boost, the constructor throws Error.
 class HttpServer {
  public:
-  /// Listens. Error that names the address if that is not possible; DataError for a certificate that cannot be used.
+  /// Listens. Error that names the address if that is impossible; DataError for a certificate that cannot be used.
   HttpServer(const HttpOptions& options, Handler handler);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// Reads the certificate and its key again, for connections to come. DataError, and the old ones stay.
+  /// Reads the certificate and its key again, for later connections. On DataError the old ones stay.
   void renew_certificate();
 
   uint16_t port() const;
   int64_t connections() const;
 
-  /// Accepts no connection any more. Requests that have come, or come within HttpOptions::drain on a connection that is
-  /// open, are still answered.
+  /// Accepts no further connections. Requests that have arrived, or arrive within HttpOptions::drain on an open
+  /// connection, are still answered.
   void stop();
-  /// Until stop() was called and the last connection has ended.
+  /// Waits until stop() was called and the last connection has ended.
   void wait();
 
  private:

@@ -2,7 +2,7 @@
 
 #include "tool/server/http_server.h"
 
-// What stands in for the server where Boost's headers were not found.
+// Replaces the server if Boost's headers were not found.
 
 namespace priornet::serving {
 

@@ -22,13 +22,13 @@
 #include "tool/server/http_messages.h"
 #include "tool/server/http_server.h"
 
-// Between the messages of Boost.Beast and those of http_messages.h. Only for files that see Boost.
+// Converts between the messages of Boost.Beast and those of http_messages.h. Only for files that include Boost.
 
 namespace priornet::serving {
 
 namespace http = boost::beast::http;
 
-/// A body that is put on its connection's account as it comes. What is only promised takes no memory.
+/// A body that counts on its connection's account as it arrives. An announced size takes no memory.
 struct CountedBody {
   struct value_type {
     std::string bytes;
@@ -62,7 +62,7 @@ struct CountedBody {
     void finish(boost::system::error_code& error) { error = {}; }
 
    private:
-    // Twice what it was, but no more than was promised.
+    // Doubles the memory, but never beyond the announced size.
     bool make_room(size_t needed) {
       if (needed <= body_.bytes.capacity()) return true;
       const auto room = std::max(needed, std::min(2 * needed, length_));
@@ -82,7 +82,7 @@ using BeastRequest = http::request<CountedBody>;
 using BeastResponse = http::response<http::string_body>;
 using BeastParser = http::request_parser<CountedBody>;
 
-/// All but the body. HEAD is asked for as GET. Nothing where the target is malformed.
+/// Everything but the body. HEAD is treated as GET. Nothing if the target is malformed.
 inline std::optional<Request> head_of(const BeastRequest& message) {
   Request request;
   request.method = message.method() == http::verb::head ? "GET" : std::string(message.method_string());
@@ -108,8 +108,8 @@ inline BeastResponse message_of(Response response, const ResponseForm& form) {
   return message;
 }
 
-/// Parses what has come already, without waiting: the headers, or (`body`) all of the request. False where more bytes
-/// are needed or, with `error`, where they are no HTTP.
+/// Parses the bytes that have arrived, without waiting: the headers, or (`body`) all of the request. False if more
+/// bytes are needed or, with `error`, if they are not HTTP.
 inline bool parse_what_is_there(BeastParser& parser, boost::beast::flat_buffer& buffer, bool body,
                                 boost::system::error_code& error) {
   const auto done = [&] { return body ? parser.is_done() : parser.is_header_done(); };
@@ -126,7 +126,7 @@ inline bool parse_what_is_there(BeastParser& parser, boost::beast::flat_buffer& 
   return done();
 }
 
-// What a connection runs over, with TLS or without. Only for files that see Boost.
+// The transport of a connection, with or without TLS. Only for files that include Boost.
 
 namespace asio = boost::asio;
 using Strand = asio::strand<asio::io_context::executor_type>;
@@ -139,9 +139,8 @@ using ErrorCode = boost::system::error_code;
 inline Socket& socket_of(Socket& stream) { return stream; }
 inline Socket& socket_of(TlsStream& stream) { return stream.next_layer(); }
 
-/// The time by which a step of a connection must be over. To be used on the connection's strand. Moving it costs next
-/// to nothing, which happens several times per request: one timer runs, and looks when it ends where the deadline is by
-/// then.
+/// The time by which a step of a connection must be over. Use it on the connection's strand. Moving it, which happens
+/// several times per request, costs almost nothing: one timer runs, and checks the current deadline when it ends.
 class StepDeadline {
  public:
   explicit StepDeadline(const Strand& strand) : timer_(strand) {}
@@ -170,7 +169,7 @@ class StepDeadline {
       if (error || !alive) return;
       running_ = false;
       if (due_ == Timer::time_point::max()) return;
-      // Moved since, or this is a wait that was over when the next one was set.
+      // The deadline was moved, or this wait had ended when the next one was set.
       if (due_ > Timer::clock_type::now()) return run();
       due_ = Timer::time_point::max();
       missed_();
@@ -186,15 +185,15 @@ class StepDeadline {
 
 // One connection. Private to http_server.cpp.
 
-/// What connections share. Outlives them.
+/// What connections share. It must outlive them.
 struct Shared {
   const HttpOptions& options;
   const Handler& handler;
   std::atomic<bool> stopping{false};
 };
 
-/// Of each connection: the work that lets the threads wait for an answer that is still being computed, and its seat.
-/// The seat goes first: once there is no work left the server ends, and the table of seats with it.
+/// For each connection: the work that keeps the threads waiting for an answer that is still being computed, and its
+/// seat. The seat goes first: when no work is left the server ends, and the table of seats with it.
 struct Presence {
   asio::executor_work_guard<asio::io_context::executor_type> work;
   std::unique_ptr<ConnectionTable::Seat> seat;
@@ -204,7 +203,7 @@ struct Presence {
 template <typename Stream>
 class StreamSession final : public Guest, public std::enable_shared_from_this<StreamSession<Stream>> {
  public:
-  /// One whose seat is refused is told so and closed.
+  /// A connection with a refused seat is told so and closed.
   StreamSession(Stream stream, Shared& shared, Presence presence)
       : presence_(std::move(presence)),
         stream_(std::move(stream)),
@@ -276,7 +275,7 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
     next();
   }
 
-  // Waits for the first byte of a request, for as long as a connection may be idle.
+  // Waits for the first byte of a request, at most as long as a connection may be idle.
   void next() {
     form_ = {};
     parser_.emplace();
@@ -303,7 +302,7 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
                             [self = this->shared_from_this()](ErrorCode error, size_t) { self->on_header(error); });
   }
 
-  // Whether the request is taken at all does not wait for its body.
+  // Decides whether to accept the request without waiting for its body.
   void on_header(ErrorCode error) {
     if (error) return on_read_error(error);
     const auto& message = parser_->get();
@@ -417,7 +416,7 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
     shared_.options.answered(std::exchange(record_, {}));
   }
 
-  // Closing with unread bytes would take the answer away from a client that still sends.
+  // Closing with unread bytes would destroy the answer for a client that still sends.
   void linger() {
     ErrorCode ignored;
     socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);

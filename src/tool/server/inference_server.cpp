@@ -18,7 +18,7 @@
 namespace priornet::serving {
 namespace {
 
-/// What a client did wrong, with the status that says so.
+/// A client's mistake, with the status for it.
 class Refusal : public Error {
  public:
   using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -30,7 +30,7 @@ class Refusal : public Error {
 
 Response json_response(std::string text, int status = 200) { return {status, "application/json", std::move(text), {}}; }
 
-// The page talks to this server alone, and is shown in no other page.
+// The page talks only to this server, and no other page can embed it.
 struct PageFile {
   std::string_view content_type;
   std::string_view text;
@@ -64,8 +64,8 @@ std::optional<PageFile> find_page_file(std::string_view path) {
   return std::nullopt;
 }
 
-// DNS rebinding: a page whose name is made to mean this machine would be of the same origin as this server. A browser
-// tells under which name it asks, and from which page; an IP address cannot be made to mean another machine.
+// Against DNS rebinding: a page whose host name is made to point to this machine would have the same origin as this
+// server. A browser says which host name it asks for, and from which page; an IP address cannot be redirected.
 void check_host(const Request& request, const std::vector<std::string>& allowed) {
   const auto host = request.header("host");
   if (!host.empty() && !is_allowed_host(host_name(host), allowed))
@@ -79,8 +79,8 @@ void check_host(const Request& request, const std::vector<std::string>& allowed)
                   fmt::format("a page of '{}' may not use this server: --allow-host allows it", origin.substr(0, 100)));
 }
 
-// Work of so many units is done by the connection's own thread, and by the threads for small work: about 5 ms and
-// 200 ms.
+// Work of up to this many units is done by the connection's own thread, or by the threads for small work: about 5 ms
+// and 200 ms.
 constexpr int64_t kAtOnce = 1 << 16;
 constexpr int64_t kSmall = 1 << 21;
 constexpr int64_t kMemory = int64_t{256} << 20;
@@ -216,7 +216,7 @@ std::optional<Response> InferenceServer::admit(const Request& request) {
   return refusal;
 }
 
-// What was admitted, with its body.
+// An admitted request, with its body.
 void InferenceServer::handle(const AskedPointer& asked) {
   guarded(asked, [&] {
     const auto chosen = route(asked->request);
@@ -232,7 +232,7 @@ void InferenceServer::handle(const AskedPointer& asked) {
   });
 }
 
-// What it becomes stays on the account until it is answered.
+// The result stays on the account until it is answered.
 void InferenceServer::expand(const AskedPointer& asked, ContentCoding coding) {
   auto body = expanded(asked->request.body, coding, options_.max_body);
   if (!body) throw Refusal(413, fmt::format("the expanded body should have at most {} bytes", options_.max_body));
@@ -241,7 +241,7 @@ void InferenceServer::expand(const AskedPointer& asked, ContentCoding coding) {
   asked->request.body = std::move(*body);
 }
 
-// Work that would hold other connections up is done elsewhere.
+// Work that would delay other connections is done on other threads.
 void InferenceServer::prepared(const AskedPointer& asked, const Effort& effort, std::function<void()> work) {
   if (effort.units <= kAtOnce) return work();
   if (effort.bytes > memory_->limit() / 2)
@@ -348,8 +348,8 @@ void InferenceServer::ask(const ModelPointer& model, std::string inputs, int64_t
 void InferenceServer::infer(const ModelPointer& model, const AskedPointer& asked) {
   const auto size = static_cast<int64_t>(asked->request.body.size());
   const auto header = asked->request.header("inference-header-content-length");
-  // Bytes are converted at most; text is read, and its numbers take four bytes each, of which there may be twice the
-  // room.
+  // Bytes need at most a conversion; text is parsed, and its numbers take four bytes each, in memory that may be twice
+  // as large.
   const auto effort = header.empty() ? Effort{size, 4 * size} : Effort{size / 8, 2 * size};
   prepared(asked, effort, [this, model, asked] {
     const auto& description = model->served.description;

@@ -17,54 +17,54 @@
 
 namespace priornet::serving {
 
-/// A request that could not be answered through no fault of its own.
+/// A request that failed through no fault of the client.
 struct ServerFailure {
   const Request& request;
   int status = 500;
-  std::string reason;  ///< with what is not a client's business
+  std::string reason;  ///< details that do not concern a client
 };
 
 struct InferenceOptions {
   BatchOptions batch;                        ///< of each model's queue
   std::chrono::milliseconds timeout{5'000};  ///< an input that waits longer is answered with 504
-  std::string token;                         ///< asked for by everything but the page and the health; empty: by nothing
+  std::string token;                         ///< needed for everything but the page and the health; empty: for nothing
   /// Names under which clients may ask, beside IP addresses and localhost: "models.example.org", "*.example.org", "*".
-  /// A page from elsewhere whose name is made to mean this machine asks under its own, and reads nothing.
+  /// A foreign page whose host name is made to point to this machine asks under its own name, and reads nothing.
   std::vector<std::string> allowed_hosts;
   std::string version;                               ///< of the tool, for /v2
   int64_t max_pixels = 50'000'000;                   ///< of an image; more are answered with 413
   int64_t max_body = int64_t{16} << 20;              ///< of a body that came compressed; more is answered with 413
   std::shared_ptr<MemoryAccount> memory;             ///< that decoding takes from; of 256 MiB if it is none
-  std::function<void(const ServerFailure&)> failed;  ///< told about what a 5xx does not say
+  std::function<void(const ServerFailure&)> failed;  ///< is told what a 5xx does not say
 };
 
 /// The routes: the Open Inference Protocol under /v2, /predict, /metrics, and the page at /. Every refusal is a JSON
-/// reason with a 4xx or 5xx. Nothing is read from disk. Images and long JSON are decoded by threads of their own, so
-/// that connections never wait for them; large ones apart from small ones.
+/// reason with a 4xx or 5xx. Nothing is read from disk. Separate threads decode images and long JSON, so that
+/// connections never wait for them; large ones apart from small ones.
 class InferenceServer {
  public:
   /// ArgumentError without a model, for two of one name, and for a name with a slash.
   InferenceServer(std::vector<ServedModel> models, const InferenceOptions& options);
-  /// Answers what it took.
+  /// Answers the requests that it has accepted.
   ~InferenceServer() { finish(); }
   InferenceServer(const InferenceServer&) = delete;
   InferenceServer& operator=(const InferenceServer&) = delete;
 
   Handler handler();
 
-  /// Puts others instead of the models and the token. Requests that were taken are answered by the model that was
-  /// there when they came. ArgumentError as the constructor has it, and nothing changes.
+  /// Replaces the models and the token. Requests that were accepted are answered by the model of that time.
+  /// ArgumentError as in the constructor, and nothing changes.
   void replace(std::vector<ServedModel> models, const std::string& token);
-  /// Lets models go that were replaced and have answered; to be called now and then, not by a queue's thread.
+  /// Frees models that were replaced and have answered; call it now and then, not from a queue's thread.
   void sweep();
 
-  /// From now on /v2/health/ready says no. What comes is still answered.
+  /// From now on /v2/health/ready says no. Requests are still answered.
   void shut_down() { shutting_down_ = true; }
-  /// Answers what it took, and takes no more.
+  /// Answers the requests that it has accepted, and accepts no more.
   void finish();
 
   ServerMetrics& metrics() { return metrics_; }
-  /// Asked for the number of open connections.
+  /// A function that returns the number of open connections.
   std::function<int64_t()> connections;
 
  private:
@@ -85,12 +85,12 @@ class InferenceServer {
     Responder respond;
     std::string pattern = "other";  ///< of its route
     Clock::time_point start = Clock::now();
-    std::unique_ptr<TakenMemory> expanded;  ///< what its body became
+    std::unique_ptr<TakenMemory> expanded;  ///< its body, decoded
   };
   using AskedPointer = std::shared_ptr<Asked>;
   struct Route {
     std::string pattern;  ///< for the metrics
-    std::string method;   ///< that it takes
+    std::string method;   ///< memory that it takes
     std::function<void(const AskedPointer&)> run;
   };
   /// What preparing an input costs.

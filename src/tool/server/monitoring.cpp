@@ -127,7 +127,7 @@ std::string now() {
 std::string line_of(const nlohmann::ordered_json& members) {
   nlohmann::ordered_json line = {{"time", now()}};
   line.update(members);
-  // What clients sent need not be UTF-8, and JSON has an escape for each control character.
+  // What clients sent may not be UTF-8, and JSON has an escape for each control character.
   return line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -196,7 +196,7 @@ void ServerLog::work() {
     }
     if (again && file_ != stderr) {
       if (file_ != nullptr) std::fclose(file_);
-      open();  // where that fails lines are lost until the next time; the server goes on
+      open();  // if that fails lines are lost until the next time; the server goes on
     }
   }
 }

@@ -20,7 +20,7 @@
 
 namespace priornet::serving {
 
-/// Counts by upper bounds, as Prometheus has histograms.
+/// Counts by upper bounds, like Prometheus histograms.
 class CountedHistogram {
  public:
   explicit CountedHistogram(std::vector<double> bounds) : bounds_(std::move(bounds)), counts_(bounds_.size() + 1) {}
@@ -35,7 +35,7 @@ class CountedHistogram {
   double sum_ = 0.0;
 };
 
-/// What the server counts; calls from several threads.
+/// The server's counters; calls from several threads.
 class ServerMetrics {
  public:
   /// `route` is a pattern, never a client's path: the number of series stays small.
@@ -46,7 +46,7 @@ class ServerMetrics {
   struct Gauges {
     int64_t connections = 0;
     std::map<std::string, int64_t> waiting;   ///< inputs in the queue, by model
-    std::map<std::string, DriftState> drift;  ///< of what each model was asked
+    std::map<std::string, DriftState> drift;  ///< of the inputs of each model
     int64_t decoding = 0;                     ///< inputs that wait to be decoded
     int64_t memory = 0;                       ///< bytes on the account of requests
   };
@@ -61,11 +61,11 @@ class ServerMetrics {
   std::map<std::pair<std::string, std::string>, int64_t> verdicts_;
 };
 
-/// Bytes of memory that this process holds; 0 where that is not known.
+/// Bytes of memory that this process holds; 0 if unknown.
 int64_t resident_bytes();
 
-/// A file of JSON lines, each with the time it was written at. Calls from several threads; a slow disk holds nobody up:
-/// a thread of its own writes, and where it does not keep up lines are dropped and their number is said.
+/// A file of JSON lines, each with the time it was written. Calls from several threads; a slow disk delays no caller: a
+/// separate thread writes, and if it cannot keep up, lines are dropped and their number is logged.
 class ServerLog {
  public:
   /// "-" is standard error. DataError if the file cannot be written.
@@ -77,7 +77,7 @@ class ServerLog {
   /// An object; "time" is put before its members.
   void write(const nlohmann::ordered_json& line);
 
-  /// Goes on in a file of the same name, as is wanted where another program has moved the old one away.
+  /// Reopens the file under the same name, after another program has moved the old one away.
   void reopen();
 
  private:

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 using Names = std::vector<std::string>;
 
-// A value of JSON as a table would have it.
+// A JSON value as a table would write it.
 std::string text_of(const json& value, const std::string& column) {
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
@@ -26,7 +26,7 @@ std::string text_of(const json& value, const std::string& column) {
   throw ArgumentError(fmt::format("the value of '{}' should be a number, a text, true, false or null", column));
 }
 
-// Puts rows into a request, one by one.
+// Adds rows to a request, one by one.
 class RowCollector {
  public:
   RowCollector(const ModelDescription& model, int64_t most_rows)

@@ -36,7 +36,7 @@ std::vector<OutputDescription> outputs_of(const ModelDescription& model) {
 
 namespace {
 
-// What a form may begin with: the median, or the most frequent level.
+// The first values of a form: the median, or the most frequent level.
 nlohmann::json typical_value(const TableColumn& column) {
   if (column.type == ColumnType::kNumber) return column.fill;
   if (column.type == ColumnType::kBoolean) return column.fill >= 0.5;
@@ -123,14 +123,14 @@ ModelDescription described(const ModelFile& file) {
   return model;
 }
 
-// Threads that wait for one another, and for a core that connections need, gain nothing on a pass this small.
+// On a pass this small, threads that wait for one another, and for a core that connections need, gain nothing.
 constexpr int64_t kWorthSharing = 50'000'000;  // multiply-adds
 
 int64_t multiply_adds_per_row(const ModelFile& file) {
   int64_t sum = 0;
   for (const auto& network : file.run.members) {
     const auto counted = multiply_adds(*network);
-    sum += counted > 0 ? counted : kWorthSharing;  // whoever brings a network of their own brings a large one
+    sum += counted > 0 ? counted : kWorthSharing;  // users' own networks are large
   }
   return sum;
 }
@@ -190,7 +190,7 @@ std::string rivals(const ModelDescription& model, const std::vector<double>& pro
   return fmt::format("{} or {}", name(first), name(second));
 }
 
-// The label of a measure as it stands within a sentence; letters that belong to an abbreviation stay.
+// The label of a measure inside a sentence; the capitals of abbreviations stay.
 std::string label_in_sentence(const std::string& name) {
   const auto* measure = find_measure_by_name(name);
   std::string label(measure == nullptr ? name : measure->label);
@@ -208,7 +208,7 @@ std::string said_of_score(const std::string& name, const std::string& value) {
   return fmt::format("Its {} is {}", label_in_sentence(name), value);
 }
 
-// "Its mutual information is 0.93, above the limit of 0.021": of the score that spoke.
+// "Its mutual information is 0.93, above the limit of 0.021": about the score that rejected.
 std::string reason_of(const ModelDescription& model, const PlainPredictions& answers, const std::string& spoke,
                       size_t row) {
   for (const auto& watch : model.watches) {

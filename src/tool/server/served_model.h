@@ -62,17 +62,17 @@ struct OutputDescription {
 /// verdict_by.
 std::vector<OutputDescription> outputs_of(const ModelDescription& model);
 
-/// The metadata of the Open Inference Protocol, as JSON; what is beyond it stands in `parameters`.
+/// The metadata of the Open Inference Protocol, as JSON; anything beyond it stands in `parameters`.
 std::string metadata_json(const ModelDescription& model);
 
-/// Whether what a model is asked stopped looking like its calibration set (drift.h); calls from several threads.
+/// Whether a model's inputs stopped looking like its calibration set (drift.h); calls from several threads.
 class StreamDrift {
  public:
   explicit StreamDrift(DriftWatch watch) : watch_(std::move(watch)) {}
 
   void add(const PlainPredictions& answers);
   DriftState now() const;
-  /// The value from which on it is an alarm.
+  /// The value from which it is an alarm.
   double alarm_value() const { return 1.0 / watch_.rate(); }
 
  private:
@@ -80,24 +80,24 @@ class StreamDrift {
   DriftWatch watch_;
 };
 
-/// A model behind the server, whatever answers.
+/// A model behind the server, whatever computes its answers.
 struct ServedModel {
   ModelDescription description;
   Answerer answer;
   /// The bytes of an image file as one input of the model, and what its header says. DataError with the reason.
   std::function<std::string(std::string_view file)> input_of_image;
   std::function<ImageFacts(std::string_view file)> facts_of_image;
-  std::shared_ptr<StreamDrift> drift = nullptr;  ///< null of a model that was not calibrated
+  std::shared_ptr<StreamDrift> drift = nullptr;  ///< null if the model is not calibrated
 };
 
-/// A predictor behind the server. Asks it once, so that the first client does not wait for what is set up then. Small
-/// passes are made by one thread, whatever LibTorch is set to. `drift_rate`: of false alarms, of the stream of inputs.
+/// A predictor behind the server. Runs it once, so that the first client does not wait for its setup. One thread runs
+/// small passes, whatever LibTorch is set to. `drift_rate`: of false alarms, for the stream of inputs.
 ServedModel served_model(std::shared_ptr<Predictor> predictor, double drift_rate = 0.01);
 
 /// Row `row` of the answers for a person, as JSON: prediction_json() with the verdict in words, the model's name, and
-/// every class's name, probability and concentration (`alphas`, of Dirichlets). With a stream, its `drift`: value, how
-/// many inputs it has seen, and which of them raised the alarm (0: none).
-/// `notes`: what in the row was not as in training, in words.
+/// every class's name, probability and concentration (`alphas`, for Dirichlets). With a stream, its `drift`: value, how
+/// many inputs it has seen, and which of them raised the alarm (0: none). `notes`: how the row differs from training,
+/// in words.
 std::string plain_answer(const ServedModel& model, const PlainPredictions& answers, int64_t row,
                          const std::vector<std::string>& notes = {});
 

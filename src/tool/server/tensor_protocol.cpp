@@ -22,7 +22,7 @@ namespace {
 constexpr int kDeepest = 16;
 constexpr int64_t kMostValues = 4096;
 
-/// Builds the document as the parser comes along.
+/// Builds the document while the parser runs.
 class BoundedBuilder final : public nlohmann::json_sax<nlohmann::json> {
  public:
   BoundedBuilder(BoundedJson& result, int64_t most_values) : result_(result), most_values_(most_values) {}
@@ -141,7 +141,7 @@ using nlohmann::json;
 
 [[noreturn]] void bad_request(const std::string& reason) { throw ArgumentError(reason); }
 
-// A member of an object that should be of a kind; nullptr if it is not there, or null.
+// A member of an object that should be of this kind; nullptr if it is missing or null.
 const json* member(const json& object, const char* name, json::value_t kind, const char* wanted) {
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return nullptr;
@@ -352,7 +352,7 @@ namespace {
 using OutputValues =
     std::variant<std::vector<int64_t>, std::vector<double>, std::vector<std::string_view>, std::vector<std::string>>;
 
-// Of each row the best `count` classes, best first, as the classification extension has them.
+// The best `count` classes of each row, best first, as in the classification extension.
 std::vector<std::string> best_classes(const std::vector<double>& values, int64_t count, const ModelDescription& model) {
   const auto classes = static_cast<int64_t>(model.class_names.size());
   std::vector<std::string> texts;

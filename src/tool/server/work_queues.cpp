@@ -50,7 +50,7 @@ bool WorkLane::submit(const std::string& address, std::function<void()> job) {
 }
 
 void WorkLane::work() {
-  at::set_num_threads(1);  // of this thread: the lane's threads are what there is
+  at::set_num_threads(1);  // for this thread: the lane's threads are the parallelism
   constexpr int kNice = 10;
   if (options_.in_background) ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kNice);
   while (true) {
@@ -74,7 +74,7 @@ void WorkLane::work() {
 Failure failure_of(const std::exception& error) {
   const std::string text = error.what();
   const bool of_libtorch = dynamic_cast<const c10::Error*>(&error) != nullptr;
-  // LibTorch says by text alone that an allocation failed: of the CPU's memory, of a GPU's.
+  // LibTorch reports a failed allocation only by its text: for the CPU's memory, for a GPU's.
   const auto says = [&](const char* words) { return text.find(words) != std::string::npos; };
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
       (of_libtorch && (says("out of memory") || says("can't allocate memory") || says("not enough memory"))))

@@ -17,12 +17,12 @@ namespace priornet::serving {
 
 struct WorkLaneOptions {
   int threads = 1;
-  int64_t waiting = 64;        ///< jobs that may wait; of one address half as many
-  bool in_background = false;  ///< its threads run when others do not
+  int64_t waiting = 64;        ///< jobs that may wait; half as many per address
+  bool in_background = false;  ///< its threads run only when others do not
 };
 
-/// Jobs that would hold connections up, as decoding images is. Addresses take turns, so that one that asks for much
-/// makes another wait for a single job at most per thread. A job may not throw.
+/// Jobs that would delay connections, such as decoding images. Addresses take turns, so that one with many jobs makes
+/// another wait for at most one job per thread. A job may not throw.
 class WorkLane {
  public:
   explicit WorkLane(const WorkLaneOptions& options);
@@ -30,10 +30,10 @@ class WorkLane {
   WorkLane(const WorkLane&) = delete;
   WorkLane& operator=(const WorkLane&) = delete;
 
-  /// False, and the job is not done, where too many wait.
+  /// False, and the job is not done, if too many wait.
   bool submit(const std::string& address, std::function<void()> job);
 
-  /// Does what it took, and ends its threads.
+  /// Finishes the jobs that it has accepted, and ends its threads.
   void finish();
 
   int64_t waiting() const;
@@ -53,25 +53,25 @@ class WorkLane {
 
 using Clock = std::chrono::steady_clock;
 
-/// Asks a model: `inputs` holds `rows` inputs one after the other, in the bytes of the model's input type.
+/// Runs a model: `inputs` holds `rows` inputs one after the other, in the bytes of the model's input type.
 using Answerer = std::function<PlainPredictions(const std::string& inputs, int64_t rows)>;
 
 struct BatchOptions {
-  int64_t batch = 32;                                               ///< inputs a pass at most
-  std::chrono::microseconds latency{std::chrono::milliseconds(5)};  ///< an input waits so long for others at most
+  int64_t batch = 32;                                               ///< the most inputs per pass
+  std::chrono::microseconds latency{std::chrono::milliseconds(5)};  ///< the longest time that an input waits for others
   int64_t queue = 1024;                                             ///< inputs that may wait
 };
 
-/// What became of the inputs of one request.
+/// The result for the inputs of one request.
 struct Outcome {
   int status = 200;          ///< as HTTP counts: 200, 500 (the model failed), 503 (no room), 504 (too late)
-  PlainPredictions answers;  ///< where it is 200
+  PlainPredictions answers;  ///< if the status is 200
   std::string error;         ///< for the client
   std::string reason;        ///< for the log
 };
 
-/// An exception as a client and as a log should see it. Errors of ours are written to be read; what LibTorch throws
-/// comes with addresses and source files, which are the log's alone. Where memory ran out it is a 503.
+/// An exception as a client and as a log should see it. Our own errors are written for people; LibTorch's contain
+/// addresses and source files, which go only to the log. If memory ran out the status is 503.
 struct Failure {
   int status = 500;
   std::string said;
@@ -81,9 +81,10 @@ Failure failure_of(const std::exception& error);
 
 using Done = std::function<void(Outcome)>;
 
-/// Inputs of many requests through one model, in batches: a thread of its own takes what waits, up to a batch, as soon
-/// as a batch is full or the oldest input has waited for the latency. A request of many inputs is spread over batches.
-/// If a batch fails, its requests are asked again one by one, so that one's error is not the others'.
+/// Runs inputs of many requests through one model, in batches: a separate thread takes waiting inputs, up to a batch,
+/// as soon as a batch is full or the oldest input has waited for the latency. A request with many inputs is spread over
+/// batches. If a batch fails, its requests run again one by one, so that one request's error does not affect the
+/// others.
 class BatchQueue {
  public:
   using BatchReport = std::function<void(int64_t rows)>;
@@ -94,10 +95,10 @@ class BatchQueue {
   BatchQueue& operator=(const BatchQueue&) = delete;
 
   /// `done` is called once: at once if there is no room, else by the queue's thread. `inputs` holds `rows` inputs of
-  /// bytes_per_row bytes, at least one. What has not begun by the deadline is not done.
+  /// bytes_per_row bytes, at least one. Inputs that have not begun by the deadline are not run.
   void submit(std::string inputs, int64_t rows, Clock::time_point deadline, Done done);
 
-  /// Takes no more, answers what it took, ends its thread.
+  /// Accepts no more, answers what it has accepted, ends its thread.
   void finish();
 
   int64_t waiting() const;

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <utility>
 
-// For autograd functions whose backward is a kernel: the gradient it gives has no derivative of its own. A second
-// derivative would silently lack what goes through it; so it throws.
+// For autograd functions whose backward is a kernel: the gradient from that kernel has no derivative of its own. A
+// second derivative would silently lack that part; so it throws.
 
 namespace priornet {
 
-/// A gradient with an edge to everything that it depends on, which nothing comes back over.
+/// A gradient with an edge to everything that it depends on; nothing can pass back over these edges.
 class OnceFunction : public torch::autograd::Function<OnceFunction> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& gradient, at::TensorList,
@@ -28,15 +28,15 @@ class OnceFunction : public torch::autograd::Function<OnceFunction> {
   }
 };
 
-/// In forward: keeps what the gradient depends on, and what the user called.
+/// In forward: keeps what the gradient depends on, and the name of the function that the user called.
 inline void keep_inputs(torch::autograd::AutogradContext* context, std::string_view function,
                         const torch::autograd::tensor_list& inputs) {
   context->saved_data["inputs"] = inputs;
   context->saved_data["function"] = std::string(function);
 }
 
-/// In backward: the gradients made from the inputs and from `outputs`, those of what forward gave. Where their graph is
-/// asked for (create_graph), to differentiate them throws ArgumentError.
+/// In backward: the gradients made from the inputs and from `outputs`, the outputs of forward. If their graph is asked
+/// for (create_graph), differentiating them throws ArgumentError.
 inline torch::autograd::tensor_list differentiable_once(torch::autograd::AutogradContext* context,
                                                         torch::autograd::tensor_list gradients,
                                                         const torch::autograd::tensor_list& outputs) {

@@ -7,8 +7,9 @@
 #include <exception>
 #include <mutex>
 
-// What a compiler calls for "#pragma omp parallel" where the runtime is GNU's, as LibTorch's is. Called by name, every
-// compiler uses that runtime and its threads; Clang's own pragmas would bring a second one into the process.
+// The function that a compiler calls for "#pragma omp parallel" with GNU's runtime, which LibTorch uses. Calling it by
+// name makes every compiler use that runtime and its threads; Clang's own pragmas would bring a second one into the
+// process.
 extern "C" void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags);
 
 namespace priornet {
@@ -36,7 +37,7 @@ class FirstError {
   std::exception_ptr error_;
 };
 
-// work() from `threads` threads at once, this one among them.
+// Runs work() on `threads` threads at once, including this one.
 void run_on(int64_t threads, const std::function<void()>& work) {
   const auto call = [](void* data) { (*static_cast<const std::function<void()>*>(data))(); };
   GOMP_parallel(call, const_cast<std::function<void()>*>(&work), static_cast<unsigned>(threads), 0);
@@ -57,7 +58,7 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain, const std::function
   std::atomic<int64_t> next = 0;
   FirstError error;
   run_on(parts, [&] {
-    // Fewer threads than asked for may come: each takes parts until none is left.
+    // Fewer threads than requested may start: each takes parts until none is left.
     for (int64_t part = next++; part < parts; part = next++) {
       const auto from = begin + part * size;
       if (from < end) error.keep([&] { body(from, std::min(end, from + size)); });

@@ -21,7 +21,7 @@ template <class Work>
 torch::Tensor drawn(int64_t rows, int64_t columns, const DrawOptions& options) {
   const auto values = torch::empty({rows, columns}, torch::TensorOptions(torch::kFloat32).device(options.device));
   const DrawPlaces places{values.data_ptr<float>(), columns, options.seed, options.first_row};
-  constexpr int64_t kCost = 64;  // of a pair, next to an element of a vectorised kernel
+  constexpr int64_t kCost = 64;  // cost of a pair, relative to an element of a vectorised kernel
   for_each_row(Work{places}, rows * places.pairs(), kCost, is_on_cuda("draws", values));
   return values;
 }

@@ -7,7 +7,8 @@
 
 namespace priornet {
 
-/// Seeds out of seeds, also on a GPU: what derive_seed() (random.h) gives for the text that is added, piece by piece.
+/// Derives seeds from seeds, also on a GPU: equal to derive_seed() (random.h) of the text that is added, piece by
+/// piece.
 class SeedMix {
  public:
   PRIORNET_DEVICE explicit SeedMix(uint64_t seed) : state_(mix(seed)) {}
@@ -46,8 +47,8 @@ struct RandomPair {
   double first, second;
 };
 
-/// A stream of random numbers that is a function of its seed and place alone, so that any row can be drawn by any
-/// thread, and again: Philox 4x32-10 (Salmon et al., 2011) with the place and a running number as its counter.
+/// A stream of random numbers that depends only on its seed and place, so that any thread can draw any row, any number
+/// of times: Philox 4x32-10 (Salmon et al., 2011) with the place and a running number as its counter.
 class RandomStream {
  public:
   /// `place` is below 2^44, and a stream gives at most 2^20 numbers.
@@ -59,7 +60,7 @@ class RandomStream {
   /// In (0, 1), 53 bits.
   PRIORNET_DEVICE double uniform() { return to_unit(next().first); }
 
-  /// Two at once, as the others that follow.
+  /// Two at once, like the functions below.
   PRIORNET_DEVICE RandomPair uniforms() {
     const Bits bits = next();
     return {to_unit(bits.first), to_unit(bits.second)};
@@ -104,7 +105,7 @@ class RandomStream {
   uint32_t drawn_ = 0;
 };
 
-// What core/rows.h runs for random.h: a piece of work for every pair of neighbours in a row.
+// What core/rows.h runs for random.h: one item of work for every pair of neighbours in a row.
 
 struct DrawPlaces {
   float* values;  ///< [rows, columns]

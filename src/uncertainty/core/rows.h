@@ -12,8 +12,8 @@
 
 namespace priornet {
 
-/// Calls body(begin, end) over [0, rows) from all of LibTorch's threads, in pieces of at least ~16k elements: less is
-/// not worth a thread.
+/// Calls body(begin, end) over [0, rows) on all of LibTorch's threads, in pieces of at least ~16k elements: less is not
+/// worth a thread.
 template <class Body>
 void parallel_rows(int64_t rows, int64_t elements_per_row, const Body& body) {
   constexpr int64_t kElements = 16384;
@@ -21,16 +21,16 @@ void parallel_rows(int64_t rows, int64_t elements_per_row, const Body& body) {
 }
 
 #if defined(PRIORNET_CUDA)
-/// The stream LibTorch works on now, as a cudaStream_t.
+/// The stream that LibTorch uses now, as a cudaStream_t.
 inline void* current_cuda_stream() { return c10::cuda::getCurrentCUDAStream().stream(); }
 
-/// Calls work(row) for every row on the GPU. Defined in the .cu file that lists the kinds of work there are; `stream`
-/// is a cudaStream_t.
+/// Calls work(row) for every row on the GPU. Defined in the .cu file that lists the kinds of work; `stream` is a
+/// cudaStream_t.
 template <class Work>
 void launch_rows(const Work& work, int64_t rows, void* stream);
 #endif
 
-/// Calls work(row) for every row where the data lies; `elements_per_row` tells how much of it is worth a thread.
+/// Calls work(row) for every row on the data's device; `elements_per_row` tells how many rows are worth a thread.
 template <class Work>
 void for_each_row(const Work& work, int64_t rows, int64_t elements_per_row, bool on_cuda) {
 #if defined(PRIORNET_CUDA)

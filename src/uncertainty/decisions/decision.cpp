@@ -37,7 +37,7 @@ double rarity_of(std::span<const double> reference, double spread, double value)
   return share + std::max(0.0, value - reference.back()) / spread;
 }
 
-// Of an input as rare as `rarity`.
+// For an input of this rarity.
 double p_value(std::span<const double> combined, double rarity) {
   const auto at_least = combined.end() - std::lower_bound(combined.begin(), combined.end(), rarity);
   return static_cast<double>(1 + at_least) / static_cast<double>(combined.size() + 1);
@@ -64,7 +64,7 @@ void check_scores(const OperatingPoints& points, const std::vector<torch::Tensor
 double spread_of(const Watch& watch) {
   const auto reference = values_of(watch.reference);
   const auto largest = reference.back();
-  // A reference that is constant is spread by rounding alone.
+  // The values of a constant reference differ by rounding alone.
   return std::max(largest - reference[reference.size() / 2], 1e-9 * std::max(1.0, std::abs(largest)));
 }
 
@@ -81,7 +81,7 @@ double rejection_level(const OperatingPoints& points) {
   const auto combined = values_of(points.combined);
   const auto size = static_cast<double>(combined.size());
   const auto allowed = [&](double above) { return (1.0 + above) / (size + 1.0) <= points.false_alarm; };
-  // How many may be at least as rare as an input that is rejected, with the rounding of the p-value.
+  // How many calibration inputs may be at least as rare as a rejected input, with the rounding of the p-value.
   auto above = std::floor(points.false_alarm * (size + 1.0));
   while (above >= 0.0 && !allowed(above)) above -= 1.0;
   if (above >= 0.0) return combined[combined.size() - 1 - static_cast<size_t>(above)];
@@ -96,7 +96,7 @@ void set_watch_thresholds(std::vector<Watch>& watches, double level) {
     const auto size = static_cast<double>(reference.size());
     watch.threshold = reference.back() + (level - watch.precedence - 1.0) * spread_of(watch);
     if (level >= 1.0 + watch.precedence) continue;
-    // Above reference[i] a value is rarer than i + 1 of the reference.
+    // A value above reference[i] is rarer than i + 1 values of the reference.
     size_t at = 0;
     while (at + 1 < reference.size() && static_cast<double>(at + 1) / size + watch.precedence <= level) ++at;
     watch.threshold = reference[at];
@@ -124,7 +124,7 @@ void check_watches(const std::vector<Watch>& watches, const torch::Tensor& combi
   check_vector(combined, "combined");
 }
 
-// Those that are fitted lie between 1 / 20 and 20.
+// Fitted temperatures lie between 1 / 20 and 20.
 constexpr double kLowestTemperature = 1e-3;
 constexpr double kHighestTemperature = 1e3;
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kLargestValue = 1e300;
 
-/// Pays 1 - share + share * power * p^(power - 1), much where a share of the p-values is small; its mean over [0, 1] is
+/// Pays 1 - share + share * power * p^(power - 1), which is large if many p-values are small; its mean over [0, 1] is
 /// 1. An input that shares its p-value with others gets the mean over their part of [0, 1].
 struct Bet {
   double share;
@@ -18,7 +18,7 @@ struct Bet {
 };
 constexpr std::array<Bet, 6> kBetTable = {{{0.02, 0.1}, {0.1, 0.1}, {0.5, 0.1}, {0.02, 0.5}, {0.1, 0.5}, {0.5, 0.5}}};
 
-/// The share of the stake that has not been bet after so many inputs: it falls slowly, so that a drift that begins late
+/// The share of the stake that is not yet bet after this many inputs: it falls slowly, so that a drift that begins late
 /// is still noticed soon.
 double kept_back(int64_t inputs) { return 1.0 / std::log2(static_cast<double>(inputs) + 2.0); }
 
@@ -26,7 +26,7 @@ double kept_back(int64_t inputs) { return 1.0 / std::log2(static_cast<double>(in
 
 DriftWatch::Ranks::Ranks(int64_t calibration_size)
     : tree_(static_cast<size_t>(calibration_size + 1)), total_(calibration_size + 1) {
-  // Of counts that are all 1, a node's sum is how many counts it covers.
+  // If all counts are 1, a node's sum is the number of counts it covers.
   for (size_t i = 0; i < tree_.size(); ++i) tree_[i] = static_cast<int64_t>((i + 1) & (~(i + 1) + 1));
 }
 

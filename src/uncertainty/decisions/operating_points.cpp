@@ -20,7 +20,7 @@ void check_values(const std::string& measure, const torch::Tensor& values, const
     throw ArgumentError(c10::str("operating_points: ", measure, " should hold finite values"));
 }
 
-/// The others of the first watch that has any, or an undefined tensor.
+/// The `others` of the first watch that has any, or an undefined tensor.
 torch::Tensor others_of(const std::vector<WatchedValues>& watched) {
   for (const auto& one : watched)
     if (one.others.defined()) return one.others;
@@ -40,15 +40,17 @@ void check_watched(const std::vector<WatchedValues>& watched) {
     throw ArgumentError(c10::str("operating_points: should be given at least 2 inputs, found ", first.size(0)));
 }
 
-/// How far the largest value lies above the others once an input joined them below it, at most: the input may be the
-/// one that comes next, which makes it less, and may move their middle, to no more than reference[R / 2].
+/// How far, at most, the largest value lies above the others once an input has joined them below it. The input may
+/// itself be the next largest, which makes the distance smaller, and may move their median, to at most reference[R /
+/// 2].
 double largest_lead(const double* reference, int64_t size) {
   const auto spread = std::max(reference[size - 2] - reference[size / 2], 1e-9);
   return (reference[size - 1] - reference[size - 2]) / spread;
 }
 
-/// Of every value of a watch, how rare it is among the others and an input that joined them below it. Ranks lie half a
-/// step of precedence lower than those of the input itself: it counts the values above it, and not the one just below.
+/// For every value of a watch, how rare it is among the others and an input that joined them below it. Ranks lie half a
+/// step of precedence lower than those of the input itself: the value counts those above it, and not the one just
+/// below.
 torch::Tensor joined_rarity(const Watch& watch, const torch::Tensor& values, double half_step) {
   const auto size = values.size(0);
   const auto* reference = watch.reference.data_ptr<double>();
@@ -90,9 +92,9 @@ Joined joined(const std::vector<WatchedValues>& watched, const torch::Tensor& ro
   return result;
 }
 
-/// How often new inputs exceed a value of a measure that m inputs have: by its rank among them, x counted with them,
-/// (1 + how many are at least as large) / (m + 1); above the largest it falls exponentially, through 1/2 at the middle
-/// and 1 / (m + 1) at the largest.
+/// How often new inputs exceed a value of a measure that m inputs have: by the rank of the value x among them, counting
+/// x itself, (1 + how many are at least as large) / (m + 1); above the largest it falls exponentially, through 1/2 at
+/// the median and 1 / (m + 1) at the largest.
 class EstimatedTail {
  public:
   explicit EstimatedTail(const torch::Tensor& values)
@@ -101,7 +103,7 @@ class EstimatedTail {
         size_(values.size(0)),
         slope_(std::log(static_cast<double>(size_ + 1) / 2.0)) {}
 
-  /// Above it the tail is at most `tail`, which is above 0.
+  /// The value above which the tail is at most `tail`, which is above 0.
   double value_at(double tail) const {
     const auto* sorted = sorted_.data_ptr<double>();
     const auto least = std::clamp<int64_t>(static_cast<int64_t>(tail * static_cast<double>(size_ + 1)), 0, size_);
@@ -111,7 +113,7 @@ class EstimatedTail {
     return largest - spread * std::log(tail * static_cast<double>(size_ + 1)) / slope_;
   }
 
-  /// Of each of the m once a new input joined them below it: half a rank below what one just above it has.
+  /// For each of the m once a new input has joined them below it: half a rank below a value just above it.
   std::vector<double> of_inputs() const {
     const auto* sorted = sorted_.data_ptr<double>();
     const auto* of = values_.data_ptr<double>();
@@ -133,8 +135,8 @@ class EstimatedTail {
   double slope_;
 };
 
-/// By how much less a measure of few inputs counts than a watch of all: its tail is taken for e times as large. The two
-/// share one rate of false alarms, and what is known of few inputs would take most of it.
+/// How much less a measure of few inputs counts than a watch of all: its tail is taken as e times as large. The two
+/// share one rate of false alarms, and a measure known for few inputs would take most of it.
 constexpr double kHandicap = 2.718281828459045;
 
 /// A watch whose reference is `size` quantiles of that estimate, and how rare each of the m inputs is to it.
@@ -149,7 +151,7 @@ std::pair<Watch, torch::Tensor> estimated(const WatchedValues& watched, int64_t 
   auto rarest = torch::empty({watched.values.size(0)}, torch::kFloat64);
   const auto tails = tail.of_inputs();
   for (size_t i = 0; i < tails.size(); ++i) {
-    // How many of the quantiles are of a larger tail.
+    // How many of the quantiles have a larger tail.
     const auto below = std::clamp(std::ceil(count * (1.0 - kHandicap * tails[i]) - 0.5), 0.0, count);
     const auto lead = below < count ? 0.0 : std::max(0.0, tail.value_at(tails[i]) - reference[size - 1]) / spread;
     rarest.data_ptr<double>()[i] = below / count + lead;
@@ -157,12 +159,12 @@ std::pair<Watch, torch::Tensor> estimated(const WatchedValues& watched, int64_t 
   return {std::move(watch), std::move(rarest)};
 }
 
-/// The same as joined() where watches have others. Inputs are the N, then the T. No watch comes before another: an
-/// input of the same rank in another watch is not counted.
+/// The same as joined() for watches with `others`. Inputs are the N, then the T. No watch takes precedence over
+/// another: an input of the same rank in another watch is not counted.
 Joined cross_joined(const std::vector<WatchedValues>& watched, int64_t others) {
   const auto known = watched.front().values.size(0);
   const auto size = known + others;
-  // Which of the N each of the T borrows from: each in turn.
+  // Which of the N each of the T borrows from: in turn.
   const auto lender = torch::cat({torch::arange(known), torch::arange(others).remainder(known)});
   Joined result;
   torch::Tensor rarest;
@@ -184,9 +186,9 @@ Joined cross_joined(const std::vector<WatchedValues>& watched, int64_t others) {
   return result;
 }
 
-/// The classes whose inputs a new one of class `of` is ranked among, by how many of each class there are together with
-/// it: its own where they are `enough`; else all classes that have fewer, and then the next larger ones until they are.
-/// As it is a function of calibration inputs and new one alike, whichever of them is the new one, the promise is exact.
+/// The classes whose inputs a new input of class `of` is ranked among, given the numbers per class with the new one
+/// included: its own class if that has `enough`; else all classes that have fewer, and then the next larger ones until
+/// they have enough. The choice does not depend on which of the inputs is the new one, so the promise is exact.
 std::vector<int64_t> companions(std::vector<int64_t> counts, int64_t of, int64_t enough) {
   ++counts[static_cast<size_t>(of)];
   std::vector<int64_t> order(counts.size());

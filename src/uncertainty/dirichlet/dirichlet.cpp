@@ -15,7 +15,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-constexpr int64_t kCostOfKl = 16;  // of an element, next to one of a vectorised kernel
+constexpr int64_t kCostOfKl = 16;  // cost of an element, relative to one of a vectorised kernel
 
 class KlFunction : public torch::autograd::Function<KlFunction> {
  public:
@@ -67,9 +67,9 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::tensor_list;
 
-constexpr int64_t kCostOfDensity = 16;  // of an element, next to one of a vectorised kernel
+constexpr int64_t kCostOfDensity = 16;  // cost of an element, relative to one of a vectorised kernel
 
-/// Of logits [N, K] at log_mu [S, N, K].
+/// The density of logits [N, K] at log_mu [S, N, K].
 class DensityFunction : public torch::autograd::Function<DensityFunction> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& logits_input,
@@ -158,7 +158,7 @@ torch::Tensor sample_log(const torch::Tensor& logits, const SampleOptions& optio
   check_logits("sample_log", "logits", logits);
   check_range("sample_log", "samples", options.samples >= 0, "at least 0", static_cast<double>(options.samples));
   const bool on_cuda = is_on_cuda("sample_log", logits);
-  constexpr int64_t kCost = 64;  // of a draw, next to an element of a vectorised kernel
+  constexpr int64_t kCost = 64;  // cost of a draw, relative to an element of a vectorised kernel
   const auto input = logits.detach().contiguous();
   const auto log_mu = torch::empty({options.samples, input.size(0), input.size(1)}, input.options());
   AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "sample_log", [&] {

@@ -6,9 +6,9 @@
 // KL[Dir(alpha) || Dir(beta)] of one row, alpha = e^z and beta = e^w, and its gradient in z and w. docs/math.md,
 // section 3:
 //   KL = beta0 KL[q || p] + sum_c B(beta_c, alpha_c) - B(beta0, alpha0),
-// p = alpha / alpha0, q = beta / beta0, with B(b, a) = M(b) - M(a) + (b - a) D(a) >= 0. Where one class dominates both
-// rows its B and that of the sums are large and nearly equal; their difference is then an integral over the little
-// that the other classes add.
+// p = alpha / alpha0, q = beta / beta0, with B(b, a) = M(b) - M(a) + (b - a) D(a) >= 0. If one class dominates both
+// rows, its B and that of the sums are large and nearly equal; their difference is then computed as an integral over
+// the little that the other classes add.
 
 namespace priornet {
 
@@ -110,8 +110,8 @@ class KlRow {
       const double p = ::exp(alpha.log_a - alpha0_.log_a);
       const double s = log_mean_ratio(c, alpha, beta);
       const bool is_top = c == top_;
-      // The difference beta0 p a0 psi'(a0) - beta a psi'(a) of two large terms, by how far p and q and the two factors
-      // are apart.
+      // The difference beta0 p a0 psi'(a0) - beta a psi'(a) of two large terms, computed from the distances of p from q
+      // and of the two factors.
       const double means = beta0_.a * p * ::expm1(s) * alpha0_.first;
       const double factors = beta.a * (is_top ? of_alpha_.first : alpha.excess() - alpha0_.excess());
       store(c, (alpha.second - p * alpha0_.second) - means - factors,
@@ -191,9 +191,9 @@ class DensityRow {
     return sum;
   }
 
-  /// What class c takes off `constant` at a point of the simplex. sum_c alpha_c s_c, s_c = ln(p_c / mu_c), is taken as
-  /// sum_c alpha_c (e^-s_c - 1 + s_c), which is the same where p and mu both add up to 1, and which the rounding of
-  /// ln mu changes in second order only: in first order it counts alpha0 times.
+  /// What class c subtracts from `constant` at a point of the simplex. sum_c alpha_c s_c, s_c = ln(p_c / mu_c), is
+  /// computed as sum_c alpha_c (e^-s_c - 1 + s_c), which is the same if p and mu both add up to 1. Rounding of ln mu
+  /// changes this form only in second order; the first-order change would be multiplied by alpha0.
   struct DrawTerm {
     double alpha, alpha0, log_p;
 
@@ -233,7 +233,7 @@ class DensityRow {
 // Draws from a Dirichlet in logarithms: mu = G / sum G with G_c ~ Gamma(alpha_c).
 
 /// ln G, G ~ Gamma(alpha), by Marsaglia and Tsang's method (2000); below 1 by G(alpha) = G(alpha + 1) U^(1/alpha). NaN
-/// of a NaN.
+/// for NaN.
 PRIORNET_DEVICE inline double log_gamma_draw(double log_alpha, RandomStream& random) {
   if (log_alpha != log_alpha) return log_alpha;  // no draw would ever be accepted
   const double alpha = ::exp(log_alpha);
@@ -254,8 +254,8 @@ PRIORNET_DEVICE inline double log_gamma_draw(double log_alpha, RandomStream& ran
   }
 }
 
-/// Calls store(c, ln mu_c) for every class. Each class has a random stream of its own, which is run twice: once for the
-/// sum, once for the values.
+/// Calls store(c, ln mu_c) for every class. Each class has its own random stream, which runs twice: once for the sum,
+/// once for the values.
 template <class Load, class Store>
 PRIORNET_DEVICE inline void sample_log_row(const Load& logits, int64_t classes, uint64_t seed, int64_t row,
                                            int64_t sample, const Store& store) {
@@ -298,7 +298,7 @@ struct KlGradientWork {
   const T* p_logits;
   const T* q_logits;
   int64_t classes;
-  const T* weights;  ///< [rows]: what comes down the graph
+  const T* weights;  ///< [rows]: the gradient that arrives
   T* p_gradient;     ///< [rows, classes]
   T* q_gradient;
 
@@ -352,7 +352,7 @@ struct DensityGradientWork {
   const T* logits;
   const T* log_mu;
   int64_t rows, classes, samples;
-  const T* weights;    ///< [samples, rows]: what comes down the graph
+  const T* weights;    ///< [samples, rows]: the gradient that arrives
   T* gradient;         ///< [rows, classes]
   T* log_mu_gradient;  ///< [samples, rows, classes]
 

@@ -35,7 +35,7 @@ struct GammaPieces {
   /// psi(a + 1) - reference: with ln a it shrinks like 1/(2a), with 0 it is psi(a + 1) itself.
   PRIORNET_DEVICE Real psi_next(Real reference) const { return (log_x - reference) - d - sum + inverse_large; }
 
-  /// M(a) = ln Gamma(a) - a ln a + a - ln(2 pi) / 2, but for ln(product), which a caller may gather over many a;
+  /// M(a) = ln Gamma(a) - a ln a + a - ln(2 pi) / 2, without ln(product), which a caller may collect over many a;
   /// without_log_alpha leaves out the term -a (ln a - ln x).
   PRIORNET_DEVICE Real m_without_log_alpha() const { return (steps - 0.5) * log_x - steps + l - log_first; }
   PRIORNET_DEVICE Real m(Real log_alpha) const { return alpha * (log_x - log_alpha) + m_without_log_alpha(); }
@@ -108,7 +108,7 @@ PRIORNET_DEVICE inline TrigammaPieces<Real> trigamma_pieces(const GammaPieces<Re
   return pieces;
 }
 
-/// e^-s - 1 + s, which a sum of logarithms leaves of a divergence: never negative.
+/// e^-s - 1 + s, the part of a divergence that is left after the sums of logarithms: never negative.
 PRIORNET_DEVICE inline double surplus(double s) {
   if (s > 0.1 || s < -0.1) return ::expm1(-s) + s;
   double term = 0.5 * s * s;

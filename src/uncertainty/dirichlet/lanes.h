@@ -77,7 +77,7 @@ struct FloatDigits {
   }
 };
 
-/// The digits that results of type T deserve.
+/// The accuracy that results of type T need.
 template <class T>
 struct DigitsOf;
 template <>
@@ -97,9 +97,10 @@ PRIORNET_DEVICE inline Real twice_atanh(Real s) {
   return twice + twice * (s2 * Digits::atanh()(s2));
 }
 
-// What the row kernels compute in. A kernel is written once for a type `Real`: double on a GPU and in references, or a
-// vector of doubles whose lanes are rows on a CPU. Arithmetic, comparison and `condition ? a : b` mean the same for
-// both; this header adds the few functions that differ. `Digits` says how exact an approximation has to be.
+// The type that the row kernels compute in. A kernel is written once for a type `Real`: double on a GPU and in
+// references, or on a CPU a vector of doubles whose lanes are rows. Arithmetic, comparison and `condition ? a : b` mean
+// the same for both; this header adds the few functions that differ. `Digits` says how exact an approximation has to
+// be.
 
 template <class Real>
 PRIORNET_DEVICE inline Real larger(Real a, Real b) {
@@ -130,7 +131,7 @@ using Lanes = typename LanesOf<kLanes>::Double;
 template <class Real>
 using IntLanes = typename LanesOf<sizeof(Real) / sizeof(double)>::Int;
 
-/// Element i of the result is row[i * stride]: one column of as many rows as there are lanes.
+/// Element i of the result is row[i * stride]: one column, for as many rows as there are lanes.
 template <int kLanes>
 inline Lanes<kLanes> gather(const double* row, int64_t stride) {
   Lanes<kLanes> values{};
@@ -158,7 +159,7 @@ inline Real exp_of(Real x) {
   return (Real)((Int)value + ((Int)rounded << 52));
 }
 
-/// ln x of positive, finite, normal x; 2 ulp. Of a NaN it is NaN.
+/// ln x for positive, finite, normal x; 2 ulp. NaN for NaN.
 template <class Real>
 inline Real log_of(Real x) {
   using Int = IntLanes<Real>;

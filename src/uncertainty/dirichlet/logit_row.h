@@ -9,10 +9,10 @@
 
 namespace priornet {
 
-/// Rows with a logit beyond it, either way, are wide: they take a path of their own, where nothing leaves the range
-/// of a double.
+/// Rows with a logit beyond it, in either direction, are wide: they take a path of their own, where nothing leaves the
+/// range of a double.
 constexpr double kWideLogit = 100.0;
-/// Where e^z is clamped: what depends on it has reached its limit long before.
+/// Where e^z is clamped: everything that depends on it has reached its limit long before.
 constexpr double kLargestLogit = 600.0;
 
 template <class Real>
@@ -27,7 +27,7 @@ struct RowExtent {
   Real top, top_index, bottom;
 };
 
-/// `load(c)` is the logit of class c. Of all classes, or of class 0 with first, first + step, ...
+/// `load(c)` is the logit of class c. Over all classes, or over class 0 and first, first + step, ...
 template <class Real, class Load>
 PRIORNET_DEVICE inline RowExtent<Real> row_extent(const Load& load, int64_t classes, int64_t first = 1,
                                                   int64_t step = 1) {
@@ -55,7 +55,7 @@ struct RowExponentials {
   }
 };
 
-/// The logarithm of a product of many factors in [1, 6e4], taken only when it would grow too large.
+/// The logarithm of a product of many factors in [1, 6e4]; it is taken only when the product would grow too large.
 template <class Real>
 class LogProduct {
  public:

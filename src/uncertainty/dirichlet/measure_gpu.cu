@@ -5,10 +5,10 @@
 #include "uncertainty/core/rows.cuh"
 #include "uncertainty/dirichlet/warp_lanes.cuh"
 
-// Rows of float32 logits are measured in float32 as far as that goes (single_measure_row.h): short ones by a thread
-// each, out of shared memory; long ones by a group of lanes. Rows that want float64 are marked by a prediction of -1
-// and done after that by a kernel of their own, so that the usual one need not hold its registers. Of 32 short rows
-// the first tells by its prediction whether any is left, so that this kernel reads one of 32.
+// Rows of float32 logits are measured in float32 where that is exact enough (single_measure_row.h): short ones by one
+// thread each, from shared memory; long ones by a group of lanes. Rows that need float64 are marked by a prediction of
+// -1; another kernel computes them afterwards, so that the usual one need not hold its registers. The prediction of the
+// first of 32 short rows also says whether any of them is left, so that this kernel reads one of 32.
 
 namespace priornet {
 namespace {
@@ -20,10 +20,10 @@ constexpr int64_t kLeft = -1;
 
 unsigned blocks_for(int64_t threads) { return static_cast<unsigned>((threads + kThreads - 1) / kThreads); }
 
-/// A prediction that also says that one of 32 rows is left; of that, the prediction.
+/// A prediction that also says that one of 32 rows is left; and the prediction in it.
 __device__ inline int64_t marked(int64_t prediction) { return kLeft - 1 - prediction; }
 
-/// A row of which is_single_enough.
+/// A row for which is_single_enough.
 __device__ inline void store_single(const MeasureRows<float>& work, int64_t row, const SingleSums<double>& sums,
                                     float top, int top_index) {
   const auto measures = measures_of(sums, work.classes, top, top_index);
@@ -74,7 +74,8 @@ __global__ void __launch_bounds__(kThreads) short_rows(MeasureRows<float> work, 
   if (enough) store_single(work, first + threadIdx.x, sums, top, top_index);
 }
 
-/// Each group of lanes takes some rows in turn, at most as many as it has lanes, and then a lane finishes each of them.
+/// Each group of lanes takes some rows in turn, at most as many as it has lanes, and then one lane finishes each of
+/// them.
 template <int kLanes, bool kQuads>
 __global__ void __launch_bounds__(kThreads) long_rows(MeasureRows<float> work, int rows_per_group) {
   const int64_t thread = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -104,7 +105,7 @@ __global__ void __launch_bounds__(kThreads) long_rows(MeasureRows<float> work, i
   if (enough) store_single(work, first + lane, kept, kept_top, kept_index);
 }
 
-/// Short rows that are marked as left, by a thread each. A warp takes some times 32 rows, at most 32 times.
+/// Short rows that are marked as left, one thread each. A warp takes up to 32 times 32 rows.
 __global__ void __launch_bounds__(kThreads) left_short_rows(MeasureRows<float> work, int groups_per_warp) {
   const int64_t thread = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -130,7 +131,7 @@ __device__ inline RowMeasures<double> measure_by_warp(const Load& load, int64_t 
   return measures_of<Digits, kWide>(merged<32>(share), classes, extent);
 }
 
-/// In float64, by a warp a row: all rows, or those that are marked as left.
+/// In float64, one warp per row: all rows, or those that are marked as left.
 template <class T>
 __global__ void __launch_bounds__(kThreads) rows_by_warp(MeasureRows<T> work, int rows_per_warp, bool only_left) {
   using Digits = typename DigitsOf<T>::Type;
@@ -149,7 +150,7 @@ __global__ void __launch_bounds__(kThreads) rows_by_warp(MeasureRows<T> work, in
   }
 }
 
-/// As many threads as make this GPU busy: 32 warps on each of its multiprocessors.
+/// How many threads keep this GPU busy: 32 warps on each of its multiprocessors.
 int64_t threads_of_device() {
   int device = 0, processors = 0;
   const bool known = cudaGetDevice(&device) == cudaSuccess &&
@@ -158,7 +159,7 @@ int64_t threads_of_device() {
 }
 
 /// How many rows a group of lanes takes: as many as it can finish at once, fewer if the device would not be full.
-/// Rounded up: a few groups that start when the others have ended would take as long again.
+/// Rounded up: a few groups that start after the others have ended would take as long again.
 int rows_per_group(int64_t rows, int lanes) {
   const int64_t threads = threads_of_device();
   return static_cast<int>(std::clamp<int64_t>((rows * lanes + threads - 1) / threads, 1, lanes));

@@ -18,7 +18,7 @@ struct MeasureRows {
   T* measures[kDirichletMeasures];
 };
 
-/// Reads how much each measure weighs, [rows] each, and writes the gradient, [rows, classes].
+/// Reads the weight of each measure, [rows] each, and writes the gradient, [rows, classes].
 template <class T>
 struct MeasureGradientRows {
   const T* logits;

@@ -32,7 +32,7 @@ struct RowMeasures {
 /// What the classes of a row add up to; t = z - top.
 template <class Real>
 struct MeasureSums {
-  Real scale{};         ///< no sum: e^top
+  Real scale{};         ///< not a sum: e^top
   Real exp{};           ///< of e^t
   Real pairs{};         ///< of e^t e^t' over pairs of classes: 1 - sum p^2 without a difference
   Real exp_t{};         ///< of e^t t
@@ -42,7 +42,7 @@ struct MeasureSums {
   Real entropy{};       ///< of the terms of the differential entropy, except for the logarithm of
   LogProduct<Real> product;
 
-  /// Adds the sums over other classes of the same row, of which `other_of(x)` gives x.
+  /// Adds the sums over other classes of the same row; `other_of(x)` gives their x.
   template <class OtherOf>
   PRIORNET_DEVICE void merge(const OtherOf& other_of) {
     const Real other_exp = other_of(exp);
@@ -57,7 +57,7 @@ struct MeasureSums {
   }
 };
 
-/// Of the classes first, first + step, ...: all of them, or the share of one among `step` threads.
+/// Over the classes first, first + step, ...: all of them, or the share of one among `step` threads.
 template <class Digits, bool kWide, class Real, class Load>
 PRIORNET_DEVICE inline MeasureSums<Real> measure_sums(const Load& load, int64_t classes, const RowExtent<Real>& extent,
                                                       int64_t first = 0, int64_t step = 1) {
@@ -92,7 +92,7 @@ PRIORNET_DEVICE inline RowMeasures<Real> measures_of(const MeasureSums<Real>& su
   const double K = static_cast<double>(classes);
   const Real inverse_sum = 1.0 / sums.exp;
   const Real log_sum = log_of(sums.exp);
-  // K classes that count as -600 add up to K of them: the total must not be as small as one.
+  // K classes that count as -600 add up to K times that: the total must not be as small as one of them.
   const Real lowest = zero + (::log(K) - kLargestLogit);
   const Real z0 = kWide ? larger(lowest, clamp_logit(extent.top) + log_sum) : extent.top + log_sum;
   const Real alpha0 = kWide ? exp_of<Digits>(z0) : sums.scale * sums.exp;
@@ -109,12 +109,12 @@ PRIORNET_DEVICE inline RowMeasures<Real> measures_of(const MeasureSums<Real>& su
   row[kEpistemicVariance] = variance / (alpha0 + 1.0);
   row[kAleatoricVariance] = variance * (alpha0 / (alpha0 + 1.0));
 
-  // Below alpha0 = 1 the logarithms left out of the psi make up the entropy: nothing of the order of z0 cancels.
+  // Below alpha0 = 1 the logarithms left out of the psi make up the entropy, so that nothing as large as z0 cancels.
   const auto low = z0 < 0.0;
   const Real positive = larger(z0, zero);
   const Real mean_psi = sums.exp_psi * inverse_sum - total.psi_next(positive);
   const Real information = mean_psi + (low ? entropy : sums.exp_negative * inverse_sum);
-  // The smaller part of the entropy is not the difference of the larger ones.
+  // Computes the smaller part of the entropy directly, not as a difference of the larger ones.
   const Real direct = (positive - sums.exp_positive * inverse_sum) - mean_psi;
   const Real rest = entropy - information;
   const Real data = (low | (rest < information)) ? direct : rest;
@@ -140,7 +140,7 @@ PRIORNET_DEVICE inline RowMeasures<Real> measure_row(const Load& load, int64_t c
 
 // The gradient of a weighted sum of the measures of a row in its logits; docs/math.md, section 2.
 
-/// How much each measure of a row weighs: what comes down the graph.
+/// The weight of each measure of a row: the gradient that arrives.
 template <class Real>
 struct MeasureWeights {
   Real values[kDirichletMeasures];

@@ -18,7 +18,7 @@ constexpr auto kDistributional = Cause::kDistributional;
 constexpr auto kModel = Cause::kModel;
 constexpr auto kTotal = Cause::kTotal;
 
-/// Ensembles of Dirichlets give what one gives.
+/// Ensembles of Dirichlets give everything that one Dirichlet gives.
 Measure of_dirichlets(Measure measure) {
   if (measure.dirichlet != nullptr) measure.dirichlet_ensemble = measure.dirichlet;
   return measure;

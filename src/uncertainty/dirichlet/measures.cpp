@@ -67,19 +67,19 @@ torch::Tensor differential_entropy(const torch::Tensor& logits) {
 
 torch::Tensor precision(const torch::Tensor& logits) { return measures_of("precision", logits).precision; }
 
-// Ensembles are composed of tensor operations in float64, which keeps the promises of measures.h for float32 too: the
-// costly parts (Dirichlet measures, divergences, densities, draws) are kernels of their own.
+// Ensembles are composed of tensor operations in float64, which keeps the promises of measures.h for float32 too; the
+// costly parts (Dirichlet measures, divergences, densities, draws) are separate kernels.
 
 namespace {
 
-/// In the dtype asked for, with values beyond its range as its largest finite number.
+/// In the dtype asked for; values beyond its range become its largest finite number.
 torch::Tensor saturated(const torch::Tensor& values, torch::Dtype dtype) {
   if (dtype == torch::kFloat64 || !values.defined()) return values;
   constexpr double kLargest = std::numeric_limits<float>::max();
   return values.clamp(-kLargest, kLargest).to(dtype);
 }
 
-/// ln softmax, never minus infinity, which times a probability of 0 would be NaN: logits may be further apart than a
+/// ln softmax, never minus infinity, which would give NaN times a probability of 0: logits may be further apart than a
 /// double reaches.
 torch::Tensor log_categorical(const torch::Tensor& logits) {
   constexpr double kLowest = -std::numeric_limits<double>::max() / 4;
@@ -101,7 +101,7 @@ struct MeanCategorical {
     entropy = (log_mean.exp() * -log_mean).sum(1);
   }
 
-  /// I[y, theta] as the mean divergence of a member from the mean, which does not cancel where all agree.
+  /// I[y, theta] as the mean divergence of a member from the mean, which does not cancel if all agree.
   torch::Tensor information() const {
     return (log_members.exp() * (log_members - log_mean)).sum(2).mean(0).clamp_min(0);
   }
@@ -121,7 +121,7 @@ Estimate mu_theta_information(const torch::Tensor& logits, const MuThetaOptions&
     const auto log_mu = sample_log(logits[i], {options.samples, seed + static_cast<uint64_t>(i)});
     std::vector<torch::Tensor> densities;
     for (int64_t j = 0; j < members; ++j) densities.push_back(log_density_of_draws(logits[j], log_mu));
-    // Relative to the member's own: ln members would be lost beside a density of tiny concentrations.
+    // Relative to the member's own density: ln members would be lost beside the density of tiny concentrations.
     const auto relative = torch::stack(densities) - densities[i];
     const auto gain = std::log(static_cast<double>(members)) - torch::logsumexp(relative, 0);  // [S, N]
     sum += gain.mean(0);
@@ -130,7 +130,7 @@ Estimate mu_theta_information(const torch::Tensor& logits, const MuThetaOptions&
   return {sum / members, variance.sqrt() / members};
 }
 
-/// The same over as many rows at a time as leave the draws small.
+/// The same over as many rows at a time as keep the draws small.
 Estimate mu_theta_in_pieces(const torch::Tensor& logits, const MuThetaOptions& options) {
   const int64_t rows = logits.size(1);
   const int64_t elements_per_row = std::max<int64_t>(1, options.samples * (logits.size(2) + 2 * logits.size(0)));
@@ -146,7 +146,8 @@ Estimate mu_theta_in_pieces(const torch::Tensor& logits, const MuThetaOptions& o
   return {torch::cat(means), torch::cat(errors)};
 }
 
-/// The mean of KL[Dir_i || Dir_j] over all pairs, a member with itself included: what bounds I[mu, theta].
+/// The mean of KL[Dir_i
+///  Dir_j] over all pairs, including a member with itself: it bounds I[mu, theta].
 torch::Tensor pairwise_divergence(const torch::Tensor& logits) {
   const int64_t members = logits.size(0);
   auto sum = torch::zeros({logits.size(1)}, logits.options());

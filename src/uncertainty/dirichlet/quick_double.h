@@ -7,13 +7,13 @@
 #include "uncertainty/core/device_code.h"
 #include "uncertainty/dirichlet/lanes.h"
 
-// Instructions of a GPU that are not exact, and what is made of them. On a CPU such an instruction is modelled by the
-// correct value made as wrong as a GPU's may be, so that tests see the worst.
+// Inexact instructions of a GPU, and functions made from them. On a CPU such an instruction is modelled by the correct
+// value made as wrong as a GPU's may be, so that tests see the worst.
 
 namespace priornet {
 
 #if !defined(__CUDA_ARCH__)
-/// `value` off by the given share, up or down as the bits of `x` have it.
+/// `value` changed by the given share, up or down by the bits of `x`.
 inline double off_by(double share, double value, double x) {
   const auto bits = static_cast<uint32_t>(std::bit_cast<uint64_t>(x) >> 29);
   const bool up = (((bits * 2654435761u) >> 16) & 1u) != 0;
@@ -32,7 +32,7 @@ PRIORNET_DEVICE inline float approximate_inverse(float x) {
 #endif
 }
 
-/// 1 / x where both are normal: the instruction looks at 20 bits of x and gives as many, a step of the third order
+/// 1 / x where both are normal: the instruction reads 20 bits of x and gives as many; a step of the third order
 /// makes them 57.
 PRIORNET_DEVICE inline double quick_inverse(double x) {
 #if defined(__CUDA_ARCH__)
@@ -45,8 +45,8 @@ PRIORNET_DEVICE inline double quick_inverse(double x) {
   return ::fma(::fma(error, error, error), near, near);
 }
 
-/// A double for float32 results: quotients, exponentials and logarithms are as exact as FloatDigits, and know neither 0
-/// nor infinity; a NaN stays one. CUDA's own take most of the time of a row.
+/// A double for float32 results: quotients, exponentials and logarithms are as exact as FloatDigits, and do not handle
+/// 0 and infinity; NaN stays NaN. CUDA's own functions would take most of the time of a row.
 struct QuickDouble {
   double value{};
 

@@ -21,7 +21,7 @@ class RowBlock {
   Lanes<kLanes> operator()(int64_t c) const { return classes_ <= kKept ? kept_[c] : read(c); }
 
  private:
-  static constexpr int64_t kKept = 64;  // rows this short are turned into columns once, for all passes
+  static constexpr int64_t kKept = 64;  // rows this short are transposed once, for all passes
 
   Lanes<kLanes> read(int64_t c) const {
     if (count_ == kLanes) return gather<kLanes>(rows_ + c, classes_);

@@ -10,9 +10,9 @@
 
 // Float32 arithmetic for a GPU.
 //
-// A second way beside measure_row.h, for what it gains: on an H200, rows of float32 logits per second are 2.3, 5.2 and
-// 3.8 times those of float64 logits for 10, 100 and 1000 classes (docs/results.md, "All measures"). Where a network
-// makes the logits it gains nothing that shows: the network takes thousands of times as long as the measures.
+// A second way beside measure_row.h, because it is faster: on an H200, rows of float32 logits per second are 2.3, 5.2
+// and 3.8 times those of float64 logits for 10, 100 and 1000 classes (docs/results.md, "All measures"). If a network
+// makes the logits, the gain does not show: the network takes thousands of times as long as the measures.
 
 namespace priornet {
 
@@ -72,7 +72,7 @@ struct SingleDigits {
 
 // All measures of one row of float32 logits, the classes in float32 and their totals in float64, to 1e-6 of the exact
 // value: docs/math.md, section 2, says why that is enough from K = 8 on. The class of the largest logit is left out of
-// the float32 sums: what is left of the others next to it keeps its digits.
+// the float32 sums, so that the sums of the others keep their digits.
 
 constexpr double kEuler = 0.57721566490153286061;
 /// Logits beyond it, either way, are for measure_row in float64.
@@ -101,7 +101,7 @@ struct SingleSums {
     entropy += static_cast<Real>(chunk.entropy);
   }
 
-  /// Adds the sums over other classes of the same row, of which `other_of(x)` gives x.
+  /// Adds the sums over other classes of the same row; `other_of(x)` gives their x.
   template <class OtherOf>
   PRIORNET_DEVICE void merge(const OtherOf& other_of) {
     alpha += other_of(alpha);
@@ -120,7 +120,7 @@ PRIORNET_DEVICE inline void add_single(SingleSums<float>& sums, float z, float t
   const float inverse = approximate_inverse(alpha);
   const bool below = z < 0.0f;
   const float v = alpha * approximate_inverse(alpha + SingleDigits::kShift);
-  // Where all are below 1, psi(alpha + 1) without its constant is what the expected entropy is made of.
+  // If all are below 1, the expected entropy is made of psi(alpha + 1) without its constant.
   const float constant = top < 0.0f ? 0.0f : static_cast<float>(kEuler);
   const float psi_below = ::fmaf(alpha, SingleDigits::psi_below()(v), -constant);
   const float psi_above = inverse * SingleDigits::psi_above()(inverse);
@@ -137,16 +137,16 @@ PRIORNET_DEVICE inline void add_single(SingleSums<float>& sums, float z, float t
   sums.entropy += below ? entropy_below : entropy_above;
 }
 
-/// A few classes at a time: of many, the sum itself would lose digits in float32.
+/// A few classes at a time: with many, the sum itself would lose digits in float32.
 constexpr int kSingleChunk = 8;
 
-/// Whether float32 did for the row; not if a logit was too large, too small or no number.
+/// Whether float32 was enough for the row; not if a logit was too large, too small or NaN.
 PRIORNET_DEVICE inline bool is_single_enough(const SingleSums<double>& sums, float top) {
   constexpr double kLargest = 6.2e27;  // e^64: a class of logit z below -64 adds -e^-z
   return top <= kSingleLogit && sums.entropy < kLargest && sums.entropy > -kLargest;
 }
 
-/// The measures of a row of which is_single_enough: float32 holds them all.
+/// The measures of a row for which is_single_enough: float32 holds them all.
 PRIORNET_DEVICE inline RowMeasures<QuickDouble> measures_of(const SingleSums<double>& single, int64_t classes,
                                                             float top, int64_t top_index) {
   using Real = QuickDouble;

@@ -3,8 +3,8 @@
 #include "uncertainty/dirichlet/logit_row.h"
 #include "uncertainty/dirichlet/single_measure_row.h"
 
-// A row's results out of those of the lanes that share it: kLanes neighbouring lanes of a warp, a power of two. All
-// lanes of the warp call these together.
+// Combines the results of the lanes that share a row: kLanes neighbouring lanes of a warp, a power of two. All lanes of
+// the warp call these together.
 
 namespace priornet {
 
@@ -27,7 +27,7 @@ __device__ inline Sums merged(Sums sums) {
   return sums;
 }
 
-/// The extent of a row of which each lane has seen class 0 and its share.
+/// The extent of a row; each lane has seen class 0 and its share.
 template <int kLanes>
 __device__ inline RowExtent<double> group_extent(RowExtent<double> extent) {
 #pragma unroll
@@ -42,12 +42,12 @@ __device__ inline RowExtent<double> group_extent(RowExtent<double> extent) {
   return extent;
 }
 
-/// The largest value of the group and the lowest index that has it, of one value and index a lane.
+/// The largest value of the group and the lowest index that has it, from one value and index per lane.
 template <int kLanes>
 __device__ inline void group_largest(float& value, int& index) {
   const unsigned lane = threadIdx.x % 32;
   const unsigned members = kLanes == 32 ? kWholeWarp : ((1u << kLanes) - 1u) << (lane / kLanes * kLanes);
-  // Whole numbers in the order of the floats, for which there is an instruction. Adding 0 leaves one zero of two.
+  // Whole numbers in the order of the floats, for which there is an instruction. Adding 0 turns -0 into 0.
   const unsigned bits = __float_as_uint(value + 0.0f);
   const unsigned key = (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
   const unsigned largest = __reduce_max_sync(members, key);
@@ -55,7 +55,7 @@ __device__ inline void group_largest(float& value, int& index) {
   value = __uint_as_float((largest & 0x80000000u) != 0 ? largest & 0x7fffffffu : ~largest);
 }
 
-/// What a lane reads of a row: four classes at a time where memory is aligned for it.
+/// How a lane reads a row: four classes at a time if memory is aligned for it.
 template <int kLanes, bool kQuads>
 struct LaneShare {
   static constexpr int kWidth = kQuads ? 4 : 1;

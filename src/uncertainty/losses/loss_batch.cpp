@@ -65,7 +65,7 @@ torch::Tensor slice(const torch::Tensor& tensor, int64_t begin, int64_t end) {
   return tensor.defined() ? tensor.slice(0, begin, end) : tensor;
 }
 
-/// The two parts of a batch, without places for the values of rows.
+/// The two parts of a batch, without memory for the values of rows.
 struct Parts {
   LossPart inside, outside;
   double in_share, out_share;

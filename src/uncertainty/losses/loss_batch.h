@@ -6,12 +6,11 @@
 
 #include "uncertainty/losses/loss_row.h"
 
-// The losses of rows and of batches with their gradients, where the logits lie: what losses.h puts into a graph.
+// The losses of rows and of batches with their gradients, on the logits' device: losses.h puts them into a graph.
 
 namespace priornet {
 
-/// Rows with one kind of target, and where their results go. Undefined tensors are left out; all that are there are
-/// contiguous.
+/// Rows with one kind of target, and where their results go. Undefined tensors are left out; all others are contiguous.
 struct LossPart {
   torch::Tensor logits;
   RowDivergence divergence;
@@ -27,7 +26,7 @@ void compute_losses(const LossPart& part);
 
 struct BatchLossOptions {
   RowDivergence divergence;
-  DirichletTarget target;  ///< of the first rows: of as many as it has labels, or probabilities. The others' is flat.
+  DirichletTarget target;  ///< for the first rows, one per label or row of probabilities; for the others it is flat
   torch::Tensor labels;    ///< of the cross-entropy of the first rows, or undefined
   double in_weight, out_weight, cross_entropy_weight;
   double steepest = std::numeric_limits<double>::infinity();  ///< the largest element of the gradient, either way

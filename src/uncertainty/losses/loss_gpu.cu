@@ -8,10 +8,10 @@
 #include "uncertainty/dirichlet/quick_double.h"
 #include "uncertainty/dirichlet/warp_lanes.cuh"
 
-// Every row is the work of a group of lanes, which keep what they know about its classes in shared memory until the
-// sums are known and the gradient can be written. Many short rows get one lane each: there is then nothing to exchange,
-// and what is computed once per row is not computed by every lane: 3.7 times the plain formulas at 10 classes, where 16
-// lanes per row had 0.9 times (docs/results.md). Few rows, as a batch has them, and long ones get 16 or 32.
+// A group of lanes works on each row and keeps what it needs of the row's classes in shared memory until the sums are
+// known and the gradient can be written. Many short rows get one lane each: then there is nothing to exchange, and no
+// lane repeats what is computed once per row: 3.7 times the plain formulas at 10 classes, where 16 lanes per row had
+// 0.9 times (docs/results.md). Few rows, as in a batch, and long ones get 16 or 32.
 
 namespace priornet {
 namespace {
@@ -69,7 +69,7 @@ __device__ RowExtent<Real> extremes(const Logits& logits, int64_t classes, int l
   return {static_cast<double>(top), 0.0, static_cast<double>(bottom)};
 }
 
-/// What a row keeps of its classes, each `stride` from the last.
+/// What a row keeps about its classes, each `stride` after the last.
 template <class Real>
 struct KeptClasses {
   KeptClass<Real>* first;
@@ -78,13 +78,13 @@ struct KeptClasses {
   __device__ KeptClass<Real>& operator[](int64_t c) const { return first[c * stride]; }
 };
 
-/// What a row of T is computed in. Float32 needs no exact quotients, exponentials and logarithms, which take most of
-/// the time; a teacher's probabilities may be 0, whose logarithm only double knows.
+/// The type that computes a row of T. Float32 needs no exact quotients, exponentials and logarithms, which take most of
+/// the time; a teacher's probabilities may be 0, and only double can take the logarithm of 0.
 template <class T, bool kTeacher>
 using RowReal = std::conditional_t<std::is_same_v<T, float> && !kTeacher, QuickDouble, double>;
 
-/// One row of a batch, by the lanes of a group. The lanes of a warp stay together where they exchange values, which is
-/// nowhere that depends on the row.
+/// One row of a batch, by the lanes of a group. The lanes of a warp stay together where they exchange values, and none
+/// of these places depends on the row.
 template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
 class GroupLoss {
  public:
@@ -121,7 +121,7 @@ class GroupLoss {
   __device__ bool has_gradient() const { return part_->gradient != nullptr; }
   __device__ T divergence() const { return saturate<T>(as_double(totals_.loss.divergence)); }
   __device__ T cross_entropy() const { return saturate<T>(as_double(totals_.loss.cross_entropy)); }
-  /// Of the row, in global memory.
+  /// The gradient of the row, in global memory.
   __device__ T* gradient() const { return part_->gradient + row_ * part_->classes; }
 
   /// Writes the lane's share of the gradient: class c to gradient[c * stride].
@@ -181,8 +181,8 @@ struct LaneSums {
     cross_entropy += loss.has_label() ? static_cast<double>(loss.cross_entropy()) : 0.0;
   }
 
-  /// The sums over the block, always in the same order; the first of kLanes lanes speaks for all of them. All threads
-  /// of the block call it together.
+  /// The sums over the block, always in the same order; the first of kLanes lanes holds the sums of all of them. All
+  /// threads of the block call it together.
   template <int kLanes>
   __device__ void store(double* partial_sums) const {
     constexpr int kWarps = kThreads / 32;
@@ -203,7 +203,7 @@ struct LaneSums {
   }
 };
 
-/// Rows by groups of lanes. `global`: where they keep their classes, for want of room in shared memory, or null.
+/// Rows by groups of lanes. `global`: where they keep their classes if shared memory has no room, or null.
 template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
 __global__ void __launch_bounds__(kThreads)
     group_kernel(const __grid_constant__ LossBatch<T> batch, KeptClass<double>* global) {
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(kThreads)
   LaneSums sums;
   for (int64_t base = static_cast<int64_t>(blockIdx.x) * kGroups; base < rows;
        base += static_cast<int64_t>(gridDim.x) * kGroups) {
-    // A group without a row repeats the last, for the sake of its warp.
+    // A group without a row repeats the last, so that its warp stays together.
     const bool has_row = base + group < rows;
     const int64_t row = has_row ? base + group : rows - 1;
     const auto& part = row < batch.inside.rows ? batch.inside : batch.outside;

@@ -2,8 +2,8 @@
 
 #include "uncertainty/losses/loss_kernels.h"
 
-// The losses of a batch on a GPU: its rows with their gradients in one launch, their means in another, without a word
-// to the host. On the CPU they are computed in lanes.
+// The losses of a batch on a GPU: its rows with their gradients in one launch, their means in another, without waiting
+// for the host. On the CPU they are computed in lanes.
 
 namespace priornet {
 
@@ -19,14 +19,14 @@ struct LossBatch {
 
 constexpr int64_t kLossBlocks = 2048;
 
-/// How much memory of the device rows take to keep what they know about their classes between two passes: none unless
-/// rows are longer than fits into a block's own.
+/// How much device memory rows need to keep data about their classes between two passes: none unless rows are too long
+/// for a block's shared memory.
 int64_t loss_scratch(int64_t rows, int64_t classes);
 
-/// What each block adds up: divergences inside and outside, cross-entropies.
+/// The sums of each block: divergences inside and outside, cross-entropies.
 enum LossSum { kInsideSum, kOutsideSum, kCrossEntropySum, kLossSums };
 
-/// Means of the parts over so many rows each, and their weighted sum.
+/// Means of the parts over this many rows each, and their weighted sum.
 template <class T>
 struct LossMeans {
   const double* partial_sums;

@@ -1,5 +1,5 @@
 // Built once for each instruction set, with PRIORNET_LANES doubles in a vector. It includes nothing that other files
-// share as inline code: the linker might keep the copy made for a CPU that is not there.
+// share as inline code: the linker might keep the copy made for instructions that this CPU does not have.
 #include <memory>
 
 #include "uncertainty/dirichlet/row_block.h"

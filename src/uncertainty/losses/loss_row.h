@@ -9,7 +9,7 @@ namespace priornet {
 
 enum class RowDivergence { kNone, kForward, kReverse };
 
-/// What the loss needs to know about one class of the target, with concentration beta and sum beta0.
+/// What the loss needs about one class of the target, with concentration beta and sum beta0.
 template <class Real>
 struct TargetClass {
   Real beta;
@@ -19,7 +19,7 @@ struct TargetClass {
   Real beta_d;          ///< beta D(beta)
 };
 
-/// And of their sum.
+/// The same for their sum.
 template <class Real>
 struct TargetTotal {
   Real beta0;
@@ -32,22 +32,22 @@ struct RowLoss {
   Real divergence, cross_entropy;
 };
 
-/// How much each part weighs in the gradient.
+/// The weight of each part in the gradient.
 struct RowWeights {
   double divergence, cross_entropy;
 };
 
-/// What is kept of a class between the pass that sums and the pass that writes the gradient.
+/// What is kept about a class between the pass that sums and the pass that writes the gradient.
 template <class Real>
 struct KeptClass {
   Real exp_t;
-  Real slope;  ///< of the divergence in z, short of what the sums add
+  Real slope;  ///< of the divergence in z, before the part that the sums add
 };
 
 /// What the classes of a row add up to; t = z - top.
 template <class Real>
 struct LossSums {
-  Real scale{};  ///< no sum: e^top
+  Real scale{};  ///< not a sum: e^top
   Real exp{};    ///< of e^t
   Real mean{};   ///< of alpha (forward) or beta (reverse) times t, less its target
   Real rest{};   ///< of what does not grow with alpha, except for the logarithm of
@@ -55,8 +55,8 @@ struct LossSums {
   Real t_label{};  ///< t of the label, 0 if it is not among the classes
 };
 
-/// Of the classes first, first + step, ...: all of them, or the share of one among `step` threads. `load(c)` is a
-/// logit, `target(c)` a TargetClass, `label` the class whose cross-entropy counts, `kept[c]` room for a KeptClass.
+/// Over the classes first, first + step, ...: all of them, or the share of one among `step` threads. `load(c)` is a
+/// logit, `target(c)` a TargetClass, `label` the class whose cross-entropy counts, `kept[c]` memory for a KeptClass.
 template <class Digits, RowDivergence kDivergence, bool kWide, class Real, class Load, class Target, class Kept>
 PRIORNET_DEVICE inline LossSums<Real> loss_sums(const Load& load, int64_t classes, const RowExtent<Real>& extent,
                                                 const Target& target, Real label, const Kept& kept, int64_t first = 0,
@@ -160,7 +160,7 @@ PRIORNET_DEVICE inline RowLoss<Real> loss_row(const Load& load, int64_t classes,
   return totals.loss;
 }
 
-// The target of a row, class by class, as loss_row wants it.
+// The target of a row, class by class, in the form that loss_row takes.
 
 /// One concentration on the label and another elsewhere; a label of -1 makes all classes alike.
 template <class Real>
@@ -212,7 +212,7 @@ class TeacherTarget {
   GammaPieces<Real> pieces_;
 };
 
-/// The constants of one class with concentration beta among a sum of beta0.
+/// The constants of one class with concentration beta, where the sum is beta0.
 PRIORNET_DEVICE inline TargetTotal<double> target_total(double beta0) {
   const double log_beta0 = ::log(beta0);
   const auto pieces = gamma_pieces<DoubleDigits>(beta0, log_beta0);

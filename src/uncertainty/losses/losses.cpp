@@ -79,7 +79,7 @@ struct RowLossSpec {
   torch::Tensor labels;  ///< or none
 };
 
-/// One loss per row; the gradient is ready before anyone asks for it.
+/// One loss per row; the gradient is computed at the same time.
 class RowLossFunction : public torch::autograd::Function<RowLossFunction> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& input, const RowLossSpec& spec) {

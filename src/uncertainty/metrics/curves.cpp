@@ -14,7 +14,7 @@
 namespace priornet {
 namespace {
 
-/// A straight piece of the thinned curve, and the point below it that lies furthest away.
+/// A straight piece of the thinned curve, and the point on it that lies furthest away.
 struct Chord {
   size_t first;
   size_t last;
@@ -193,7 +193,7 @@ std::vector<double> best_order(std::span<const double> error) {
   return sorted;
 }
 
-// Area under the error that is left among all rows as they are rejected one after the other, the last first.
+// Area under the error that is left among all rows as they are rejected one by one, the last first.
 double rejection_area(const std::vector<double>& errors) {
   double left = 0.0;
   double area = 0.0;

@@ -138,7 +138,7 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// The sample covariance of two columns, over their length: the covariance of their means.
+// The sample covariance of two columns over their length: the covariance of their means.
 double covariance_of_means(const std::vector<double>& a, const std::vector<double>& b) {
   const double mean_a = mean(a);
   const double mean_b = mean(b);

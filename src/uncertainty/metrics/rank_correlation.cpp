@@ -24,7 +24,7 @@ void check(const char* function, std::span<const double> first, std::span<const 
     throw ArgumentError(c10::str(function, ": first and second should be numbers, found nan"));
 }
 
-/// The groups of rows that tie, in rising order: all that ranks need, also where rows are drawn several times.
+/// The groups of rows that tie, in rising order: ranks need nothing else, also if rows are drawn several times.
 class TiedGroups {
  public:
   explicit TiedGroups(std::span<const double> values) : group_of_(values.size()) {
@@ -60,7 +60,7 @@ class TiedGroups {
   size_t groups_ = 0;
 };
 
-/// Of rows that are drawn so often each.
+/// For rows that are drawn this often each.
 double correlation(const TiedGroups& first, const TiedGroups& second, std::span<const uint8_t> counts) {
   const auto first_ranks = first.ranks(counts);
   const auto second_ranks = second.ranks(counts);

@@ -50,19 +50,19 @@ void fill_poisson(RandomBits random, std::span<uint8_t, Resampler::kBlock> weigh
   }
 }
 
-// How often each of n is drawn in n draws with replacement. More than 255 times is out of the question.
+// How often each of n is drawn in n draws with replacement. More than 255 times is practically impossible.
 void draw(RandomBits random, std::vector<uint8_t>& counts) {
   std::fill(counts.begin(), counts.end(), uint8_t{0});
   const auto n = static_cast<uint64_t>(counts.size());
   for (uint64_t i = 0; i < n; ++i) ++counts[((random.next() >> 32) * n) >> 32];
 }
 
-// What a replicate draws from.
+// The sets that a replicate draws from.
 uint64_t replicate_key(uint64_t seed, int64_t replicate) {
   return mixed(seed + mixed(static_cast<uint64_t>(replicate) + 0x632be59bd9b4e019u));
 }
 
-// Between order statistics by straight lines, as NumPy's default does.
+// Interpolates between order statistics by straight lines, like NumPy's default.
 double quantile(const std::vector<double>& sorted, double probability) {
   const double position = probability * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(position);

@@ -14,10 +14,10 @@ struct WeightTotals {
   int64_t negative = 0;
 };
 
-/// Walks down a ranking whose scores carry weights and sums up the precision-recall and ROC curves (detection.h) on the
-/// way. The weights are set to the prevalence of the unweighted ranking, whatever their totals: precision is tp / (tp +
-/// c fp), with c the ratio of the prevalence odds of the weights to those of the ranking. With c the odds of the
-/// weights themselves it is the precision of sets of the same size.
+/// Walks down a ranking whose scores carry weights, and sums up the precision-recall and ROC curves (detection.h) on
+/// the way. The weights are scaled to the prevalence of the unweighted ranking, whatever their totals: precision is tp
+/// / (tp + c fp), with c the ratio of the prevalence odds of the weights to those of the ranking. With c the odds of
+/// the weights themselves it is the precision of sets of the same size.
 class CurveWalk {
  public:
   CurveWalk(const Ranking& ranking, const WeightTotals& totals)
@@ -43,7 +43,7 @@ class CurveWalk {
 
  private:
   void end_group() {
-    if (tp_ + fp_ == 0) return;  // the scores so far weigh nothing: the curve has not begun
+    if (tp_ + fp_ == 0) return;  // the scores so far have no weight: the curve has not begun
     const auto tp = static_cast<double>(tp_);
     const double precision = tp / (tp + odds_ratio_ * static_cast<double>(fp_));
     const double balanced = tp / (tp + odds_ * static_cast<double>(fp_));
@@ -75,16 +75,17 @@ class CurveWalk {
   double balanced_trapezoids_ = 0;
 };
 
-/// How often each of counts.size() rows is drawn in as many draws with replacement: a function of seed and replicate.
+/// How often each of counts.size() rows is drawn in as many draws with replacement; depends on seed and replicate
+/// alone.
 void draw_with_replacement(uint64_t seed, int64_t replicate, std::vector<uint8_t>& counts);
 
 /// The 2.5 and 97.5 % quantiles of the replicates, which it sorts.
 Interval percentiles(std::vector<double>& replicates);
 
-/// Bootstrap replicates of a ranking, stratified: positives are drawn from positives, negatives from negatives.
-/// A set of up to kLargestExact scores is drawn with replacement, as many as it has. In a larger one each score gets an
-/// independent Poisson(1) weight; relative to their total these are the same to within 1 / sqrt(set size), and need
-/// no memory: any block of a replicate can be made again from (seed, replicate, block), on any thread.
+/// Bootstrap replicates of a ranking, stratified: positives are drawn from positives, negatives from negatives. A set
+/// of up to kLargestExact scores is drawn with replacement, as many as it has. In a larger set each score gets an
+/// independent Poisson(1) weight; relative to their total these are the same to within 1 / sqrt(set size), and need no
+/// memory: any thread can make any block of a replicate again from (seed, replicate, block).
 class Resampler {
  public:
   static constexpr int64_t kBlock = 4096;
@@ -105,7 +106,7 @@ class Resampler {
     /// The weights of a block, one per score; valid until the next call.
     const uint8_t* weights(int64_t block);
 
-    /// The weights of both sets in all: takes a pass over the blocks unless both are drawn exactly.
+    /// The total weights of both sets: takes a pass over the blocks unless both are drawn exactly.
     WeightTotals totals();
 
    private:
