@@ -16,7 +16,7 @@
 namespace priornet {
 namespace {
 
-torch::Tensor ascending(const torch::Tensor& values) { return std::get<0>(values.sort()); }
+torch::Tensor in_order(const torch::Tensor& values) { return std::get<0>(values.sort()); }
 
 TEST(CrossValidation, CalibratesWithTheRowsThatTheNetworkLearntFrom) {
   const auto values = torch::arange(19, torch::kFloat64);
@@ -24,7 +24,7 @@ TEST(CrossValidation, CalibratesWithTheRowsThatTheNetworkLearntFrom) {
   const auto points = operating_points({{Verdict::kUnfamiliar, "columns_shift", values, others}}, 0.05);
   EXPECT_EQ(points.calibration_size, 19);
   EXPECT_EQ(points.combined.size(0), 100);
-  EXPECT_TRUE(points.watches[0].reference.equal(ascending(torch::cat({values, others}))));
+  EXPECT_TRUE(points.watches[0].reference.equal(in_order(torch::cat({values, others}))));
   // As if all of them had been held out.
   const auto plain = operating_points({{Verdict::kUnfamiliar, "columns_shift", torch::cat({values, others})}}, 0.05);
   EXPECT_EQ(points.watches[0].threshold, plain.watches[0].threshold);

@@ -278,13 +278,18 @@ TEST(ModelFile, RefusesDetectorsThatDoNotFit) {
   auto lacking = model();
   std::erase_if(lacking.file().tensors, [](const auto& one) { return one.name == "detector-1.mean"; });
   EXPECT_EQ(lacking.refusal(),
-            "has a detector columns_shift without what it learnt: detector: its state should have 2 tensors, found 1");
+            "has a detector columns_shift without what it learnt: detector: its state should have 3 tensors, found 2");
 
   auto wider = model();
   for (auto& [name, values] : wider.file().tensors)
-    if (name.starts_with("detector-1.")) values = torch::ones({4}, torch::kFloat64);
+    if (name.starts_with("detector-1.") && !name.ends_with("tails")) values = torch::ones({4}, torch::kFloat64);
   EXPECT_EQ(wider.refusal(),
             "has a detector that does not fit its network: columns_shift: should look at rows of 4 numbers, found 3");
+  for (auto& [name, values] : wider.file().tensors)
+    if (name == "detector-1.tails") values = torch::zeros({1}, torch::kFloat64);
+  EXPECT_EQ(wider.refusal(),
+            "has a detector columns_shift without what it learnt: columns_shift: its tails should begin at one number "
+            "above 0");
 }
 
 TEST(ModelFile, TakesNoMemoryForWhatIsMerelyClaimed) {

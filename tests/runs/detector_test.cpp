@@ -259,9 +259,15 @@ TEST(Detectors, OdinAsksTheNetworks) {
 TEST(Detectors, OfColumnsSeeOutliersAndACommonShift) {
   const auto training = made_up(200, 6, 70);
   auto batch = made_up(25, 6, 71);
+  batch.inputs[0][1] = 400.0;
+  batch.inputs[1][2] = -9.0;
   const auto tamed = [](const torch::Tensor& values) {
-    const auto x = values.to(torch::kFloat64);
-    return (x + (x * x + 1).sqrt()).log();
+    auto x = values.to(torch::kFloat64).clone();
+    for (int64_t i = 0; i < x.numel(); ++i) {
+      auto& one = x.data_ptr<double>()[i];
+      if (std::abs(one) > 7.6) one = std::copysign(7.6 + std::log1p(std::abs(one) - 7.6), one);
+    }
+    return x;
   };
   // Each column in its deviations.
   const auto deviations = tamed(training.inputs).std(0, false);
@@ -275,6 +281,16 @@ TEST(Detectors, OfColumnsSeeOutliersAndACommonShift) {
   const auto linear = (distance(1.0) - distance(-1.0)) / 4.0;
   const auto square = (distance(1.0) + distance(-1.0)) / 2.0 - distance(0.0);
   EXPECT_TRUE(near(scored("columns_shift", training, batch), (linear / square.sqrt()).abs(), 1e-9));
+}
+
+// A file of an older version has no tails, and columns that were tamed by asinh.
+TEST(Detectors, OfColumnsAreReadAsOlderVersionsKeptThem) {
+  const auto batch = made_up(9, 2, 72);
+  const auto made = make_detector("columns_shift");
+  made.detector->set_state({{"direction", torch::tensor({1.0, 0.0}, torch::kFloat64)},
+                            {"mean", torch::tensor({0.5, 0.0}, torch::kFloat64)}});
+  EXPECT_TRUE(
+      near(made.detector->score(batch), (batch.inputs.select(1, 0).to(torch::kFloat64).asinh() - 0.5).abs(), 1e-12));
 }
 
 TEST(Detectors, OfMapsTakeTheStrangestLayer) {

@@ -62,6 +62,8 @@ class Detector {
   void keep(std::string name, torch::Tensor values);
   /// ArgumentError if there is no such part.
   const torch::Tensor& part(std::string_view name) const;
+  /// Undefined where it is not there.
+  torch::Tensor part_or_none(std::string_view name) const;
 
  private:
   std::vector<NamedTensor> state_;

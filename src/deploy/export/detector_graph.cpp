@@ -21,10 +21,11 @@ class Written {
 
   const SeenValues& seen;
 
+  bool has(const std::string& part) const { return found(part) != detector_.detector->state().end(); }
+
   const torch::Tensor& tensor(const std::string& part) const {
-    const auto& state = detector_.detector->state();
-    const auto found = std::find_if(state.begin(), state.end(), [&](const auto& one) { return one.name == part; });
-    if (found == state.end())
+    const auto found = this->found(part);
+    if (found == detector_.detector->state().end())
       throw ArgumentError(fmt::format("export: the detector {} is not fitted: it has no {}", detector_.name, part));
     return found->values;
   }
@@ -38,6 +39,11 @@ class Written {
   Value features() const { return exact(seen.features.value()); }
 
  private:
+  std::vector<NamedTensor>::const_iterator found(const std::string& part) const {
+    const auto& state = detector_.detector->state();
+    return std::find_if(state.begin(), state.end(), [&](const auto& one) { return one.name == part; });
+  }
+
   const NamedDetector& detector_;
 };
 
@@ -61,10 +67,16 @@ Value nearest_class(const Written& one, const Value& rows) {
   return nearest_class(one, rows, detectors::NearestClass::kWhitening, detectors::NearestClass::kCentres);
 }
 
-// asinh, which runtimes do not have for float64.
-Value tamed(const Value& rows) {
-  const auto x = exact(rows);
+Value tamed(const Written& one) {
+  const auto x = exact(one.seen.inputs);
   const auto size = abs(x);
+  if (one.has(detectors::kTailsPart)) {
+    const auto begin = one.tensor(detectors::kTailsPart).item<double>();
+    const auto is_far = size > begin;
+    const auto tail = log1p(where(is_far, size - begin, 0.0)) + begin;
+    return where(is_far, where(x < 0.0, -tail, tail), x);
+  }
+  // asinh, which runtimes lack in float64.
   const auto tamed = log1p(size + square(size) / (1.0 + square_root(square(size) + 1.0)));
   return where(x < 0.0, -tamed, tamed);
 }
@@ -136,11 +148,9 @@ Value layers_mahalanobis(const Written& one) {
   return strangest.value();
 }
 
-Value columns_mahalanobis(const Written& one) { return nearest_class(one, tamed(one.seen.inputs)); }
+Value columns_mahalanobis(const Written& one) { return nearest_class(one, tamed(one)); }
 
-Value columns_shift(const Written& one) {
-  return abs(sum((tamed(one.seen.inputs) - one.part("mean")) * one.part("direction"), 1));
-}
+Value columns_shift(const Written& one) { return abs(sum((tamed(one) - one.part("mean")) * one.part("direction"), 1)); }
 
 using Write = Value (*)(const Written&);
 

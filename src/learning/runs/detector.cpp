@@ -21,6 +21,12 @@ void Detector::keep(std::string name, torch::Tensor values) {
   state_.push_back({std::move(name), values.detach().contiguous()});
 }
 
+torch::Tensor Detector::part_or_none(std::string_view name) const {
+  for (const auto& known : state_)
+    if (known.name == name) return known.values;
+  return {};
+}
+
 const torch::Tensor& Detector::part(std::string_view name) const {
   for (const auto& known : state_)
     if (known.name == name) return known.values;

@@ -8,7 +8,12 @@
 
 namespace priornet::detectors {
 
-torch::Tensor tamed(const torch::Tensor& rows) { return rows.to(torch::kFloat64).asinh(); }
+torch::Tensor tamed(const torch::Tensor& rows, const torch::Tensor& tails) {
+  const auto exact = rows.to(torch::kFloat64);
+  if (!tails.defined()) return exact.asinh();
+  const auto size = exact.abs();
+  return torch::where(size > tails, ((size - tails).clamp_min(0.0).log1p() + tails) * exact.sign(), exact);
+}
 
 torch::Tensor image_columns(const torch::Tensor& images) {
   if (images.dim() != 4 || images.numel() == 0)
@@ -37,11 +42,37 @@ torch::Tensor image_columns(const torch::Tensor& images) {
 
 namespace {
 
+void check_tails(const char* detector, const torch::Tensor& tails) {
+  if (tails.defined() && (tails.size(0) != 1 || !(tails.item<double>() > 0.0)))
+    throw ArgumentError(std::string(detector) + ": its tails should begin at one number above 0");
+}
+
+torch::Tensor tails_for(const torch::Tensor& rows) {
+  return torch::full({1}, kTails, torch::TensorOptions(rows.device()).dtype(torch::kFloat64));
+}
+
 // For columns that the network did not choose.
 class ColumnsMahalanobis : public NearestClass {
+ public:
+  void fit(const DetectorInputs& training) override {
+    keep(kTailsPart, tails_for(training.inputs));
+    NearestClass::fit(training);
+  }
+
  protected:
   const char* name() const override { return "columns_mahalanobis"; }
-  torch::Tensor columns(const DetectorInputs& batch) const override { return tamed(batch.inputs); }
+  torch::Tensor columns(const DetectorInputs& batch) const override {
+    return tamed(batch.inputs, part_or_none(kTailsPart));
+  }
+  std::vector<Part> parts() const override {
+    auto all = NearestClass::parts();
+    if (part_or_none(kTailsPart).defined()) all.push_back({kTailsPart, 1});
+    return all;
+  }
+  void check_state() const override {
+    NearestClass::check_state();
+    check_tails(name(), part_or_none(kTailsPart));
+  }
   ShrunkGaussian gaussian_of(const torch::Tensor& rows, const torch::Tensor& labels) const override {
     return fit_gaussian_in_deviations(rows, labels);
   }
@@ -52,21 +83,28 @@ class ColumnsMahalanobis : public NearestClass {
 class ColumnsShift : public Detector {
  public:
   void fit(const DetectorInputs& training) override {
-    const auto columns = tamed(training.inputs);
+    const auto tails = tails_for(training.inputs);
+    const auto columns = tamed(training.inputs, tails);
     const auto gaussian = fit_gaussian_in_deviations(columns, {});
     const auto white = column_deviations(columns).matmul(gaussian.whitening);  // of the shift by one deviation
     keep("direction", gaussian.whitening.matmul(white) / white.norm().clamp_min(1e-300));
     keep("mean", columns.mean(0));
+    keep(kTailsPart, tails);
   }
 
   torch::Tensor score(const DetectorInputs& batch) const override {
     check_width("columns_shift", batch.inputs, part("mean").size(0));
-    return (tamed(batch.inputs) - part("mean")).matmul(part("direction")).abs();
+    return (tamed(batch.inputs, part_or_none(kTailsPart)) - part("mean")).matmul(part("direction")).abs();
   }
 
  protected:
-  std::vector<Part> parts() const override { return {{"direction", 1}, {"mean", 1}}; }
+  std::vector<Part> parts() const override {
+    std::vector<Part> all = {{"direction", 1}, {"mean", 1}};
+    if (part_or_none(kTailsPart).defined()) all.push_back({kTailsPart, 1});
+    return all;
+  }
   void check_state() const override {
+    check_tails("columns_shift", part_or_none(kTailsPart));
     if (part("direction").size(0) != part("mean").size(0))
       throw ArgumentError("columns_shift: its direction should have one number per column");
   }
