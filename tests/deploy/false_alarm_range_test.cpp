@@ -32,6 +32,19 @@ TEST(FalseAlarmRange, IsNothingWhereNothingIsRejected) {
   EXPECT_THROWS(ArgumentError, false_alarm_range(9, 1.0), "false_alarm_range: rate should be between 0 and 1, found 1");
 }
 
+// A measure has 39 values, a detector 400 more: the range is not that of 439.
+TEST(FalseAlarmRange, IsAsWideAsTheFewestValuesMakeIt) {
+  auto generator = make_generator(5);
+  const auto draw = [&](int64_t count) { return torch::randn({count}, generator, torch::kFloat64); };
+  const auto points = operating_points(
+      {{Verdict::kUnfamiliar, "measure", draw(39), {}}, {Verdict::kUnfamiliar, "detector", draw(39), draw(400)}}, 0.05);
+  const auto few = false_alarm_range(39, 0.05), many = false_alarm_range(439, 0.05), found = false_alarm_range(points);
+  EXPECT_DOUBLE_EQ(found.high, few.high);
+  EXPECT_DOUBLE_EQ(found.low, few.low);
+  EXPECT_LT(many.high, few.high);
+  EXPECT_NEAR(found.mean, 0.05, 0.01);
+}
+
 double normal_share_below(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
 
 // The whole promise: calibration sets are drawn, and as both measures are independent normal numbers, the share of

@@ -142,7 +142,9 @@ FalseAlarmRange false_alarm_range(int64_t values, double rate);
 
 /// The same for one calibration, with any ties among its values. With t of C rarities above the level of rejection, and
 /// others equal to it, the share lies between the laws Beta(t, C + 1 - t) and Beta(t + 1, C - t): `low` and `high` are
-/// the outer quantiles, `mean` is the upper law's. Groups are ignored (points_of()).
+/// the outer quantiles, `mean` is the upper law's. If some watches have more values than calibration_size, the range is
+/// at least as wide as for that many values: the thresholds of the others rest on those alone. Groups are ignored
+/// (points_of()).
 FalseAlarmRange false_alarm_range(const OperatingPoints& points);
 
 }  // namespace priornet

@@ -304,9 +304,16 @@ FalseAlarmRange false_alarm_range(const OperatingPoints& points) {
   if (std::isinf(level)) return {};
   const auto allowed = static_cast<int64_t>(std::floor(points.false_alarm * static_cast<double>(size + 1) + 1e-9));
   const auto above = points.combined.gt(level + kTie).sum().item<int64_t>();
-  if (above + 1 == allowed) return false_alarm_range(size, points.false_alarm);
-  return {static_cast<double>(above + 1) / static_cast<double>(size + 1),
-          above == 0 ? 0.0 : beta_quantile(above, size, 0.025), beta_quantile(above + 1, size, 0.975)};
+  FalseAlarmRange range = {static_cast<double>(above + 1) / static_cast<double>(size + 1),
+                           above == 0 ? 0.0 : beta_quantile(above, size, 0.025), beta_quantile(above + 1, size, 0.975)};
+  if (above + 1 == allowed) range = false_alarm_range(size, points.false_alarm);
+  if (const auto kept = points.calibration_size; kept > 0 && kept < size) {
+    const auto expected = static_cast<int64_t>(std::floor(points.false_alarm * static_cast<double>(kept + 1) + 1e-9));
+    const auto k = std::max<int64_t>(expected, 1);
+    range.low = std::min(range.low, beta_quantile(k, kept, 0.025));
+    range.high = std::max(range.high, beta_quantile(k, kept, 0.975));
+  }
+  return range;
 }
 
 }  // namespace priornet
