@@ -63,10 +63,10 @@ torch::Tensor over_members(const torch::Tensor& values, const torch::Tensor& log
 /// -ln sum_c exp(z_c), the mean over members.
 torch::Tensor energy_of(const torch::Tensor& logits);
 
-/// The transform for the columns of a table, float64: values beyond kTails become kTails + ln(1 + |x| - kTails), because
-/// some columns are skewed. The rows of a run lie within it: their tails are drawn in already (training_sets.h), and
-/// doing it twice would hide what is far out. `tails`: float64 [1], kTails as the detector keeps it; undefined in files
-/// of older versions, which took asinh x.
+/// The transform for the columns of a table, float64: values beyond kTails become kTails + ln(1 + |x| - kTails),
+/// because some columns are skewed. The rows of a run lie within it: their tails are drawn in already
+/// (training_sets.h), and doing it twice would hide what is far out. `tails`: float64 [1], kTails as the detector keeps
+/// it; undefined in files of older versions, which took asinh x.
 constexpr double kTails = 7.6;
 constexpr const char* kTailsPart = "tails";
 torch::Tensor tamed(const torch::Tensor& rows, const torch::Tensor& tails);
