@@ -7,13 +7,13 @@ import struct
 import subprocess
 
 
-def tool_in(folder, tool):
+def tool_in(folder, tool, data_root=None):
     """A function that runs the tool with its arguments in `folder` and returns the output; if the tool fails, the script ends.
 
-    The tool also looks for data sets in `folder`.
+    The tool looks for data sets in `data_root`; without it, where PRIORNET_DATA says.
     """
     program = str(pathlib.Path(tool).resolve())
-    environment = {**os.environ, "PRIORNET_DATA": str(folder)}
+    environment = {**os.environ, **({"PRIORNET_DATA": str(data_root)} if data_root else {})}
 
     def run(*arguments):
         done = subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True, env=environment)

@@ -139,7 +139,7 @@ def main():
     ways = [("PyTorch, eager", False)] + ([] if options.no_compile else [("PyTorch, compiled", True)])
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        run = tool_in(folder, options.tool)
+        run = tool_in(folder, options.tool, data_root=folder)
         write_set(folder, "set", images, labels, CLASSES)
         write_set(folder, "held-out", images[:400], labels[:400], CLASSES)
         numpy.save(folder / "images.npy", images[:64])
