@@ -15,29 +15,101 @@
 
 namespace priornet {
 
-double student_t(int64_t degrees) {
-  check_range("student_t", "degrees", degrees >= 1, "at least 1", static_cast<double>(degrees));
-  constexpr std::array<double, 9> kFew = {12.706205, 4.302653, 3.182446, 2.776445, 2.570582,
-                                          2.446912,  2.364624, 2.306004, 2.262157};
-  if (degrees <= static_cast<int64_t>(kFew.size())) return kFew[static_cast<size_t>(degrees - 1)];
-  // Cornish-Fisher: the normal quantile z, corrected in powers of 1 / degrees.
-  constexpr double z = 1.959963984540054;
-  const double n = static_cast<double>(degrees), square = z * z;
-  const double first = z * (square + 1) / 4;
-  const double second = z * ((5 * square + 16) * square + 3) / 96;
-  const double third = z * (((3 * square + 19) * square + 17) * square - 15) / 384;
-  return z + first / n + second / (n * n) + third / (n * n * n);
+namespace {
+
+/// The continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's method; converges fast for
+/// x < (a + 1) / (a + b + 2).
+double beta_fraction(double x, double a, double b) {
+  constexpr double kTiny = 1e-300, kPrecise = 1e-16;
+  constexpr int kMost = 10'000;
+  const auto not_zero = [](double value) { return std::abs(value) < kTiny ? kTiny : value; };
+  double c = 1.0, d = 1.0 / not_zero(1.0 - (a + b) * x / (a + 1)), fraction = d;
+  for (int m = 1; m < kMost; ++m) {
+    const double n = m;
+    const double even = n * (b - n) * x / ((a + 2 * n - 1) * (a + 2 * n));
+    const double odd = -(a + n) * (a + b + n) * x / ((a + 2 * n) * (a + 2 * n + 1));
+    double step = 1.0;
+    for (const double term : {even, odd}) {
+      d = 1.0 / not_zero(1.0 + term * d);
+      c = not_zero(1.0 + term / c);
+      step = c * d;
+      fraction *= step;
+    }
+    if (std::abs(step - 1.0) < kPrecise) break;
+  }
+  return fraction;
+}
+
+/// The regularised incomplete beta function I_x(a, b), y = 1 - x.
+double incomplete_beta(double x, double y, double a, double b) {
+  if (x <= 0.0) return 0.0;
+  if (y <= 0.0) return 1.0;
+  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
+                                a * (x < 0.5 ? std::log(x) : std::log1p(-y)) + b * std::log(y));
+  return x < (a + 1) / (a + b + 2) ? front * beta_fraction(x, a, b) / a : 1.0 - front * beta_fraction(y, b, a) / b;
+}
+
+}  // namespace
+
+double student_two_sided(double t, double degrees) {
+  check_range("student_two_sided", "degrees", degrees >= 1, "at least 1", degrees);
+  const double square = t * t;
+  return incomplete_beta(degrees / (degrees + square), square / (degrees + square), degrees / 2, 0.5);
+}
+
+double student_t(double degrees) {
+  check_range("student_t", "degrees", degrees >= 1, "at least 1", degrees);
+  double low = 1.9, high = 12.8;  // the normal distribution has 1.96, one degree of freedom 12.71
+  while (high - low > 1e-10 * low) {
+    const double middle = (low + high) / 2;
+    (student_two_sided(middle, degrees) > 0.05 ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+namespace {
+
+struct MeanOfValues {
+  double mean = 0.0;
+  double variance = 0.0;  ///< of the mean
+  double degrees = 0.0;
+};
+
+MeanOfValues mean_of(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  MeanOfValues result;
+  result.degrees = count - 1;
+  for (const double value : values) result.mean += value / count;
+  for (const double value : values) result.variance += std::pow(value - result.mean, 2) / (count - 1) / count;
+  return result;
+}
+
+}  // namespace
+
+WelchTest welch_test(const std::vector<double>& first, const std::vector<double>& second) {
+  const auto fewest = std::min(first.size(), second.size());
+  check_range("welch_test", "values", fewest >= 2, "at least 2", static_cast<double>(fewest));
+  const auto a = mean_of(first), b = mean_of(second);
+  const double distance = a.mean - b.mean, variance = a.variance + b.variance;
+  if (variance == 0.0) return {{distance, distance, distance}, 0.0, distance == 0.0 ? 1.0 : 0.0};
+  WelchTest test;
+  // At least the smaller of both degrees; rounding must not take it below 1.
+  test.degrees =
+      std::max(1.0, variance * variance / (a.variance * a.variance / a.degrees + b.variance * b.variance / b.degrees));
+  const double error = std::sqrt(variance), margin = student_t(test.degrees) * error;
+  test.difference = {distance, distance - margin, distance + margin};
+  test.p_value = student_two_sided(distance / error, test.degrees);
+  return test;
 }
 
 Estimate over_seeds(const std::vector<Estimate>& seeds) {
   check_range("over_seeds", "seeds", !seeds.empty(), "at least 1", 0.0);
   if (seeds.size() == 1) return seeds.front();
-  const auto count = static_cast<double>(seeds.size());
-  double mean = 0.0, squares = 0.0;
-  for (const auto& seed : seeds) mean += seed.value / count;
-  for (const auto& seed : seeds) squares += std::pow(seed.value - mean, 2);
-  const double margin = student_t(static_cast<int64_t>(seeds.size()) - 1) * std::sqrt(squares / (count - 1) / count);
-  return {mean, mean - margin, mean + margin};
+  std::vector<double> values;
+  for (const auto& seed : seeds) values.push_back(seed.value);
+  const auto mean = mean_of(values);
+  const double margin = student_t(mean.degrees) * std::sqrt(mean.variance);
+  return {mean.mean, mean.mean - margin, mean.mean + margin};
 }
 
 const char* name_of(CellMetric metric) {

@@ -11,8 +11,22 @@
 
 namespace priornet {
 
-/// The quantile 0.975 of Student's t distribution, to 1e-4 of its value. ArgumentError unless degrees >= 1.
-double student_t(int64_t degrees);
+/// The probability that Student's t, with so many degrees of freedom, is at least as far from 0 as t; within 1e-11
+/// of its value for up to 1,000 of them. ArgumentError unless degrees >= 1.
+double student_two_sided(double t, double degrees);
+
+/// The quantile 0.975 of Student's t distribution, to 1e-9 of its value. ArgumentError unless degrees >= 1.
+double student_t(double degrees);
+
+/// Whether two means differ, if the variances may do so too: Welch's test.
+struct WelchTest {
+  Estimate difference;   ///< of the means, first less second, with its 95 % interval
+  double degrees = 0.0;  ///< of freedom, by Welch and Satterthwaite; 0 if neither varies
+  double p_value = 1.0;  ///< two-sided, of the hypothesis that the means are equal
+};
+
+/// ArgumentError unless both have at least two values.
+WelchTest welch_test(const std::vector<double>& first, const std::vector<double>& second);
 
 /// The mean over seeds with its 95 % interval by Student's t, which may reach beyond 0 or 1; for a single seed its own
 /// estimate. ArgumentError if there is none.
