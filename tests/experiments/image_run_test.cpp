@@ -365,6 +365,23 @@ TEST(ImageExperiment, MakesOneEnsembleOfTheNetworksOfAllSeeds) {
   EXPECT_NE(errors.notes[0].find("There is one DPN ensemble"), std::string::npos) << errors.notes[0];
   EXPECT_EQ(summary.tables[4].columns.back(), "difference of each seed") << "of the DPN";
   EXPECT_EQ(summary.tables[5].columns.back(), "p") << "of the ensemble";
+  // Means over seeds by Welch's test, the paired tests beside it.
+  const auto values = [&](size_t model, const char* measure) {
+    std::vector<double> aurocs;
+    for (const auto& seed : results["seeds"])
+      for (const auto& row : seed["models"][model]["evaluation"]["out_of_distribution"][0]["detection"])
+        if (row["measure"] == measure) aurocs.push_back(row["auroc"]["value"]);
+    return aurocs;
+  };
+  const auto test = welch_test(values(1, "differential_entropy"), values(0, "entropy"));
+  const auto& row = summary.tables[4].rows[0];
+  EXPECT_NEAR(row[3].value(), 100 * test.difference.value, 1e-9);
+  EXPECT_NEAR(row[5].value(), test.p_value, 1e-12);
+  double largest = 0.0;
+  for (const auto& seed : results["seeds"])
+    largest = std::max(largest, seed["comparisons"][0]["sets"][0]["p_value"].get<double>());
+  EXPECT_EQ(row[6].value(), largest);
+  EXPECT_EQ(summary.tables[4].notes[0].find("Means over 3 and 3 seeds; interval and p by Welch's t"), 0u);
 }
 
 TEST(ImageExperiment, ShowsTheErrorBesideMisclassification) {

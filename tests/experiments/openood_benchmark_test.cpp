@@ -4,6 +4,8 @@
 #include <testing/small_experiment.h>
 #include <testing/throws.h>
 
+#include "tool/experiments/image_results.h"
+
 namespace priornet {
 namespace {
 
@@ -64,6 +66,11 @@ double auroc_of(const ImageResult& result, size_t model, size_t set, const char*
 
 TEST(ChooseMeasures, TakesTheBestOnValidationImages) {
   auto results = run_benchmark(1);
+  const auto use_as_validation = [&] {
+    const auto aurocs = validation_aurocs(results[0]);
+    for (auto& model : results[0].models) model.validation = aurocs.at(model.plan.name);
+  };
+  use_as_validation();
   const auto chosen = choose_measures(results);
   for (size_t m = 0; m < 2; ++m)
     for (const auto* measure : {"max_prob", "entropy", "energy"})
@@ -72,9 +79,55 @@ TEST(ChooseMeasures, TakesTheBestOnValidationImages) {
           << measure;
   for (auto& row : results[0].models[1].report.evaluation.outside[0].detection)
     row.detection.auroc.value = row.measure == "mutual_information" ? 0.9 : 0.8;
+  use_as_validation();
   EXPECT_EQ(choose_measures(results).at("DPN"), "mutual_information");
   results[0].missing.push_back({{"TinyImageNet", "openood:tin-val", ""}, "get it"});
-  EXPECT_THROWS(AbsentSet, choose_measures(results), "openood needs openood:tin-val to choose measures: get it");
+  EXPECT_THROWS(AbsentSet, validation_aurocs(results[0]), "openood needs openood:tin-val to choose measures: get it");
+}
+
+TEST(ChooseMeasures, TakesTheMeanOverSeeds) {
+  auto results = run_benchmark(2);
+  for (auto& seed : results)
+    for (auto& model : seed.models) model.validation = {{"max_prob", 0.8}, {"entropy", 0.7}};
+  results[1].models[1].validation = {{"max_prob", 0.8}, {"entropy", 0.95}};
+  EXPECT_EQ(choose_measures(results), (MeasureOfModel{{"DNN", "max_prob"}, {"DPN", "entropy"}}));
+  for (auto& seed : results) seed.models[0].validation.clear();
+  EXPECT_THROWS(DataError, choose_measures(results),
+                "openood: DNN has no AUROC on validation images to choose its measure by: name it in --only, so that "
+                "it is evaluated again");
+}
+
+// As reproduce_openood gives it to reproduce_images.
+TEST(OpenOodParts, KeepWhatMeasuresAreChosenBy) {
+  const TemporaryFolder folder;
+  ExperimentOptions options;
+  options.out = folder / "out";
+  options.device = torch::kCPU;
+  ImageRunOptions run;
+  run.load = [](const std::string& name) { return small_set(name == "uniform-noise" ? "noise" : name); };
+  const auto plan = [](uint64_t seed) {
+    auto experiment = small_benchmark(seed);
+    experiment.validation = {{"DNN", {{"max_prob", 0.6}, {"entropy", 0.5}}},
+                             {"DPN", {{"max_prob", 0.6}, {"differential_entropy", 0.75}}}};
+    experiment.tables = [](const std::vector<ImageResult>& seeds) {
+      return openood_tables(seeds, choose_measures(seeds));
+    };
+    return experiment;
+  };
+  NoProgress progress;
+  const auto whole = reproduce_images(plan, options, run, progress);
+  options.out = folder / "parts";
+  options.only = "DPN";
+  reproduce_images(plan, options, run, progress);
+  std::filesystem::remove_all(folder / "parts/runs");
+  options.only = "DNN";
+  const auto parts = reproduce_images(plan, options, run, progress);
+  ASSERT_EQ(parts.tables.size(), whole.tables.size());
+  for (size_t t = 0; t < whole.tables.size(); ++t) EXPECT_EQ(to_csv(parts.tables[t]), to_csv(whole.tables[t])) << t;
+  const auto stored = read_images(folder / "parts", plan, 1);
+  ASSERT_EQ(stored.seeds[0].models[1].validation.size(), 2u);
+  EXPECT_EQ(stored.seeds[0].models[1].validation[1].measure, "differential_entropy");
+  EXPECT_EQ(stored.seeds[0].models[1].validation[1].auroc, 0.75);
 }
 
 TEST(OpenOodTables, HaveMeansOfNearAndFarSetsBesideThePublishedOnes) {

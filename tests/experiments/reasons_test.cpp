@@ -170,6 +170,90 @@ TEST(Reasons, GivesMeansOverSeeds) {
   EXPECT_EQ(reasons_tables(reasons.results)[0].rows.size(), 3u);
 }
 
+/// The seeds of small_reasons with what `only` names, beside the rows that the folder holds.
+std::vector<ReasonsResult> reasons_in_parts(const std::filesystem::path& folder, int64_t seeds,
+                                            const std::string& only) {
+  ExperimentOptions options;
+  options.only = only;
+  std::vector<ReasonsPlan> plans;
+  for (int64_t i = 0; i < seeds; ++i) plans.push_back(small_reasons(static_cast<uint64_t>(i) + 1));
+  choose_reasons(plans, options);
+  ImageRunOptions run;
+  run.runs = folder / "runs";
+  run.load = reasons_set;
+  NoProgress progress;
+  std::vector<ReasonsResult> results;
+  for (const auto& plan : plans)
+    if (has_chosen(plan.models) || has_chosen(plan.amounts)) results.push_back(run_reasons(plan, run, progress));
+  if (std::filesystem::exists(folder / "results.json"))
+    results = with_kept_rows(std::move(results), read_reasons(folder, small_reasons, 1));
+  RunRecord record;
+  record.commit = "of " + only;
+  std::ofstream(folder / "results.json") << to_json(results, record);
+  std::filesystem::remove_all(folder / "runs");
+  return results;
+}
+
+TEST(ReasonsParts, GiveTogetherWhatTheWholeGives) {
+  const SmallReasons whole(2);
+  const TemporaryFolder folder;
+  auto part = reasons_in_parts(folder / ".", 2, "amounts");
+  EXPECT_TRUE(part[0].models.empty());
+  ASSERT_EQ(part[0].amounts.size(), 2u);
+  EXPECT_EQ(reasons_tables(part).size(), 1u) << "of the amounts";
+  reasons_in_parts(folder / ".", 2, "DNN ensemble, DPN forward");
+  part = reasons_in_parts(folder / ".", 2, "DNN");
+  const auto tables = reasons_tables(part), wanted = reasons_tables(whole.results);
+  ASSERT_EQ(tables.size(), 3u);
+  for (size_t t = 0; t < 3; ++t) EXPECT_EQ(to_csv(tables[t]), to_csv(wanted[t])) << t;
+  EXPECT_EQ(tables[0].notes.back(),
+            "DNN: 2 seeds. DPN forward: 2 seeds, kept from commit of DNN ensemble, DPN forward. DNN ensemble: 1 seed, "
+            "kept from commit of DNN ensemble, DPN forward. Rows are kept only if their recorded settings are those of "
+            "today.");
+  EXPECT_EQ(tables[2].notes.back(),
+            "DPN, 10 images, DPN, 320 images: 2 seeds, kept from commit of amounts. Rows are kept only if their "
+            "recorded settings are those of today.");
+  const auto json = nlohmann::json::parse(to_json(part, {}));
+  auto without = nlohmann::json::parse(to_json(whole.results, {}));
+  EXPECT_EQ(json["reasons"], without["reasons"]);
+  EXPECT_EQ(json["options"], without["options"]);
+  EXPECT_EQ(json["headlines"], without["headlines"]);
+  // Read and written again, it is the same.
+  const auto stored = read_reasons(folder / ".", small_reasons, 1);
+  EXPECT_EQ(to_json(stored.seeds, stored.record), bytes_of(folder / "results.json"));
+}
+
+TEST(ReasonsParts, MayBeOneAmountAlone) {
+  const TemporaryFolder folder;
+  reasons_in_parts(folder / ".", 1, "DPN, 320 images");
+  const auto results = reasons_in_parts(folder / ".", 2, "DPN, 10 images");
+  ASSERT_EQ(results[0].amounts.size(), 2u);
+  EXPECT_EQ(results[0].amounts[0].amount.images, 10);
+  EXPECT_EQ(reasons_tables(results)[0].notes.back(),
+            "DPN, 10 images: 2 seeds. DPN, 320 images: 1 seed, kept from commit of DPN, 320 images. Rows are kept only "
+            "if their recorded settings are those of today.");
+  EXPECT_THROWS(ConfigError, reasons_in_parts(folder / ".", 1, "DPN"),
+                "unknown model 'DPN'; known: DNN; DPN forward; DNN ensemble; amounts; DPN, 10 images; DPN, 320 images");
+}
+
+TEST(ReasonsParts, AreNotKeptWithOtherSettings) {
+  const TemporaryFolder folder;
+  reasons_in_parts(folder / ".", 1, "DNN");
+  const auto longer = [](uint64_t seed) {
+    auto plan = small_reasons(seed);
+    plan.models.models[0].config.epochs = 5;
+    return plan;
+  };
+  const auto stored = read_reasons(folder / ".", longer, 1);
+  EXPECT_TRUE(stored.seeds[0].models.empty());
+  EXPECT_EQ(stored.remarks,
+            std::vector<std::string>{"DNN: its rows of commit of DNN are left out: training.epochs: 2 there, 5 here."});
+  EXPECT_THROWS(DataError, read_reasons(folder / ".", small_reasons, 3),
+                ((folder / "." / "results.json").string() +
+                 ": its rows cannot be kept: the first seed is 1 there, 3 here; choose another --out")
+                    .c_str());
+}
+
 TEST(Reasons, AreThreePictures) {
   const SmallReasons reasons(2);
   const auto figures = reasons_figures(means_over_seeds(reasons.results));

@@ -164,6 +164,35 @@ TEST(Reproduce, PrintsWhatIsLeftToTrain) {
   EXPECT_EQ(json[7]["command"], lines[9]);
 }
 
+TEST(Reproduce, PrintsWhatIsLeftToTrainForTheModelsOfAPart) {
+  const TemporaryFolder folder;
+  lay_out_black_cifar10(folder / "data");
+  ::setenv("PRIORNET_DATA", (folder / "data").c_str(), 1);
+  const auto out = (folder / "out").string();
+  const auto plan_of = [&](const std::string& experiment, const std::string& only) {
+    return run_tool({"reproduce", experiment, "--profile", "modern", "--seeds", "2", "--set", "method.members=2",
+                     "--only", only, "--out", out, "--plan", "--json"});
+  };
+  const auto folders = [&](const std::string& experiment, const std::string& only) {
+    std::vector<std::string> names;
+    for (const auto& network : nlohmann::json::parse(plan_of(experiment, only).out))
+      names.push_back(
+          std::filesystem::path(network["folder"].get<std::string>()).lexically_relative(out + "/runs").string());
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(folders("cifar10", "OE"), (Names{"seed-1/oe/member-1", "seed-1/oe/member-2"}));
+  EXPECT_EQ(folders("cifar10", "DPN distilled"),
+            (Names{"seed-1/dpn/member-1", "seed-1/dpn/member-2", "seed-1/dpn-distilled", "seed-2/dpn-distilled"}));
+  EXPECT_EQ(folders("openood", "DNN"), (Names{"seed-1/dnn/member-1", "seed-1/dnn/member-2"}));
+  EXPECT_EQ(folders("relatives", "EDL"), (Names{"seed-1/edl", "seed-2/edl"}));
+  EXPECT_EQ(folders("reasons", "DPN forward"), (Names{"seed-1/dpn-forward", "seed-2/dpn-forward"}));
+  expect_failure(plan_of("cifar10", "OE,DPM"),
+                 "unknown model 'DPM'; known: DNN; OE; DPN; DPN distilled; DNN ensemble; OE ensemble; DPN ensemble");
+  expect_failure(run_tool({"reproduce", "synthetic", "--only", "DPN", "--out", out}),
+                 "the synthetic experiment is not made in parts: leave --only away");
+}
+
 /// Two networks, an ensemble of them, and a student of it.
 ImageExperiment small_experiment_on(const TrainFiles& files) {
   auto config = small_plan("dpn", 1);

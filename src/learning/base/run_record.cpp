@@ -65,4 +65,22 @@ std::string to_json(const RunRecord& record) {
   return json_text(json);
 }
 
+RunRecord parse_run_record(std::string_view text) {
+  const auto json = parse_json(text);
+  const auto word = [&](const char* key) { return json.value(key, std::string()); };
+  RunRecord record;
+  record.command = word("command");
+  record.finished = word("finished");
+  record.priornet = word("priornet");
+  record.commit = word("commit");
+  record.libtorch = word("libtorch");
+  record.compiler = word("compiler");
+  record.processor = word("processor");
+  record.device = word("device");
+  record.accelerator = word("accelerator");
+  record.threads = json.value("threads", 0);
+  record.seconds = json.value("seconds", 0.0);
+  return record;
+}
+
 }  // namespace priornet

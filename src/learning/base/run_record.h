@@ -30,4 +30,7 @@ RunRecord describe_run();
 /// All of it, as a JSON object.
 std::string to_json(const RunRecord& record);
 
+/// Reads it back; what is not there stays empty. nlohmann's exceptions for text that is no such object.
+RunRecord parse_run_record(std::string_view json);
+
 }  // namespace priornet

@@ -27,6 +27,7 @@ struct ReproduceOptions {
   std::string device = "auto";
   uint64_t seed = 1;
   int64_t seeds = 1;
+  std::string only;
   std::string out;
   std::vector<std::string> overrides;
   bool plan = false;
@@ -187,6 +188,7 @@ void reproduce(const ReproduceOptions& options, const Invocation& invocation) {
   if (options.device != "auto") run.device = chosen_device(options.device);
   run.seed = options.seed;
   run.seeds = options.seeds;
+  run.only = options.only;
   run.overrides = options.overrides;
   if (options.plan) return print_plan(chosen, run, options);
   const fs::path folder = options.out.empty() ? "out" : options.out;
@@ -223,6 +225,11 @@ void describe_reproduce(Command& command) {
        .help = "Number of runs, with seeds from --seed on",
        .shows_default = true,
        .range = whole_range(1, 1000)},
+      {.name = "--only",
+       .to = &options->only,
+       .help = "Train and evaluate only these models, named as in the tables and split by commas; rows of other models "
+               "that OUT already holds are kept",
+       .value_text = "MODEL,..."},
       {.name = "--set",
        .to = &options->overrides,
        .help = "Change a setting in the configuration of every network (configs/); may be given several times",
@@ -248,6 +255,7 @@ void describe_reproduce(Command& command) {
                       "priornet reproduce synthetic mnist --profile quick",
                       "priornet reproduce cifar10 --profile modern --seeds 5 --device cuda --out out/cifar10-modern",
                       "priornet reproduce cifar10 --profile modern --seeds 5 --out out/cifar10-modern --plan",
+                      "priornet reproduce cifar10 --profile modern --seeds 5 --only \"DPN,DPN ensemble\"",
                       "priornet reproduce reasons --profile modern --device cuda --out out/reasons",
                       "priornet reproduce all --out out"};
   command.run = [options](const Invocation& invocation) { reproduce(*options, invocation); };

@@ -52,6 +52,7 @@ struct ExperimentOptions {
   std::optional<torch::Device> device;  ///< none: the experiment chooses
   uint64_t seed = 1;
   int64_t seeds = 1;          ///< runs with seed, seed + 1, ...; tables then give means and their spread
+  std::string only;           ///< the models to train and evaluate, named as in tables, split by commas; empty: all
   std::filesystem::path out;  ///< made if it is not there
   std::string command;        ///< as the user gave it, for the record
   std::vector<std::string>

@@ -107,12 +107,6 @@ std::string evaluated(const std::string& set, int64_t size, const ImagePlanOptio
   return most == 0 || size <= most ? set : fmt::format("{},subset={},seed={}", set, most, options.seed);
 }
 
-std::vector<ImageExperiment> plans_of_seeds(const PlanOfSeed& plan, const ExperimentOptions& options) {
-  std::vector<ImageExperiment> plans;
-  for (int64_t i = 0; i < options.seeds; ++i) plans.push_back(plan(options.seed + static_cast<uint64_t>(i)));
-  return plans;
-}
-
 PlanOfSeed plan_by(ImageExperiment (*experiment)(const ImagePlanOptions&), const ExperimentOptions& options) {
   return [=](uint64_t seed) {
     return experiment({options.profile, seed, options.overrides, static_cast<int64_t>(seed - options.seed)});
@@ -286,7 +280,7 @@ ExperimentSummary reproduce_mnist(const ExperimentOptions& options, Progress& pr
 }
 
 std::vector<TrainingCommand> mnist_networks(const ExperimentOptions& options) {
-  return plan_images(plans_of_seeds(plan_by(mnist_experiment, options), options), options, {});
+  return plan_images(chosen_plans(plan_by(mnist_experiment, options), options), options, {});
 }
 
 namespace {
@@ -301,7 +295,7 @@ ExperimentSummary reproduce_mnist_noise(const ExperimentOptions& options, Progre
 }
 
 std::vector<TrainingCommand> mnist_noise_networks(const ExperimentOptions& options) {
-  return plan_images(plans_of_seeds(plan_by(mnist_noise_experiment, options), options), options, beside_noise(options));
+  return plan_images(chosen_plans(plan_by(mnist_noise_experiment, options), options), options, beside_noise(options));
 }
 
 ImageExperiment svhn_experiment(const ImagePlanOptions& options) {
@@ -330,7 +324,7 @@ ExperimentSummary reproduce_svhn(const ExperimentOptions& options, Progress& pro
 }
 
 std::vector<TrainingCommand> svhn_networks(const ExperimentOptions& options) {
-  return plan_images(plans_of_seeds(plan_by(svhn_experiment, options), options), options, {});
+  return plan_images(chosen_plans(plan_by(svhn_experiment, options), options), options, {});
 }
 
 ImageExperiment cifar10_experiment(const ImagePlanOptions& options) {
@@ -365,7 +359,7 @@ ExperimentSummary reproduce_cifar10(const ExperimentOptions& options, Progress& 
 }
 
 std::vector<TrainingCommand> cifar10_networks(const ExperimentOptions& options) {
-  return plan_images(plans_of_seeds(plan_by(cifar10_experiment, options), options), options, {});
+  return plan_images(chosen_plans(plan_by(cifar10_experiment, options), options), options, {});
 }
 
 }  // namespace priornet

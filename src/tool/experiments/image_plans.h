@@ -78,7 +78,6 @@ std::string evaluated(const std::string& set, int64_t size, const ImagePlanOptio
 
 /// The plan of every seed that the experiment is run with.
 PlanOfSeed plan_by(ImageExperiment (*experiment)(const ImagePlanOptions&), const ExperimentOptions& options);
-std::vector<ImageExperiment> plans_of_seeds(const PlanOfSeed& plan, const ExperimentOptions& options);
 
 // Shared by the experiments on 32x32 colour images, SVHN and CIFAR-10.
 

@@ -15,29 +15,108 @@
 
 namespace priornet {
 
-double student_t(int64_t degrees) {
-  check_range("student_t", "degrees", degrees >= 1, "at least 1", static_cast<double>(degrees));
-  constexpr std::array<double, 9> kFew = {12.706205, 4.302653, 3.182446, 2.776445, 2.570582,
-                                          2.446912,  2.364624, 2.306004, 2.262157};
-  if (degrees <= static_cast<int64_t>(kFew.size())) return kFew[static_cast<size_t>(degrees - 1)];
-  // Cornish-Fisher: the normal quantile z, corrected in powers of 1 / degrees.
-  constexpr double z = 1.959963984540054;
-  const double n = static_cast<double>(degrees), square = z * z;
-  const double first = z * (square + 1) / 4;
-  const double second = z * ((5 * square + 16) * square + 3) / 96;
-  const double third = z * (((3 * square + 19) * square + 17) * square - 15) / 384;
-  return z + first / n + second / (n * n) + third / (n * n * n);
+namespace {
+
+/// The continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's method; converges fast for
+/// x < (a + 1) / (a + b + 2).
+double beta_fraction(double x, double a, double b) {
+  constexpr double kTiny = 1e-300, kPrecise = 1e-16;
+  constexpr int kMost = 10'000;
+  const auto not_zero = [](double value) { return std::abs(value) < kTiny ? kTiny : value; };
+  double c = 1.0, d = 1.0 / not_zero(1.0 - (a + b) * x / (a + 1)), fraction = d;
+  for (int m = 1; m < kMost; ++m) {
+    const double n = m;
+    const double even = n * (b - n) * x / ((a + 2 * n - 1) * (a + 2 * n));
+    const double odd = -(a + n) * (a + b + n) * x / ((a + 2 * n) * (a + 2 * n + 1));
+    double step = 1.0;
+    for (const double term : {even, odd}) {
+      d = 1.0 / not_zero(1.0 + term * d);
+      c = not_zero(1.0 + term / c);
+      step = c * d;
+      fraction *= step;
+    }
+    if (std::abs(step - 1.0) < kPrecise) break;
+  }
+  return fraction;
+}
+
+/// The regularised incomplete beta function I_x(a, b), y = 1 - x.
+double incomplete_beta(double x, double y, double a, double b) {
+  if (x <= 0.0) return 0.0;
+  if (y <= 0.0) return 1.0;
+  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
+                                a * (x < 0.5 ? std::log(x) : std::log1p(-y)) + b * std::log(y));
+  return x < (a + 1) / (a + b + 2) ? front * beta_fraction(x, a, b) / a : 1.0 - front * beta_fraction(y, b, a) / b;
+}
+
+}  // namespace
+
+double student_two_sided(double t, double degrees) {
+  check_range("student_two_sided", "degrees", degrees >= 1, "at least 1", degrees);
+  const double square = t * t;
+  return incomplete_beta(degrees / (degrees + square), square / (degrees + square), degrees / 2, 0.5);
+}
+
+double student_t(double degrees) {
+  check_range("student_t", "degrees", degrees >= 1, "at least 1", degrees);
+  double low = 1.9, high = 12.8;  // the normal distribution has 1.96, one degree of freedom 12.71
+  while (high - low > 1e-10 * low) {
+    const double middle = (low + high) / 2;
+    (student_two_sided(middle, degrees) > 0.05 ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+namespace {
+
+struct MeanOfValues {
+  double mean = 0.0;
+  double variance = 0.0;  ///< of the mean
+  double degrees = 0.0;
+};
+
+MeanOfValues mean_of(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  MeanOfValues result;
+  result.degrees = count - 1;
+  for (const double value : values) result.mean += value / count;
+  for (const double value : values) result.variance += std::pow(value - result.mean, 2) / (count - 1) / count;
+  return result;
+}
+
+}  // namespace
+
+WelchTest welch_test(const std::vector<double>& first, const std::vector<double>& second) {
+  const auto fewest = std::min(first.size(), second.size());
+  check_range("welch_test", "values", fewest >= 2, "at least 2", static_cast<double>(fewest));
+  const auto a = mean_of(first), b = mean_of(second);
+  const double distance = a.mean - b.mean, variance = a.variance + b.variance;
+  if (variance == 0.0) return {{distance, distance, distance}, 0.0, distance == 0.0 ? 1.0 : 0.0};
+  WelchTest test;
+  // At least the smaller of both degrees; rounding must not take it below 1.
+  test.degrees =
+      std::max(1.0, variance * variance / (a.variance * a.variance / a.degrees + b.variance * b.variance / b.degrees));
+  const double error = std::sqrt(variance), margin = student_t(test.degrees) * error;
+  test.difference = {distance, distance - margin, distance + margin};
+  test.p_value = student_two_sided(distance / error, test.degrees);
+  return test;
 }
 
 Estimate over_seeds(const std::vector<Estimate>& seeds) {
   check_range("over_seeds", "seeds", !seeds.empty(), "at least 1", 0.0);
   if (seeds.size() == 1) return seeds.front();
-  const auto count = static_cast<double>(seeds.size());
-  double mean = 0.0, squares = 0.0;
-  for (const auto& seed : seeds) mean += seed.value / count;
-  for (const auto& seed : seeds) squares += std::pow(seed.value - mean, 2);
-  const double margin = student_t(static_cast<int64_t>(seeds.size()) - 1) * std::sqrt(squares / (count - 1) / count);
-  return {mean, mean - margin, mean + margin};
+  std::vector<double> values;
+  for (const auto& seed : seeds) values.push_back(seed.value);
+  const auto mean = mean_of(values);
+  const double margin = student_t(mean.degrees) * std::sqrt(mean.variance);
+  return {mean.mean, mean.mean - margin, mean.mean + margin};
+}
+
+const OutsideEvaluation* any_evaluation(const std::vector<ImageResult>& seeds, size_t set) {
+  for (const auto& seed : seeds)
+    for (const auto& model : seed.models)
+      if (model.has_set(set)) return &model.report.evaluation.outside[set];
+  return nullptr;
 }
 
 const char* name_of(CellMetric metric) {
@@ -50,41 +129,39 @@ Estimate in_percent(const Estimate& share) { return {100 * share.value, 100 * sh
 
 class Cells {
  public:
-  explicit Cells(const std::vector<ImageResult>& seeds) : seeds_(seeds) {}
+  explicit Cells(const std::vector<ImageResult>& seeds) : seeds_(seeds), models_(models_of_seeds(seeds)) {}
 
   std::vector<ResultCell> all() {
-    for (size_t m = 0; m < seeds_.front().models.size(); ++m) {
-      add_error(m);
+    for (const auto& model : models_) {
+      add_error(model);
       add_detection(
-          m, nullptr,
+          model, nullptr,
           [](const ModelResult& result) -> const auto& { return result.report.evaluation.inside.misclassification; });
     }
     const auto& sets = seeds_.front().outside;
     for (size_t s = 0; s < sets.size(); ++s)
-      for (size_t m = 0; m < seeds_.front().models.size(); ++m)
+      for (const auto& model : models_)
         add_detection(
-            m, &sets[s], [&](const ModelResult& result) -> const auto& {
+            model, &sets[s], [&](const ModelResult& result) -> const auto& {
               return result.report.evaluation.outside[s].detection;
             });
     return std::move(cells_);
   }
 
  private:
-  ResultCell blank(size_t model, const PlannedSet* set) const {
-    const auto& plan = seeds_.front().models[model].plan;
+  static ResultCell blank(const ModelOfSeeds& model, const PlannedSet* set) {
     ResultCell cell;
     cell.outside = set == nullptr ? "" : set->title;
-    cell.model = plan.name;
-    cell.sigma = plan.config.noise;
+    cell.model = model.plan.name;
+    cell.sigma = model.plan.config.noise;
     return cell;
   }
 
-  const PublishedRow* published(size_t model, const PlannedSet* set) const {
+  const PublishedRow* published(const ModelOfSeeds& model, const PlannedSet* set) const {
     const auto& experiment = seeds_.front().experiment;
     if (set != nullptr && set->published.empty()) return nullptr;
-    const auto& plan = seeds_.front().models[model].plan;
-    return find_published(experiment.published, {set == nullptr ? "" : std::string_view(set->published), plan.name,
-                                                 plan.config.noise, experiment.is_noise_table});
+    return find_published(experiment.published, {set == nullptr ? "" : std::string_view(set->published),
+                                                 model.plan.name, model.plan.config.noise, experiment.is_noise_table});
   }
 
   void add(ResultCell cell, const std::vector<Estimate>& seeds, double published) {
@@ -96,34 +173,34 @@ class Cells {
     cells_.push_back(std::move(cell));
   }
 
-  void add_error(size_t model) {
+  void add_error(const ModelOfSeeds& model) {
     auto cell = blank(model, nullptr);
     cell.metric = CellMetric::kError;
     std::vector<Estimate> errors;
-    for (const auto* result : results_of_model(seeds_, model))
+    for (const auto* result : model.seeds)
       errors.push_back(share_of(result->report.evaluation.inside.errors, result->report.evaluation.inside.size));
     const auto* row = published(model, nullptr);
     add(cell, errors, row == nullptr ? kNoCell : row->error);
   }
 
   template <class RowsOf>
-  void add_detection(size_t model, const PlannedSet* set, RowsOf&& rows_of) {
+  void add_detection(const ModelOfSeeds& model, const PlannedSet* set, RowsOf&& rows_of) {
     const auto* row = published(model, set);
-    const auto results = results_of_model(seeds_, model);
     for (const auto metric : {CellMetric::kAuroc, CellMetric::kAupr}) {
       for (size_t measure = 0; measure < kPaperMeasures.size(); ++measure) {
         std::vector<Estimate> estimates;
-        for (const auto* result : results) {
+        for (const auto* result : model.seeds) {
           const auto* found = find_measure(rows_of(*result), kPaperMeasures[measure]);
           if (found == nullptr) continue;
           const auto& detection = found->detection;
           // The paper does not say how many inputs of other sets it used; the number of errors depends on the network.
-          estimates.push_back(metric == CellMetric::kAuroc ? detection.auroc
-                              : set == nullptr             ? detection.aupr
-                                                           : detection.aupr_balanced);
+          const auto& estimate = metric == CellMetric::kAuroc ? detection.auroc
+                                 : set == nullptr             ? detection.aupr
+                                                              : detection.aupr_balanced;
+          if (!std::isnan(estimate.value)) estimates.push_back(estimate);  // older files lack some
         }
-        // Not a cell of this model, or a seed without a single error.
-        if (estimates.size() < results.size()) continue;
+        // Not a cell of this model, a set that a kept row lacks, or a seed without a single error.
+        if (estimates.size() < model.seeds.size()) continue;
         auto cell = blank(model, set);
         cell.metric = metric;
         cell.measure = measure;
@@ -135,6 +212,7 @@ class Cells {
 
   static constexpr std::array<double, 4> kNoRow = {kNoCell, kNoCell, kNoCell, kNoCell};
   const std::vector<ImageResult>& seeds_;
+  std::vector<ModelOfSeeds> models_;
   std::vector<ResultCell> cells_;
 };
 
@@ -155,29 +233,39 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json plan_json(const ImageExperiment& experiment) {
+std::string config_text(const ModelResult& model) {
+  return model.recorded_config.empty() ? to_toml(model.plan.config) : model.recorded_config;
+}
+
+Json plan_json(const std::vector<ImageResult>& seeds) {
+  const auto& experiment = seeds.front().experiment;
   Json json = {{"in_distribution", experiment.inside},
                {"out_of_distribution", Json::array()},
                {"models", Json::array()},
                {"remarks", experiment.remarks}};
   for (const auto& set : experiment.outside)
     json["out_of_distribution"].push_back({{"title", set.title}, {"set", set.set}});
-  for (const auto& model : experiment.models)
-    json["models"].push_back({{"model", model.name},
-                              {"run", model.run},
-                              {"dropout_samples", model.dropout_samples},
-                              {"config", to_toml(model.config)}});
+  for (const auto& model : models_of_seeds(seeds))
+    json["models"].push_back({{"model", model.plan.name},
+                              {"run", model.plan.run},
+                              {"dropout_samples", model.plan.dropout_samples},
+                              {"config", config_text(*model.seeds.front())}});
   return json;
+}
+
+Json estimate_json(const Estimate& estimate) {
+  return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
 }
 
 Json uncertainty_json(const ImageResult& seed, const ModelResult& model) {
   auto json = Json::array();
   for (size_t s = 0; s < model.uncertainties.size(); ++s) {
+    if (s > 0 && !model.has_set(s - 1)) continue;
     Json row = {{"title", s == 0 ? seed.experiment.inside_title : seed.outside[s - 1].title}};
     for (size_t part = 0; part < kUncertaintyParts.size(); ++part) {
       const auto& auroc = model.uncertainties[s].auroc[part];
       Json entry = {{"mean", model.uncertainties[s].mean[part]}};
-      if (s > 0) entry["auroc"] = {{"value", auroc.value}, {"low", auroc.low}, {"high", auroc.high}};
+      if (s > 0) entry["auroc"] = estimate_json(auroc);
       row[std::string(kUncertaintyParts[part])] = entry;
     }
     json.push_back(row);
@@ -210,33 +298,53 @@ Json comparison_json(const ImageResult& seed, const ModelComparison& comparison)
                {"sets", Json::array()}};
   for (size_t s = 0; s < comparison.sets.size(); ++s) {
     const auto& pair = comparison.sets[s];
+    if (std::isnan(pair.first)) continue;
     const auto distance = difference(pair);
     json["sets"].push_back({{"title", seed.outside[s].title},
                             {"auroc", pair.first},
                             {"auroc_against", pair.second},
-                            {"difference", {{"value", distance.value}, {"low", distance.low}, {"high", distance.high}}},
+                            {"difference", estimate_json(distance)},
+                            {"variance", pair.first_variance},
+                            {"variance_against", pair.second_variance},
+                            {"covariance", pair.covariance},
+                            {"z", pair.z},
                             {"p_value", pair.p_value}});
   }
   return json;
 }
 
 /// What tells each set apart without any network; the same for every model and seed.
-Json trivial_json(const ImageResult& result) {
+Json trivial_json(const std::vector<ImageResult>& seeds) {
   auto json = Json::array();
-  for (size_t s = 0; s < result.outside.size(); ++s) {
-    const auto& trivial = result.models.front().report.evaluation.outside[s].trivial;
-    json.push_back({{"set", result.outside[s].title}, {"statistic", trivial.name}, {"auroc", trivial.auroc}});
-  }
+  const auto& sets = seeds.front().outside;
+  for (size_t s = 0; s < sets.size(); ++s)
+    if (const auto* found = any_evaluation(seeds, s))
+      json.push_back({{"set", sets[s].title}, {"statistic", found->trivial.name}, {"auroc", found->trivial.auroc}});
   return json;
 }
 
-Json seed_json(const ImageResult& seed) {
+/// Only the sets that the model was evaluated on, with their titles.
+Json evaluation_json(const ImageResult& seed, const ModelResult& model) {
+  auto json = parse_json(to_json(model.report));
+  auto sets = Json::array();
+  for (size_t s = 0; s < seed.outside.size(); ++s) {
+    if (!model.has_set(s)) continue;
+    sets.push_back(json["out_of_distribution"][s]);
+    sets.back()["title"] = seed.outside[s].title;
+  }
+  json["out_of_distribution"] = sets;
+  return json;
+}
+
+Json seed_json(const ImageResult& seed, const std::vector<std::shared_ptr<const RunRecord>>& runs) {
   Json json = {{"seed", seed.experiment.seed}, {"models", Json::array()}, {"missing", Json::array()}};
   for (const auto& model : seed.models) {
-    json["models"].push_back({{"model", model.plan.name},
-                              {"sigma", model.plan.config.noise},
-                              {"evaluation", parse_json(to_json(model.report))}});
-    if (!model.uncertainties.empty()) json["models"].back()["uncertainties"] = uncertainty_json(seed, model);
+    Json row = {
+        {"model", model.plan.name}, {"sigma", model.plan.config.noise}, {"evaluation", evaluation_json(seed, model)}};
+    if (!model.uncertainties.empty()) row["uncertainties"] = uncertainty_json(seed, model);
+    for (const auto& validation : model.validation) row["validation"][validation.measure] = validation.auroc;
+    if (model.kept) row["kept"] = place_of(runs, *model.kept);
+    json["models"].push_back(row);
   }
   for (const auto& comparison : seed.comparisons) json["comparisons"].push_back(comparison_json(seed, comparison));
   for (const auto& missing : seed.missing)
@@ -266,16 +374,17 @@ double preparation_time(const std::vector<ImageResult>& seeds) {
 
 std::string to_json(const std::vector<ImageResult>& seeds, const RunRecord& record) {
   const auto& experiment = seeds.front().experiment;
-  Json json = {{"experiment", experiment.name},    {"title", experiment.title},
-               {"lead", experiment.lead},          {"headlines", headlines_json(seeds)},
-               {"tables", Json::array()},          {"trivial", trivial_json(seeds.front())},
-               {"options", plan_json(experiment)}, {"seeds", Json::array()}};
+  Json json = {{"experiment", experiment.name},      {"title", experiment.title}, {"lead", experiment.lead},
+               {"headlines", headlines_json(seeds)}, {"tables", Json::array()},   {"trivial", trivial_json(seeds)},
+               {"options", plan_json(seeds)},        {"seeds", Json::array()}};
   for (const auto& table : image_tables(seeds)) json["tables"].push_back(parse_json(store_table(table)));
-  for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed));
+  const auto origins = origins_of(seeds);
+  for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed, kept_runs(origins)));
   json["cells"] = parse_json(to_json(cell_table(seeds)))["rows"];
   json["run"] = parse_json(to_json(record));
   json["run"]["preparation_seconds"] = preparation_time(seeds);
   json["run"]["training"] = training_times(seeds);
+  if (!kept_runs(origins).empty()) json["run"]["kept"] = parse_json(kept_json(origins));
   return json_text(json) + "\n";
 }
 

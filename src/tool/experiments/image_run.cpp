@@ -16,6 +16,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
@@ -119,13 +120,17 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 class SeedRun {
  public:
   SeedRun(const ImageExperiment& experiment, const ImageRunOptions& options, Progress& progress)
-      : experiment_(experiment), options_(options), progress_(progress) {}
+      : experiment_(experiment), options_(options), progress_(progress) {
+    for (const auto& plan : experiment.models)
+      if (is_chosen(experiment, plan.name)) chosen_.push_back(plan);
+    check_range("run_image_experiment", "models", !chosen_.empty(), "at least 1", 0.0);
+  }
 
   ImageResult run() {
     const auto start = Clock::now();
     load_sets();
     result_.preparation_seconds = seconds_since(start);
-    for (const auto& plan : experiment_.models) result_.models.push_back(result_of(plan));
+    for (const auto& plan : chosen_) result_.models.push_back(result_of(plan));
     for (const auto& plan : experiment_.comparisons) compare(plan);
     return std::move(result_);
   }
@@ -151,9 +156,9 @@ class SeedRun {
   void load_sets() {
     result_.experiment = experiment_;
     result_.inside = load(experiment_.inside);
-    for (const auto& model : experiment_.models) load_sets_of(model);
+    for (const auto& model : chosen_) load_sets_of(model);
     // Every network takes the shape of its training set, so the sets are fitted once for all of them.
-    const auto shape = image_shape(sets_.at(experiment_.models.front().config.train));
+    const auto shape = image_shape(sets_.at(chosen_.front().config.train));
     result_.inside = fit_to(result_.inside, shape);
     for (const auto& set : experiment_.outside) {
       try {
@@ -193,19 +198,22 @@ class SeedRun {
     evaluation = evaluate(run, result_.inside, result_.outside_sets, evaluation_options(plan), progress);
     if (has_uncertainty_parts(evaluation.inside_scores))
       result.uncertainties = uncertainty_parts(evaluation.inside_scores, evaluation.outside_scores);
+    if (const auto found = experiment_.validation.find(plan.name); found != experiment_.validation.end())
+      result.validation = found->second;
     result.evaluation_seconds = seconds_since(start);
     return result;
   }
 
   void compare(const PlannedComparison& plan) {
-    const auto evaluation_of = [&](const std::string& model) -> const Evaluation& {
+    const auto evaluation_of = [&](const std::string& model) -> const Evaluation* {
       for (const auto& result : result_.models)
-        if (result.plan.name == model) return result.report.evaluation;
-      throw ArgumentError(fmt::format("run_image_experiment: no model {} to compare", model));
+        if (result.plan.name == model) return &result.report.evaluation;
+      return nullptr;
     };
-    const auto& first = evaluation_of(plan.model);
-    const auto& second = evaluation_of(plan.against);
-    result_.comparisons.push_back({plan, compare_detection(first, plan.measure, second, plan.against_measure)});
+    const auto* first = evaluation_of(plan.model);
+    const auto* second = evaluation_of(plan.against);
+    if (first == nullptr || second == nullptr) return;  // not chosen
+    result_.comparisons.push_back({plan, compare_detection(*first, plan.measure, *second, plan.against_measure)});
   }
 
   std::string sigma_of(const PlannedModel& plan) const {
@@ -273,6 +281,7 @@ class SeedRun {
   const ImageExperiment& experiment_;
   const ImageRunOptions& options_;
   Progress& progress_;
+  std::vector<PlannedModel> chosen_;
   std::map<std::string, Dataset> sets_;
   NetworkFolders folders_{options_.runs, options_.other_runs,
                           [this](const std::string& set) { return sets_.at(set).size(); }};
@@ -282,11 +291,37 @@ class SeedRun {
 
 }  // namespace
 
-std::vector<const ModelResult*> results_of_model(const std::vector<ImageResult>& seeds, size_t model) {
-  std::vector<const ModelResult*> results;
-  for (const auto& seed : seeds)
-    if (model < seed.models.size()) results.push_back(&seed.models[model]);
-  return results;
+std::vector<ModelOfSeeds> models_of_seeds(const std::vector<ImageResult>& seeds) {
+  std::vector<ModelOfSeeds> models;
+  for (const auto& plan : seeds.front().experiment.models) {
+    ModelOfSeeds model{plan, {}};
+    for (const auto& seed : seeds)
+      for (const auto& result : seed.models)
+        if (result.plan.name == plan.name && result.plan.config.noise == plan.config.noise)
+          model.seeds.push_back(&result);
+    if (model.seeds.empty()) continue;
+    model.plan = model.seeds.front()->plan;
+    models.push_back(std::move(model));
+  }
+  return models;
+}
+
+bool is_chosen(const ImageExperiment& experiment, const std::string& model) {
+  const auto& only = experiment.only;
+  return only.empty() || std::find(only.begin(), only.end(), model) != only.end();
+}
+
+bool has_chosen(const ImageExperiment& experiment) {
+  return std::any_of(experiment.models.begin(), experiment.models.end(),
+                     [&](const PlannedModel& model) { return is_chosen(experiment, model.name); });
+}
+
+std::vector<std::string> model_names(const std::vector<ImageExperiment>& plans) {
+  std::vector<std::string> names;
+  for (const auto& plan : plans)
+    for (const auto& model : plan.models)
+      if (std::find(names.begin(), names.end(), model.name) == names.end()) names.push_back(model.name);
+  return names;
 }
 
 ImageResult run_image_experiment(const ImageExperiment& experiment, const ImageRunOptions& options,
@@ -306,13 +341,26 @@ std::string curves_of(const ImageResult& result, const std::filesystem::path& ou
   return curves_json(sets, models);
 }
 
-/// Of the last model that gives a Dirichlet, else of the last model.
-std::string images_of(const ImageResult& result) {
+/// The model whose images are shown: the last that gives a Dirichlet, else the last.
+const ModelResult& shown_model(const ImageResult& result) {
   const auto gives_dirichlet = [](const ModelResult& model) {
-    return model.report.evaluation.inside_scores.find("precision") != nullptr;
+    const auto& sets = model.report.evaluation.outside;
+    return std::any_of(
+               sets.begin(), sets.end(),
+               [](const OutsideEvaluation& set) { return find_measure(set.detection, "precision") != nullptr; }) ||
+           model.report.evaluation.inside_scores.find("precision") != nullptr;
   };
   const auto found = std::find_if(result.models.rbegin(), result.models.rend(), gives_dirichlet);
-  const auto& model = found == result.models.rend() ? result.models.back() : *found;
+  return found == result.models.rend() ? result.models.back() : *found;
+}
+
+/// Whether OUT/images.json stays as it is: it shows a model whose rows were kept.
+bool shows_kept_images(const ImageResult& result, const std::filesystem::path& out) {
+  return shown_model(result).kept != nullptr && std::filesystem::exists(out / "images.json");
+}
+
+std::string images_of(const ImageResult& result) {
+  const auto& model = shown_model(result);
   const auto& evaluation = model.report.evaluation;
   std::vector<CertaintySet> sets{{result.experiment.inside_title, &result.inside, &evaluation.inside_scores}};
   for (size_t s = 0; s < result.outside.size(); ++s)
@@ -385,6 +433,16 @@ ImageRunOptions with_runs_beside(const ExperimentOptions& options, const std::ve
   return run;
 }
 
+std::vector<ImageExperiment> chosen_plans(const PlanOfSeed& plan, const ExperimentOptions& options) {
+  std::vector<ImageExperiment> plans;
+  for (int64_t i = 0; i < options.seeds; ++i) plans.push_back(plan(options.seed + static_cast<uint64_t>(i)));
+  if (options.only.empty()) return plans;
+  const auto only = chosen_models(options.only, model_names(plans));
+  for (auto& of_seed : plans) of_seed.only = only;
+  std::erase_if(plans, [](const ImageExperiment& of_seed) { return !has_chosen(of_seed); });
+  return plans;
+}
+
 std::vector<TrainingCommand> plan_images(const std::vector<ImageExperiment>& plans, const ExperimentOptions& options,
                                          ImageRunOptions run) {
   const OutputFolder out(options.out);
@@ -396,7 +454,9 @@ std::vector<TrainingCommand> plan_images(const std::vector<ImageExperiment>& pla
   };
   const NetworkFolders folders{run.runs, run.other_runs, rows};
   std::vector<PlannedModel> models;
-  for (const auto& plan : plans) models.insert(models.end(), plan.models.begin(), plan.models.end());
+  for (const auto& plan : plans)
+    for (const auto& model : plan.models)
+      if (is_chosen(plan, model.name)) models.push_back(model);
   const auto networks = networks_to_train(models, folders);
   const auto files = write_plan(out.path(), networks, models, folders);
   std::vector<TrainingCommand> commands;
@@ -408,25 +468,34 @@ ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptio
                                    Progress& progress) {
   check_range("reproduce_images", "seeds", options.seeds >= 1, "at least 1", static_cast<double>(options.seeds));
   const auto start = std::chrono::steady_clock::now();
+  const auto plans = chosen_plans(plan, options);
+  auto stored = stored_rows(plan, options);
   OutputFolder out(options.out);
   run = run_options(options, std::move(run));
   std::vector<ImageResult> results;
-  for (int64_t i = 0; i < options.seeds; ++i) {
-    const auto seed = options.seed + static_cast<uint64_t>(i);
-    results.push_back(run_image_experiment(plan(seed), run, progress));
-    if (i > 0) drop_scores(results.back());
+  for (const auto& of_seed : plans) {
+    results.push_back(run_image_experiment(of_seed, run, progress));
+    if (results.size() > 1) drop_scores(results.back());
   }
   ExperimentSummary summary;
+  auto curves = curves_of(results.front(), options.out);
+  auto images = images_of(results.front());
+  if (stored) {
+    summary.remarks = stored->remarks;
+    results = with_kept_rows(std::move(results), std::move(*stored));
+    curves = with_kept_curves(curves, options.out, results);
+    if (shows_kept_images(results.front(), options.out)) images.clear();
+  }
   auto record = describe_run();
   record.command = options.command;
   record.device = run.device.str();
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   summary.tables = image_tables(results);
   summary.headlines = headlines_of(results);
-  summary.remarks = restart_remarks(results);
+  for (auto& remark : restart_remarks(results)) summary.remarks.push_back(std::move(remark));
   out.write("results.json", to_json(results, record));
-  out.write("curves.json", curves_of(results.front(), options.out));
-  out.write("images.json", images_of(results.front()));
+  out.write("curves.json", curves);
+  if (!images.empty()) out.write("images.json", images);
   out.write("table.csv", to_csv(cell_table(results)));
   write_report(out);
   summary.files = out.files();

@@ -10,11 +10,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "learning/base/run_record.h"
 #include "tool/experiments/experiment.h"
 #include "tool/experiments/planned_networks.h"
 #include "tool/experiments/published.h"
@@ -43,6 +46,12 @@ struct PlannedComparison {
 
 struct ImageResult;
 
+/// How well a measure finds the out-of-distribution images that measures are chosen by.
+struct ValidationAuroc {
+  std::string measure;
+  double auroc = 0.0;
+};
+
 struct ImageExperiment {
   std::string name;   ///< "mnist"
   std::string title;  ///< of the report
@@ -59,6 +68,8 @@ struct ImageExperiment {
   bool is_noise_table = false;       ///< compared with the paper's table on noise: AUROC alone, one row per sigma
   BootstrapOptions bootstrap;        ///< of the intervals
   std::vector<std::string> remarks;  ///< remarks about the recipe for readers of the tables
+  std::vector<std::string> only;     ///< the models that are trained and evaluated, by name; empty: all
+  std::map<std::string, std::vector<ValidationAuroc>> validation;  ///< by model, if measures are chosen by it
   /// Its own tables instead of the paper's, from one result per seed; none: the paper's.
   std::function<std::vector<Table>(const std::vector<ImageResult>& seeds)> tables = {};
 };
@@ -83,7 +94,7 @@ std::vector<UncertaintyParts> uncertainty_parts(const SetScores& inside, const s
 /// Two models on the same inputs.
 struct ModelComparison {
   PlannedComparison plan;
-  std::vector<PairedAuroc> sets;  ///< one per set: out-of-distribution detection
+  std::vector<PairedAuroc> sets;  ///< one per set: out-of-distribution detection; NaN if a kept row lacks the set
 };
 
 /// DeLong's paired test on each out-of-distribution set of two evaluations of the same sets, each model by a measure of
@@ -102,6 +113,13 @@ struct ModelResult {
   EvaluationReport report;  ///< the folder of its run is given relative to that of the results
   /// For an ensemble of Prior Networks: the in-distribution set, then the others. Else empty.
   std::vector<UncertaintyParts> uncertainties;
+  std::vector<ValidationAuroc> validation;  ///< ImageExperiment::validation
+  /// For a row that was kept from an earlier run: that run, and its configuration as recorded there. A kept row has no
+  /// scores. A set that it was not evaluated on has size 0, no detection, and parts that are NaN.
+  std::shared_ptr<const RunRecord> kept = {};
+  std::string recorded_config = {};
+
+  bool has_set(size_t outside) const { return report.evaluation.outside[outside].size > 0; }
 };
 
 /// A missing set, and how to get it.
@@ -113,10 +131,10 @@ struct MissingSet {
 /// One seed of an experiment.
 struct ImageResult {
   ImageExperiment experiment;
-  std::vector<ModelResult> models;  ///< as planned
+  std::vector<ModelResult> models;  ///< in the order of the plan
   std::vector<PlannedSet> outside;  ///< those that exist: the order of Evaluation::outside
   std::vector<MissingSet> missing;
-  std::vector<ModelComparison> comparisons;  ///< as planned, one per set
+  std::vector<ModelComparison> comparisons;  ///< those planned whose models are both here
   Dataset inside;                            ///< the images behind the scores, for pictures of them
   std::vector<Dataset> outside_sets;
   double preparation_seconds = 0.0;  ///< before the first training: sets loaded, fitted, compared
@@ -131,12 +149,27 @@ struct ImageRunOptions {
   std::function<bool()> stop;                            ///< as in TrainerOptions
 };
 
-/// The results of the model at this place of the first seed's list, seed by seed: only the first may have an ensemble.
-std::vector<const ModelResult*> results_of_model(const std::vector<ImageResult>& seeds, size_t model);
+/// One model in all seeds that have it: only the first may have an ensemble.
+struct ModelOfSeeds {
+  PlannedModel plan;                      ///< of the first of them
+  std::vector<const ModelResult*> seeds;  ///< at least one
+};
 
-/// Trains what is not trained yet and evaluates everything. A run that was stopped goes on, a finished one is taken as
-/// it is; one of another configuration is refused. AbsentSet if the sets for training and testing are missing; other
-/// sets may be missing. Throws what train() and evaluate() throw.
+/// In the order of the first seed's plan. A model is known by its name and its noise.
+std::vector<ModelOfSeeds> models_of_seeds(const std::vector<ImageResult>& seeds);
+
+/// Whether the experiment trains and evaluates it.
+bool is_chosen(const ImageExperiment& experiment, const std::string& model);
+/// Whether it trains and evaluates any.
+bool has_chosen(const ImageExperiment& experiment);
+
+/// The names of all models of these plans, each once.
+std::vector<std::string> model_names(const std::vector<ImageExperiment>& plans);
+
+/// Trains what is not trained yet and evaluates it: the models that the experiment has chosen, which should be some. A
+/// teacher that is needed is trained, but evaluated only if it is chosen. A run that was stopped goes on, a finished
+/// one is taken as it is; one of another configuration is refused. AbsentSet if the sets for training and testing are
+/// missing; other sets may be missing. Throws what train() and evaluate() throw.
 ImageResult run_image_experiment(const ImageExperiment& experiment, const ImageRunOptions& options, Progress& progress);
 
 /// The experiment of one seed.
@@ -151,12 +184,18 @@ std::vector<std::filesystem::path> runs_beside(const std::filesystem::path& out,
 /// For an experiment that takes networks from there.
 ImageRunOptions with_runs_beside(const ExperimentOptions& options, const std::vector<std::string>& names);
 
-/// What is left to train in an experiment: its plans, one per seed, as in reproduce_images; `run` likewise. Writes
-/// OUT/plan (planned_networks.h). AbsentSet if a set for training is missing.
+/// The plan of every seed of the options, with the models that they choose; seeds that have none of them are left out.
+/// ConfigError for a name that no plan has.
+std::vector<ImageExperiment> chosen_plans(const PlanOfSeed& plan, const ExperimentOptions& options);
+
+/// What is left to train for the models that an experiment chooses: its plans, one per seed, as in reproduce_images;
+/// `run` likewise. Writes OUT/plan (planned_networks.h). AbsentSet if a set for training is missing.
 std::vector<TrainingCommand> plan_images(const std::vector<ImageExperiment>& plans, const ExperimentOptions& options,
                                          ImageRunOptions run);
 
-/// Runs it for every seed and writes results.json, curves.json and images.json (of the first seed), table.md,
+/// Runs it for every seed and the models that the options choose. If they choose some, rows of the others that
+/// OUT/results.json holds are kept (image_results.h), and their curves in OUT/curves.json. Writes results.json,
+/// curves.json and images.json (of the first seed), table.md,
 /// table.tex, table.csv and report.html; networks stay below OUT/runs and are used again. `run` says where the sets
 /// come from and which other runs may be used; device, folder and stop are those of `options`.
 ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptions& options, ImageRunOptions run,

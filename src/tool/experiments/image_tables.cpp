@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 
 #include "tool/experiments/image_results.h"
 #include "tool/experiments/published.h"
@@ -25,15 +26,18 @@ std::string shown_name(const std::string& measure) {
   return measure;
 }
 
-Table parts_table(const std::vector<ImageResult>& seeds, size_t model) {
-  const auto& first = seeds.front();
-  const auto results = results_of_model(seeds, model);
-  Table table{
-      fmt::format("{}: data, distributional and model uncertainty", first.models[model].plan.name), {"set"}, {}, {}};
+Table parts_table(const ImageResult& first, const ModelOfSeeds& model) {
+  const auto& results = model.seeds;
+  Table table{fmt::format("{}: data, distributional and model uncertainty", model.plan.name), {"set"}, {}, {}};
   for (const auto part : kUncertaintyParts) table.columns.push_back(fmt::format("{}, nats", part));
   for (const auto part : kUncertaintyParts) table.columns.push_back(fmt::format("{}, AUROC in %", part));
   for (size_t set = 0; set <= first.outside.size(); ++set) {
     std::vector<Cell> row{set == 0 ? first.experiment.inside_title : first.outside[set - 1].title};
+    if (set > 0 && !results.front()->has_set(set - 1)) {
+      row.resize(table.columns.size(), Cell("-"));
+      table.add(std::move(row));
+      continue;
+    }
     for (size_t part = 0; part < kUncertaintyParts.size(); ++part) {
       double mean = 0.0;
       for (const auto* result : results)
@@ -55,11 +59,11 @@ Table parts_table(const std::vector<ImageResult>& seeds, size_t model) {
 }
 
 /// "One network against one", "Five networks against five".
-std::string sides_of(const ImageResult& result, const PlannedComparison& plan) {
+std::string sides_of(const std::vector<ModelOfSeeds>& models, const PlannedComparison& plan) {
   constexpr std::array<const char*, 11> kNumbers = {"",    "one",   "two",   "three", "four", "five",
                                                     "six", "seven", "eight", "nine",  "ten"};
   const auto number = [&](const std::string& name) {
-    for (const auto& model : result.models)
+    for (const auto& model : models)
       if (model.plan.name == name) {
         const auto members = static_cast<size_t>(model.plan.config.members);
         return members < kNumbers.size() ? std::string(kNumbers[members]) : fmt::format("{}", members);
@@ -71,69 +75,157 @@ std::string sides_of(const ImageResult& result, const PlannedComparison& plan) {
   return fmt::format("{} {} against {}", of_model, of_model == "One" ? "network" : "networks", number(plan.against));
 }
 
-Table pair_table(const std::vector<ImageResult>& seeds, size_t comparison) {
-  const auto& first = seeds.front();
-  const auto& plan = first.comparisons[comparison].plan;
+/// The comparison in every seed that has it.
+std::vector<const ModelComparison*> comparisons_of(const std::vector<ImageResult>& seeds,
+                                                   const PlannedComparison& plan) {
   std::vector<const ModelComparison*> found;
   for (const auto& seed : seeds)
-    if (comparison < seed.comparisons.size()) found.push_back(&seed.comparisons[comparison]);
-  const auto title = [](const std::string& model, const std::string& measure) {
-    return fmt::format("{} by {}", model, shown_name(measure));
-  };
-  const auto name = title(plan.model, plan.measure), against = title(plan.against, plan.against_measure);
-  const auto count = static_cast<double>(found.size());
-  const bool is_one = found.size() == 1;
-  Table table{fmt::format("{}: {} against {}, AUROC in %", sides_of(first, plan), name, against),
-              {"out of distribution", name, against, "difference", "95 % interval", is_one ? "p" : "largest p"},
-              {},
-              {}};
-  if (!is_one) table.columns.emplace_back("difference of each seed");
-  for (size_t set = 0; set < first.outside.size(); ++set) {
-    double of_first = 0.0, of_second = 0.0, p = 0.0;
-    std::vector<Estimate> differences;
-    for (const auto* of_seed : found) {
-      const auto& pair = of_seed->sets[set];
-      of_first += 100 * pair.first / count;
-      of_second += 100 * pair.second / count;
-      p = std::max(p, pair.p_value);
-      differences.push_back(difference(pair));
+    for (const auto& comparison : seed.comparisons)
+      if (comparison.plan.model == plan.model && comparison.plan.against == plan.against) found.push_back(&comparison);
+  return found;
+}
+
+/// Two models, by means over their seeds and, where the scores of both were at hand, by paired tests.
+class ComparedModels {
+ public:
+  ComparedModels(const std::vector<ImageResult>& seeds, const PlannedComparison& plan)
+      : sets_(seeds.front().outside),
+        plan_(plan),
+        models_(models_of_seeds(seeds)),
+        pairs_(comparisons_of(seeds, plan)) {
+    first_ = results_of(plan.model);
+    second_ = results_of(plan.against);
+  }
+
+  bool has_both() const { return !first_.empty() && !second_.empty(); }
+
+  Table table() const {
+    const auto title = [](const std::string& model, const std::string& measure) {
+      return fmt::format("{} by {}", model, shown_name(measure));
+    };
+    const auto name = title(plan_.model, plan_.measure), against = title(plan_.against, plan_.against_measure);
+    Table table{fmt::format("{}: {} against {}, AUROC in %", sides_of(models_, plan_), name, against),
+                {"out of distribution", name, against, "difference", "95 % interval", "p"},
+                {},
+                {}};
+    if (has_several() && !pairs_.empty()) {
+      table.columns.emplace_back("largest p by DeLong");
+      table.columns.emplace_back("difference of each seed");
     }
-    const auto estimate = over_seeds(differences);
-    std::vector<Cell> row{first.outside[set].title,
-                          Cell::number(of_first, 2),
-                          Cell::number(of_second, 2),
-                          Cell::number(100 * estimate.value, fmt::format("{:+.2f}", 100 * estimate.value)),
-                          fmt::format("{:+.2f} to {:+.2f}", 100 * estimate.low, 100 * estimate.high),
-                          Cell::number(p, fmt::format("{:.2g}", p))};
-    if (!is_one) {
+    for (size_t set = 0; set < sets_.size(); ++set) add_set(table, set);
+    add_notes(table);
+    return table;
+  }
+
+ private:
+  std::vector<const ModelResult*> results_of(const std::string& name) const {
+    for (const auto& model : models_)
+      if (model.plan.name == name) return model.seeds;
+    return {};
+  }
+
+  bool has_several() const { return first_.size() > 1 && second_.size() > 1; }
+
+  static std::vector<Estimate> aurocs(const std::vector<const ModelResult*>& results, size_t set,
+                                      const std::string& measure) {
+    std::vector<Estimate> estimates;
+    for (const auto* result : results)
+      if (const auto* row = find_measure(result->report.evaluation.outside[set].detection, measure))
+        estimates.push_back(row->detection.auroc);
+    return estimates;
+  }
+
+  static std::vector<double> values_of(const std::vector<Estimate>& estimates) {
+    std::vector<double> values;
+    for (const auto& estimate : estimates) values.push_back(estimate.value);
+    return values;
+  }
+
+  /// From the intervals of both, as if their inputs were not the same.
+  static WelchTest unpaired(const Estimate& first, const Estimate& second) {
+    constexpr double kNormal = 1.959963984540054;
+    const double distance = first.value - second.value;
+    const double margin = std::hypot(first.high - first.low, second.high - second.low) / 2;
+    const double p = margin > 0 ? std::erfc(std::abs(distance) / margin * kNormal / std::sqrt(2.0)) : 1.0;
+    return {{distance, distance - margin, distance + margin}, 0.0, p};
+  }
+
+  void add_set(Table& table, size_t set) const {
+    const auto of_first = aurocs(first_, set, plan_.measure), of_second = aurocs(second_, set, plan_.against_measure);
+    if (of_first.empty() || of_second.empty()) return;  // a kept row lacks it
+    const auto a = over_seeds(of_first), b = over_seeds(of_second);
+    WelchTest test;
+    if (of_first.size() > 1 && of_second.size() > 1)
+      test = welch_test(values_of(of_first), values_of(of_second));
+    else if (!pairs_.empty())
+      test = {difference(pairs_.front()->sets[set]), 0.0, pairs_.front()->sets[set].p_value};
+    else
+      test = unpaired(a, b);
+    const auto signed_number = [](double share) { return fmt::format("{:+.2f}", 100 * share); };
+    const auto small = [](double p) { return Cell::number(p, fmt::format("{:.2g}", p)); };
+    std::vector<Cell> row{
+        sets_[set].title,
+        Cell::number(100 * a.value, 2),
+        Cell::number(100 * b.value, 2),
+        Cell::number(100 * test.difference.value, signed_number(test.difference.value)),
+        fmt::format("{} to {}", signed_number(test.difference.low), signed_number(test.difference.high)),
+        small(test.p_value)};
+    if (row.size() < table.columns.size()) {
+      double largest = 0.0;
       std::string each;
-      for (const auto& of_seed : differences)
-        each += fmt::format("{}{:+.2f}", each.empty() ? "" : ", ", 100 * of_seed.value);
+      for (const auto* pair : pairs_) {
+        largest = std::max(largest, pair->sets[set].p_value);
+        each += fmt::format("{}{}", each.empty() ? "" : ", ", signed_number(difference(pair->sets[set]).value));
+      }
+      row.push_back(small(largest));
       row.emplace_back(each);
     }
     table.add(std::move(row));
   }
-  table.notes.push_back(
-      is_one ? std::string("DeLong's paired test on the same inputs: two-sided p that both AUROCs are equal. It "
-                           "accounts for the random choice of test inputs, not for the randomness of training.")
-             : fmt::format("Mean over {} seeds; the interval is by Student's t over the seeds; p is that of DeLong's "
-                           "paired test, for the seed where it is largest.",
-                           found.size()));
-  return table;
-}
+
+  void add_notes(Table& table) const {
+    if (has_several()) {
+      table.notes.push_back(fmt::format(
+          "Means over {} and {} seeds; interval and p by Welch's t over the seeds: two-sided p that both means are "
+          "equal.",
+          first_.size(), second_.size()));
+      table.notes.emplace_back(
+          pairs_.empty() ? "No paired test: the rows of the two models were made by different runs, without the scores "
+                           "of the other."
+                         : "DeLong: the paired test on the same inputs, for the seed where its p is largest. It "
+                           "accounts for the random choice of test inputs, not for the randomness of training.");
+    } else if (!pairs_.empty()) {
+      table.notes.emplace_back(
+          "DeLong's paired test on the same inputs: two-sided p that both AUROCs are equal. It accounts for the random "
+          "choice of test inputs, not for the randomness of training.");
+    } else {
+      table.notes.emplace_back(
+          "No paired test: the rows of the two models were made by different runs, without the scores of the other. "
+          "Interval and p are from the intervals of both, as if their inputs were not the same, so they are wider and "
+          "larger than those of a paired test.");
+    }
+  }
+
+  const std::vector<PlannedSet>& sets_;
+  const PlannedComparison& plan_;
+  std::vector<ModelOfSeeds> models_;
+  std::vector<const ModelComparison*> pairs_;
+  std::vector<const ModelResult*> first_, second_;
+};
 
 }  // namespace
 
 std::vector<Table> uncertainty_tables(const std::vector<ImageResult>& seeds) {
   std::vector<Table> tables;
-  for (size_t m = 0; m < seeds.front().models.size(); ++m)
-    if (!seeds.front().models[m].uncertainties.empty()) tables.push_back(parts_table(seeds, m));
+  for (const auto& model : models_of_seeds(seeds))
+    if (!model.seeds.front()->uncertainties.empty()) tables.push_back(parts_table(seeds.front(), model));
   return tables;
 }
 
 std::vector<Table> comparison_tables(const std::vector<ImageResult>& seeds) {
   std::vector<Table> tables;
-  for (size_t c = 0; c < seeds.front().comparisons.size(); ++c) tables.push_back(pair_table(seeds, c));
+  for (const auto& plan : seeds.front().experiment.comparisons)
+    if (const ComparedModels models(seeds, plan); models.has_both()) tables.push_back(models.table());
   return tables;
 }
 
@@ -161,14 +253,17 @@ Cell number_cell(const ResultCell& cell, const std::string& text) {
 class Tables {
  public:
   explicit Tables(const std::vector<ImageResult>& seeds)
-      : seeds_(seeds), experiment_(seeds.front().experiment), cells_(result_cells(seeds)) {}
+      : seeds_(seeds),
+        experiment_(seeds.front().experiment),
+        models_(models_of_seeds(seeds)),
+        cells_(result_cells(seeds)) {}
 
   Table errors() const {
     Table table{fmt::format("Error on {}, in %", experiment_.inside_title), model_columns(), {}, {}};
     for (const auto* column : {"error", "95 % interval", "published"}) table.columns.emplace_back(column);
-    for (size_t m = 0; m < experiment_.models.size(); ++m) {
-      auto row = model_cells(m);
-      if (const auto* cell = find("", m, CellMetric::kError, 0)) {
+    for (const auto& model : models_) {
+      auto row = model_cells(model);
+      if (const auto* cell = find("", model, CellMetric::kError, 0)) {
         row.push_back(number_cell(*cell, fmt::format("{:.2f}", cell->ours.value)));
         row.push_back(fmt::format("{:.2f} to {:.2f}", cell->ours.low, cell->ours.high));
         row.push_back(cell->published ? Cell::number(*cell->published, 1) : Cell("-"));
@@ -176,6 +271,7 @@ class Tables {
       table.add(std::move(row));
     }
     table.notes.push_back(interval_note());
+    add_origins(table);
     return table;
   }
 
@@ -187,15 +283,16 @@ class Tables {
     add_measures(table.columns);
     table.columns.emplace_back("error");
     for (const auto metric : {CellMetric::kAuroc, CellMetric::kAupr}) {
-      for (size_t m = 0; m < experiment_.models.size(); ++m) {
-        auto row = model_cells(m, name_of(metric));
-        add_cells(row, "", m, metric);
-        const auto* error = find("", m, CellMetric::kError, 0);
+      for (const auto& model : models_) {
+        auto row = model_cells(model, name_of(metric));
+        add_cells(row, "", model, metric);
+        const auto* error = find("", model, CellMetric::kError, 0);
         row.push_back(error == nullptr ? Cell("-") : Cell::number(error->ours.value, with_published(*error)));
         table.add(std::move(row));
       }
     }
     table.notes.push_back(reading_note());
+    add_origins(table);
     table.notes.emplace_back(
         "Positives: misclassified inputs. AUPR falls as a classifier gets better, because there are fewer positives: "
         "compare it only at a similar error. It cannot tell what a run with a smaller error would reach at the paper's "
@@ -213,6 +310,7 @@ class Tables {
     table.columns.emplace_back(metric == CellMetric::kAuroc ? "trivial" : "inputs");
     for (const auto& plan : experiment_.outside) add_set(table, plan, metric);
     table.notes.push_back(reading_note());
+    add_origins(table);
     if (metric == CellMetric::kAuroc)
       table.notes.emplace_back(
           "trivial: what one number per image (mean brightness, edges, ...) reaches without any network; `priornet "
@@ -257,12 +355,11 @@ class Tables {
     return columns;
   }
 
-  std::vector<Cell> model_cells(size_t model, const std::string& first = "") const {
-    const auto& plan = experiment_.models[model];
+  std::vector<Cell> model_cells(const ModelOfSeeds& model, const std::string& first = "") const {
     std::vector<Cell> cells;
     if (!first.empty()) cells.emplace_back(first);
-    if (experiment_.is_noise_table) cells.emplace_back(fmt::format("{:g}", plan.config.noise));
-    cells.emplace_back(plan.name);
+    if (experiment_.is_noise_table) cells.emplace_back(fmt::format("{:g}", model.plan.config.noise));
+    cells.emplace_back(model.plan.name);
     return cells;
   }
 
@@ -270,8 +367,9 @@ class Tables {
     for (const auto name : kPaperMeasureNames) columns.emplace_back(name);
   }
 
-  const ResultCell* find(const std::string& outside, size_t model, CellMetric metric, size_t measure) const {
-    const auto& plan = experiment_.models[model];
+  const ResultCell* find(const std::string& outside, const ModelOfSeeds& model, CellMetric metric,
+                         size_t measure) const {
+    const auto& plan = model.plan;
     for (const auto& cell : cells_)
       if (cell.outside == outside && cell.model == plan.name && cell.sigma == plan.config.noise &&
           cell.metric == metric && cell.measure == measure)
@@ -279,7 +377,8 @@ class Tables {
     return nullptr;
   }
 
-  void add_cells(std::vector<Cell>& row, const std::string& outside, size_t model, CellMetric metric) const {
+  void add_cells(std::vector<Cell>& row, const std::string& outside, const ModelOfSeeds& model,
+                 CellMetric metric) const {
     for (size_t measure = 0; measure < kPaperMeasures.size(); ++measure) {
       const auto* cell = find(outside, model, metric, measure);
       row.push_back(cell == nullptr ? Cell("-") : number_cell(*cell, ours_and_published(*cell)));
@@ -297,42 +396,50 @@ class Tables {
       table.add(std::move(row));
       return;
     }
-    for (size_t m = 0; m < experiment_.models.size(); ++m) {
-      auto row = model_cells(m, plan.title);
-      add_cells(row, plan.title, m, metric);
-      const auto& set = seeds_.front().models[m].report.evaluation.outside[s];
-      row.push_back(metric == CellMetric::kAuroc ? Cell::number(100 * set.trivial.auroc, 1)
-                                                 : Cell::number(static_cast<double>(set.size), 0));
+    for (const auto& model : models_) {
+      auto row = model_cells(model, plan.title);
+      add_cells(row, plan.title, model, metric);
+      const auto* set = any_evaluation(seeds_, s);
+      row.push_back(set == nullptr                 ? Cell("-")
+                    : metric == CellMetric::kAuroc ? Cell::number(100 * set->trivial.auroc, 1)
+                                                   : Cell::number(static_cast<double>(set->size), 0));
       table.add(std::move(row));
     }
   }
 
   static constexpr const char* kIntervalsOfOne = "DeLong's for AUROC, bootstrap for AUPR, Wilson's for the error.";
 
-  /// For models that not every seed has.
+  /// For models that only one seed has.
   std::string of_one_note() const {
     std::string note;
-    for (size_t m = 0; m < experiment_.models.size(); ++m)
-      if (results_of_model(seeds_, m).size() < seeds_.size())
-        note += fmt::format(" There is one {}; its intervals: {}", experiment_.models[m].name, kIntervalsOfOne);
+    for (const auto& model : models_)
+      if (model.seeds.size() == 1)
+        note += fmt::format(" There is one {}; its intervals: {}", model.plan.name, kIntervalsOfOne);
     return note;
   }
 
   std::string interval_note() const {
-    return seeds_.size() == 1 ? fmt::format("95 % intervals: {}", kIntervalsOfOne)
-                              : fmt::format("Mean over {} seeds with its 95 % interval by Student's t.{}",
-                                            seeds_.size(), of_one_note());
+    const auto numbers = seeds_text(origins_of(seeds_));
+    return numbers == "1 seed"
+               ? fmt::format("95 % intervals: {}", kIntervalsOfOne)
+               : fmt::format("Mean over {} with its 95 % interval by Student's t.{}", numbers, of_one_note());
   }
 
   std::string reading_note() const {
+    const auto numbers = seeds_text(origins_of(seeds_));
     return fmt::format("± half a 95 % interval: {} In brackets: the paper's cell.",
-                       seeds_.size() == 1 ? kIntervalsOfOne
-                                          : fmt::format("by Student's t, for the mean over {} seeds.{}", seeds_.size(),
-                                                        of_one_note()));
+                       numbers == "1 seed"
+                           ? kIntervalsOfOne
+                           : fmt::format("by Student's t, for the mean over {}.{}", numbers, of_one_note()));
+  }
+
+  void add_origins(Table& table) const {
+    if (auto note = origins_note(origins_of(seeds_)); !note.empty()) table.notes.push_back(std::move(note));
   }
 
   const std::vector<ImageResult>& seeds_;
   const ImageExperiment& experiment_;
+  std::vector<ModelOfSeeds> models_;
   std::vector<ResultCell> cells_;
 };
 

@@ -16,8 +16,9 @@ namespace priornet {
 /// and how well each detects it.
 std::vector<Table> uncertainty_tables(const std::vector<ImageResult>& seeds);
 
-/// One table per planned comparison: AUROC of both models on each out-of-distribution set, the difference with its
-/// interval, and whether it may be chance.
+/// One table per planned comparison whose models are both here: AUROC of both on each out-of-distribution set, the
+/// difference with its interval, and whether it may be chance. Several seeds are compared by Welch's test; where the
+/// scores of both models were at hand, DeLong's paired test stands beside it, or alone if there is one seed.
 std::vector<Table> comparison_tables(const std::vector<ImageResult>& seeds);
 
 // The numbers of an image experiment, from one result per seed: ours, their interval, the published ones beside them.

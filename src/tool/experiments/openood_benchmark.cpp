@@ -77,26 +77,42 @@ ImageExperiment openood_validation(const ImagePlanOptions& options) {
   return experiment;
 }
 
-MeasureOfModel choose_measures(const std::vector<ImageResult>& validation) {
-  const auto& missing = validation.front().missing;
+std::map<std::string, std::vector<ValidationAuroc>> validation_aurocs(const ImageResult& validation) {
+  const auto& missing = validation.missing;
   if (!missing.empty())
     throw AbsentSet(
         fmt::format("openood needs {} to choose measures: {}", missing.front().plan.set, missing.front().remedy),
         missing.front().remedy);
+  std::map<std::string, std::vector<ValidationAuroc>> aurocs;
+  for (const auto& model : validation.models)
+    for (const auto candidate : kCandidates)
+      if (const auto* found = find_measure(model.report.evaluation.outside.front().detection, candidate))
+        aurocs[model.plan.name].push_back({std::string(candidate), found->detection.auroc.value});
+  return aurocs;
+}
+
+MeasureOfModel choose_measures(const std::vector<ImageResult>& seeds) {
   MeasureOfModel chosen;
-  for (size_t model = 0; model < validation.front().models.size(); ++model) {
+  for (const auto& model : models_of_seeds(seeds)) {
     double best = -1.0;
     for (const auto candidate : kCandidates) {
       double sum = 0.0;
-      const auto results = results_of_model(validation, model);
-      for (const auto* result : results) {
-        const auto* found = find_measure(result->report.evaluation.outside.front().detection, candidate);
-        sum += found == nullptr ? -1.0 : found->detection.auroc.value;
-      }
-      if (sum / static_cast<double>(results.size()) <= best) continue;
-      best = sum / static_cast<double>(results.size());
-      chosen[validation.front().models[model].plan.name] = candidate;
+      int64_t count = 0;
+      for (const auto* result : model.seeds)
+        for (const auto& row : result->validation)
+          if (row.measure == candidate) {
+            sum += row.auroc;
+            ++count;
+          }
+      if (count == 0 || sum / static_cast<double>(count) <= best) continue;
+      best = sum / static_cast<double>(count);
+      chosen[model.plan.name] = candidate;
     }
+    if (!chosen.contains(model.plan.name))
+      throw DataError(
+          fmt::format("openood: {} has no AUROC on validation images to choose its measure by: name it "
+                      "in --only, so that it is evaluated again",
+                      model.plan.name));
   }
   return chosen;
 }
@@ -138,21 +154,20 @@ Estimate certain(double value) { return {value, value, value}; }
 class OpenOodTables {
  public:
   OpenOodTables(const std::vector<ImageResult>& seeds, const MeasureOfModel& measures)
-      : seeds_(seeds), first_(seeds.front()), measures_(measures) {}
+      : seeds_(seeds), first_(seeds.front()), models_(models_of_seeds(seeds)), measures_(measures) {}
 
   Table benchmark() const {
     Table table{
         "OpenOOD 1.5, CIFAR-10: AUROC, in %", {"method", "ranked by", "outliers trained with", "near", "far"}, {}, {}};
     for (const auto& set : first_.outside) table.columns.push_back(set.title);
     table.columns.emplace_back("error");
-    for (size_t m = 0; m < first_.models.size(); ++m) {
-      const auto& plan = first_.models[m].plan;
+    for (const auto& model : models_) {
+      const auto& plan = model.plan;
       const auto& measure = measures_.at(plan.name);
       std::vector<Cell> row{row_name(plan), label_of(measure), outliers_of(plan)};
-      for (const bool is_near : {true, false}) row.push_back(mean_cell(m, measure, is_near));
-      for (size_t s = 0; s < first_.outside.size(); ++s)
-        row.push_back(percent_cell(auroc(m, s, measure), is_seen(plan, first_.outside[s]) ? " *" : ""));
-      row.push_back(error_cell(m));
+      for (const bool is_near : {true, false}) row.push_back(mean_cell(model, measure, is_near));
+      for (size_t s = 0; s < first_.outside.size(); ++s) row.push_back(auroc_cell(model, s, measure));
+      row.push_back(error_cell(model));
       table.add(std::move(row));
     }
     for (const auto& method : kPublished) {
@@ -174,15 +189,15 @@ class OpenOodTables {
                  "AUPR, out-of-distribution positive", "FPR at 95 % TPR"},
                 {},
                 {}};
-    for (size_t m = 0; m < first_.models.size(); ++m)
+    for (const auto& model : models_)
       for (size_t s = 0; s < first_.outside.size(); ++s) {
-        const auto& plan = first_.models[m].plan;
+        if (!has_set(model, s)) continue;
+        const auto& plan = model.plan;
         const auto& measure = measures_.at(plan.name);
         const auto metric = [&](auto&& pick) {
-          return percent_cell(over(m, [&](const ModelResult& result) { return pick(row_of(result, s, measure)); }));
+          return percent_cell(over(model, [&](const ModelResult& result) { return pick(row_of(result, s, measure)); }));
         };
-        table.add({plan.name, first_.outside[s].title,
-                   percent_cell(auroc(m, s, measure), is_seen(plan, first_.outside[s]) ? " *" : ""),
+        table.add({plan.name, first_.outside[s].title, auroc_cell(model, s, measure),
                    metric([](const MeasureDetection& row) { return certain(row.aupr_negatives); }),
                    metric([](const MeasureDetection& row) { return row.detection.aupr; }),
                    metric([](const MeasureDetection& row) { return row.detection.fpr95; })});
@@ -197,13 +212,16 @@ class OpenOodTables {
   Table measures() const {
     Table table{"AUROC by every measure, in %: near / far", {"method"}, {}, {}};
     for (const auto candidate : kCandidates) table.columns.push_back(label_of(std::string(candidate)));
-    for (size_t m = 0; m < first_.models.size(); ++m) {
-      std::vector<Cell> row{first_.models[m].plan.name};
+    for (const auto& model : models_) {
+      std::vector<Cell> row{model.plan.name};
       for (const auto candidate : kCandidates) {
         const std::string measure(candidate);
-        const bool has = find_measure(first_.models[m].report.evaluation.outside.front().detection, measure) != nullptr;
-        const auto mean = [&](bool is_near) { return 100 * mean_auroc(m, measure, is_near).value; };
-        row.push_back(has ? Cell(fmt::format("{:.2f} / {:.2f}", mean(true), mean(false))) : Cell("-"));
+        const bool has = has_measure(model, measure);
+        const auto mean = [&](bool is_near) {
+          return has_sets(model, is_near) ? fmt::format("{:.2f}", 100 * mean_auroc(model, measure, is_near).value)
+                                          : "-";
+        };
+        row.push_back(has ? Cell(fmt::format("{} / {}", mean(true), mean(false))) : Cell("-"));
       }
       table.add(std::move(row));
     }
@@ -223,19 +241,47 @@ class OpenOodTables {
     return *row;
   }
 
+  static bool has_measure(const ModelOfSeeds& model, const std::string& measure) {
+    const auto& sets = model.seeds.front()->report.evaluation.outside;
+    return std::any_of(sets.begin(), sets.end(),
+                       [&](const OutsideEvaluation& set) { return find_measure(set.detection, measure) != nullptr; });
+  }
+
+  /// A row that was kept from an earlier run may lack a set.
+  static bool has_set(const ModelOfSeeds& model, size_t set) {
+    return std::all_of(model.seeds.begin(), model.seeds.end(),
+                       [&](const ModelResult* result) { return result->has_set(set); });
+  }
+
+  /// Whether there are such sets and the model has them all: means over other sets cannot be compared.
+  bool has_sets(const ModelOfSeeds& model, bool is_near) const {
+    bool any = false;
+    for (size_t s = 0; s < first_.outside.size(); ++s) {
+      if (is_near_set(s) != is_near) continue;
+      if (!has_set(model, s)) return false;
+      any = true;
+    }
+    return any;
+  }
+
+  Cell auroc_cell(const ModelOfSeeds& model, size_t set, const std::string& measure) const {
+    if (!has_set(model, set)) return {"-"};
+    return percent_cell(auroc(model, set, measure), is_seen(model.plan, first_.outside[set]) ? " *" : "");
+  }
+
   template <class Pick>
-  Estimate over(size_t model, Pick&& pick) const {
+  static Estimate over(const ModelOfSeeds& model, Pick&& pick) {
     std::vector<Estimate> estimates;
-    for (const auto* result : results_of_model(seeds_, model)) estimates.push_back(pick(*result));
+    for (const auto* result : model.seeds) estimates.push_back(pick(*result));
     return over_seeds(estimates);
   }
 
-  Estimate auroc(size_t model, size_t set, const std::string& measure) const {
+  static Estimate auroc(const ModelOfSeeds& model, size_t set, const std::string& measure) {
     return over(model, [&](const ModelResult& result) { return row_of(result, set, measure).detection.auroc; });
   }
 
   /// For the sets that exist. The interval is given only for several seeds.
-  Estimate mean_auroc(size_t model, const std::string& measure, bool is_near) const {
+  Estimate mean_auroc(const ModelOfSeeds& model, const std::string& measure, bool is_near) const {
     return over(model, [&](const ModelResult& result) {
       double sum = 0.0, count = 0.0;
       for (size_t s = 0; s < first_.outside.size(); ++s) {
@@ -255,17 +301,14 @@ class OpenOodTables {
     return at - planned.begin() < static_cast<std::ptrdiff_t>(kNearSets);
   }
 
-  Cell mean_cell(size_t model, const std::string& measure, bool is_near) const {
-    bool any = false, seen = false;
-    for (size_t s = 0; s < first_.outside.size(); ++s) {
-      if (is_near_set(s) != is_near) continue;
-      any = true;
-      seen = seen || is_seen(first_.models[model].plan, first_.outside[s]);
-    }
-    return any ? percent_cell(mean_auroc(model, measure, is_near), seen ? " *" : "") : Cell("-");
+  Cell mean_cell(const ModelOfSeeds& model, const std::string& measure, bool is_near) const {
+    bool seen = false;
+    for (size_t s = 0; s < first_.outside.size(); ++s)
+      seen = seen || (is_near_set(s) == is_near && is_seen(model.plan, first_.outside[s]));
+    return has_sets(model, is_near) ? percent_cell(mean_auroc(model, measure, is_near), seen ? " *" : "") : Cell("-");
   }
 
-  Cell error_cell(size_t model) const {
+  static Cell error_cell(const ModelOfSeeds& model) {
     return percent_cell(
         over(model, [](const ModelResult& result) { return certain(result.report.evaluation.inside.error); }));
   }
@@ -273,10 +316,9 @@ class OpenOodTables {
   std::vector<std::string> notes() const {
     std::vector<std::string> notes = {
         seeds_.size() > 1
-            ? fmt::format(
-                  "± half a 95 % interval: by Student's t, of the mean over {} seeds, and by DeLong where there "
-                  "is one ensemble; of published rows a standard deviation over 3 networks, one network each.",
-                  seeds_.size())
+            ? fmt::format("± half a 95 % interval: by Student's t, of the mean over {}, and by DeLong where there "
+                          "is one ensemble; of published rows a standard deviation over 3 networks, one network each.",
+                          seeds_text(origins_of(seeds_)))
             : std::string("± half a 95 % interval by DeLong; of published rows a standard deviation over 3 "
                           "networks."),
         kSeenNote,
@@ -289,12 +331,14 @@ class OpenOodTables {
         "bilinear and antialiased, and grey images become RGB."};
     for (const auto& missing : first_.missing)
       notes.push_back(fmt::format("{} is missing: {}", missing.plan.title, missing.remedy));
+    if (const auto note = origins_note(origins_of(seeds_)); !note.empty()) notes.push_back(note);
     for (const auto& remark : first_.experiment.remarks) notes.push_back(remark);
     return notes;
   }
 
   const std::vector<ImageResult>& seeds_;
   const ImageResult& first_;
+  std::vector<ModelOfSeeds> models_;
   const MeasureOfModel& measures_;
 };
 
@@ -316,25 +360,28 @@ ImageRunOptions beside_openood(const ExperimentOptions& options) {
 }  // namespace
 
 std::vector<TrainingCommand> openood_networks(const ExperimentOptions& options) {
-  return plan_images(plans_of_seeds(plan_by(openood_experiment, options), options), options, beside_openood(options));
+  return plan_images(chosen_plans(plan_by(openood_experiment, options), options), options, beside_openood(options));
 }
 
 ExperimentSummary reproduce_openood(const ExperimentOptions& options, Progress& progress) {
   openood_experiment({options.profile, options.seed, options.overrides});  // a benchmark that cannot be planned leaves
                                                                            // no folder
+  const auto validation_plans = chosen_plans(plan_by(openood_validation, options), options);
+  stored_rows(plan_by(openood_experiment, options), options);  // rows that cannot be kept are refused before training
   const OutputFolder out(options.out);
   const auto run = beside_openood(options);
   // Trains what is not trained yet; the test images are evaluated only after the measures are chosen.
-  const auto validation_plan = plan_by(openood_validation, options), plan = plan_by(openood_experiment, options);
-  std::vector<ImageResult> validation;
-  for (int64_t i = 0; i < options.seeds; ++i)
-    validation.push_back(run_image_experiment(validation_plan(options.seed + static_cast<uint64_t>(i)),
-                                              run_options(options, run), progress));
-  const auto measures = choose_measures(validation);
+  const auto plan = plan_by(openood_experiment, options);
+  std::map<uint64_t, std::map<std::string, std::vector<ValidationAuroc>>> validation;  // by seed
+  for (const auto& of_seed : validation_plans)
+    validation[of_seed.seed] = validation_aurocs(run_image_experiment(of_seed, run_options(options, run), progress));
   return reproduce_images(
       [&](uint64_t seed) {
         auto experiment = plan(seed);
-        experiment.tables = [&](const std::vector<ImageResult>& seeds) { return openood_tables(seeds, measures); };
+        if (const auto found = validation.find(seed); found != validation.end()) experiment.validation = found->second;
+        experiment.tables = [](const std::vector<ImageResult>& seeds) {
+          return openood_tables(seeds, choose_measures(seeds));
+        };
         return experiment;
       },
       options, run, progress);

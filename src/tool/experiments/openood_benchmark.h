@@ -25,9 +25,13 @@ ImageExperiment openood_experiment(const ImagePlanOptions& options);
 /// The same models on the benchmark's validation images: 1,000 of CIFAR-10's test set and 1,000 of TinyImageNet.
 ImageExperiment openood_validation(const ImagePlanOptions& options);
 
-/// For each model, the measure with the highest AUROC on the validation images, in the mean over seeds. AbsentSet if
-/// TinyImageNet, which they are chosen by, is missing.
-MeasureOfModel choose_measures(const std::vector<ImageResult>& validation);
+/// For each model, the AUROC of every measure that may rank its inputs, on the validation images of one seed. AbsentSet
+/// if TinyImageNet, which measures are chosen by, is missing.
+std::map<std::string, std::vector<ValidationAuroc>> validation_aurocs(const ImageResult& validation);
+
+/// For each model, the measure with the highest AUROC on the validation images (ModelResult::validation), in the mean
+/// over seeds. DataError for a model without them.
+MeasureOfModel choose_measures(const std::vector<ImageResult>& seeds);
 
 /// One row per model with the mean AUROC of near and far sets beside published ones; every metric per set; and the
 /// AUROC of every measure. One result per seed, of openood_experiment.

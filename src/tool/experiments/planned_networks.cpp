@@ -1,6 +1,7 @@
 #include "tool/experiments/planned_networks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/learning/run_folder.h>
 #include <priornet/learning/training.h>
 #include <priornet/uncertainty/errors.h>
@@ -46,7 +47,38 @@ bool is_finished_in(const std::filesystem::path& folder, const PlannedModel& pla
   return true;
 }
 
+std::vector<std::string> split_at_commas(const std::string& list) {
+  std::vector<std::string> pieces;
+  std::istringstream text(list);
+  for (std::string piece; std::getline(text, piece, ',');) {
+    const auto first = piece.find_first_not_of(' ');
+    pieces.push_back(first == std::string::npos ? "" : piece.substr(first, piece.find_last_not_of(' ') - first + 1));
+  }
+  return pieces;
+}
+
 }  // namespace
+
+std::vector<std::string> chosen_models(const std::string& list, const std::vector<std::string>& known) {
+  const auto pieces = split_at_commas(list);
+  std::vector<std::string> chosen;
+  for (size_t i = 0; i < pieces.size();) {
+    // The longest name that begins here: "DPN, 500 images" has a comma of its own.
+    std::string name, found;
+    size_t end = i;
+    for (size_t last = i; last < pieces.size(); ++last) {
+      name += (last == i ? "" : ", ") + pieces[last];
+      if (std::find(known.begin(), known.end(), name) == known.end()) continue;
+      found = name;
+      end = last + 1;
+    }
+    if (found.empty())
+      throw ConfigError(fmt::format("unknown model '{}'; known: {}", pieces[i], fmt::join(known, "; ")));
+    chosen.push_back(found);
+    i = end;
+  }
+  return chosen;
+}
 
 TrainConfig config_on_disk(const PlannedModel& plan, const std::filesystem::path& folder,
                            const std::filesystem::path& teacher) {

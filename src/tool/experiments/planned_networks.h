@@ -27,6 +27,10 @@ struct PlannedModel {
   std::shared_ptr<const PlannedModel> teacher = {};
 };
 
+/// The models that a list names, split by commas; a name may hold commas itself. ConfigError, which lists the known
+/// names, for any other.
+std::vector<std::string> chosen_models(const std::string& list, const std::vector<std::string>& known);
+
 /// The configuration of a network as its folder holds it. For a student, `teacher` is the folder of the networks that
 /// it learns from; for any other network it is not used. A run that was begun with the same teacher under another path,
 /// for example before both were moved, keeps that path.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "tool/experiments/experiment.h"
 #include "tool/experiments/image_run.h"
@@ -123,6 +124,8 @@ Estimate mean_estimate(const torch::Tensor& values) {
 }
 
 namespace {
+
+constexpr const char* kAmounts = "amounts";  ///< names all networks on part of the data
 
 /// How much a profile trains on each amount of data.
 struct AmountExtent {
@@ -257,6 +260,23 @@ ReasonsPlan reasons_plan(const ImagePlanOptions& options) {
   return plan;
 }
 
+void choose_reasons(std::vector<ReasonsPlan>& plans, const ExperimentOptions& options) {
+  if (options.only.empty()) return;
+  std::vector<ImageExperiment> of_models, of_amounts;
+  for (const auto& plan : plans) {
+    of_models.push_back(plan.models);
+    of_amounts.push_back(plan.amounts);
+  }
+  auto known = model_names(of_models);
+  const auto amounts = model_names(of_amounts);
+  known.emplace_back(kAmounts);
+  known.insert(known.end(), amounts.begin(), amounts.end());
+  auto only = chosen_models(options.only, known);
+  if (std::find(only.begin(), only.end(), kAmounts) != only.end())
+    only.insert(only.end(), amounts.begin(), amounts.end());
+  for (auto& plan : plans) plan.models.only = plan.amounts.only = only;
+}
+
 namespace {
 
 std::vector<UnfamiliarSet> unfamiliar_to(const ImageResult& result, const ModelResult& model) {
@@ -273,19 +293,17 @@ torch::Tensor column_of(const SetScores& scores, const char* name) {
 
 AmountResult amount_result(const PlannedAmount& amount, const Evaluation& evaluation) {
   const auto& scores = evaluation.inside_scores;
-  return {amount, evaluation.inside.error, mean_estimate(column_of(scores, "expected_entropy")),
-          mean_estimate(column_of(scores, "mutual_information"))};
+  return {.amount = amount,
+          .error = evaluation.inside.error,
+          .data = mean_estimate(column_of(scores, "expected_entropy")),
+          .knowledge = mean_estimate(column_of(scores, "mutual_information"))};
 }
 
-}  // namespace
-
-ReasonsResult run_reasons(const ReasonsPlan& plan, const ImageRunOptions& options, Progress& progress) {
+void add_models(ReasonsResult& result, const ImageRunOptions& options, Progress& progress) {
+  const auto& plan = result.plan;
   const auto people = options.load ? options.load(plan.people) : load_set(plan.people);
   const auto entropy = label_entropy(people.inputs);
   const auto groups = groups_by_agreement(entropy);
-  ReasonsResult result;
-  result.seed = plan.models.seed;
-  result.plan = plan;
   auto seen = run_image_experiment(plan.models, options, progress);
   if (seen.inside.size() != people.size())
     throw DataError(fmt::format("{} has {} rows, but {} has {}: both should have the same images", people.name,
@@ -296,24 +314,47 @@ ReasonsResult run_reasons(const ReasonsPlan& plan, const ImageRunOptions& option
   verdicts.seed = derive_seed(result.seed, "verdicts");
   for (const auto& model : seen.models) {
     const auto& evaluation = model.report.evaluation;
-    result.models.push_back({model.plan.name, model.report.run, evaluation.inside.error,
-                             correlate_with_people(evaluation.inside_scores, entropy, bootstrap),
-                             verdict_shares(evaluation.inside_scores, groups, unfamiliar_to(seen, model), verdicts)});
+    result.models.push_back(
+        {.model = model.plan.name,
+         .run = model.report.run,
+         .error = evaluation.inside.error,
+         .people = correlate_with_people(evaluation.inside_scores, entropy, bootstrap),
+         .verdicts = verdict_shares(evaluation.inside_scores, groups, unfamiliar_to(seen, model), verdicts)});
   }
   result.missing = std::move(seen.missing);
-  const auto amounts = run_image_experiment(plan.amounts, options, progress);
-  for (size_t i = 0; i < amounts.models.size(); ++i)
-    result.amounts.push_back(amount_result(plan.amounts_of[i], amounts.models[i].report.evaluation));
+}
+
+}  // namespace
+
+ReasonsResult run_reasons(const ReasonsPlan& plan, const ImageRunOptions& options, Progress& progress) {
+  ReasonsResult result;
+  result.seed = plan.models.seed;
+  result.plan = plan;
+  if (has_chosen(plan.models)) add_models(result, options, progress);
+  if (has_chosen(plan.amounts)) {
+    const auto amounts = run_image_experiment(plan.amounts, options, progress);
+    for (size_t i = 0; i < plan.amounts_of.size(); ++i)
+      for (const auto& model : amounts.models)
+        if (model.plan.name == plan.amounts.models[i].name)
+          result.amounts.push_back(amount_result(plan.amounts_of[i], model.report.evaluation));
+  }
   return result;
 }
 
 namespace {
 
+ReasonsPlanOfSeed reasons_plan_by(const ExperimentOptions& options) {
+  return [=](uint64_t seed) {
+    return reasons_plan({options.profile, seed, options.overrides, static_cast<int64_t>(seed - options.seed)});
+  };
+}
+
 /// One per seed.
 std::vector<ReasonsPlan> reasons_plans(const ExperimentOptions& options) {
   std::vector<ReasonsPlan> plans;
   for (int64_t i = 0; i < options.seeds; ++i)
-    plans.push_back(reasons_plan({options.profile, options.seed + static_cast<uint64_t>(i), options.overrides, i}));
+    plans.push_back(reasons_plan_by(options)(options.seed + static_cast<uint64_t>(i)));
+  choose_reasons(plans, options);
   return plans;
 }
 
@@ -337,15 +378,23 @@ ExperimentSummary reproduce_reasons(const ExperimentOptions& options, Progress& 
   const auto start = std::chrono::steady_clock::now();
   // An unknown profile or setting leaves no folder behind.
   const auto plans = reasons_plans(options);
+  std::optional<StoredReasons> stored;
+  if (!options.only.empty() && std::filesystem::exists(options.out / "results.json"))
+    stored = read_reasons(options.out, reasons_plan_by(options), options.seed);
   OutputFolder out(options.out);
   const auto run = run_options(options, beside_reasons(options));
   std::vector<ReasonsResult> results;
-  for (const auto& plan : plans) results.push_back(run_reasons(plan, run, progress));
+  for (const auto& plan : plans)
+    if (has_chosen(plan.models) || has_chosen(plan.amounts)) results.push_back(run_reasons(plan, run, progress));
   auto record = describe_run();
   record.command = options.command;
   record.device = run.device.str();
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   ExperimentSummary summary;
+  if (stored) {
+    summary.remarks = stored->remarks;
+    results = with_kept_rows(std::move(results), std::move(*stored));
+  }
   summary.tables = reasons_tables(results);
   out.write("results.json", to_json(results, record));
   out.write("table.csv", to_csv(long_form(summary.tables)));

@@ -7,6 +7,9 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -100,12 +103,19 @@ struct ReasonsPlan {
 /// paper.
 ReasonsPlan reasons_plan(const ImagePlanOptions& options);
 
+/// Lets the plans, one per seed, train and evaluate only what ExperimentOptions::only names: models, networks on part
+/// of the data ("DPN, 500 images"), or all of the latter ("amounts"). ConfigError for other names.
+void choose_reasons(std::vector<ReasonsPlan>& plans, const ExperimentOptions& options);
+
 struct ReasonsOfModel {
   std::string model;
   std::string run;  ///< its folder, relative to that of the results
   double error = 0.0;
   std::vector<PeopleCorrelation> people;
   std::vector<VerdictShares> verdicts;
+  /// For a row that was kept from an earlier run: that run, and its configuration as recorded there.
+  std::shared_ptr<const RunRecord> kept = {};
+  std::string recorded_config = {};
 };
 
 struct AmountResult {
@@ -113,6 +123,8 @@ struct AmountResult {
   double error = 0.0;
   Estimate data;       ///< mean expected entropy, nats
   Estimate knowledge;  ///< mean mutual information, nats: distributional for a DPN, of the model for an ensemble
+  std::shared_ptr<const RunRecord> kept = {};  ///< as for a model
+  std::string recorded_config = {};
 };
 
 struct ReasonsResult {
@@ -123,7 +135,8 @@ struct ReasonsResult {
   std::vector<MissingSet> missing;
 };
 
-/// Trains what is not trained yet and evaluates everything, as run_image_experiment does.
+/// Trains what is not trained yet and evaluates it, as run_image_experiment does: the models and amounts that the plan
+/// has chosen.
 ReasonsResult run_reasons(const ReasonsPlan& plan, const ImageRunOptions& options, Progress& progress);
 
 // What the figures show: means over seeds; a model that only the first seed has keeps its own numbers.
@@ -154,7 +167,22 @@ std::vector<Table> reasons_tables(const std::vector<ReasonsResult>& seeds);
 /// Everything, as JSON (report/results_folder.h); what the report draws is under "reasons".
 std::string to_json(const std::vector<ReasonsResult>& seeds, const RunRecord& record);
 
-/// Runs it for every seed and writes results.json, table.md, table.tex, table.csv, report.html and, if gnuplot is
+/// The plan of one seed.
+using ReasonsPlanOfSeed = std::function<ReasonsPlan(uint64_t seed)>;
+
+/// Results as to_json() wrote them, read back by the plan of today, whose first seed is given; as read_images().
+struct StoredReasons {
+  std::vector<ReasonsResult> seeds;
+  RunRecord record;
+  std::vector<std::string> remarks;  ///< which rows are left out, and why
+};
+StoredReasons read_reasons(const std::filesystem::path& folder, const ReasonsPlanOfSeed& plan, uint64_t first_seed);
+
+/// The new results beside the stored rows of models and amounts that they do not choose.
+std::vector<ReasonsResult> with_kept_rows(std::vector<ReasonsResult> results, StoredReasons stored);
+
+/// Runs it for every seed and the models that the options choose; rows of others that OUT/results.json holds are kept,
+/// as in reproduce_images(). Writes results.json, table.md, table.tex, table.csv, report.html and, if gnuplot is
 /// installed, the pictures people, verdicts and amounts, each as .svg and .png. Uses the networks of finished
 /// experiments `cifar10`, `cifar10-modern`, `openood` and `relatives` in the folders beside its own. AbsentSet if
 /// CIFAR-10, CIFAR-100 or CIFAR-10H is missing.

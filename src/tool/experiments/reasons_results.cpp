@@ -1,11 +1,14 @@
 #include <fmt/format.h>
+#include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measure_table.h>
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
 #include "tool/experiments/image_results.h"
 #include "tool/experiments/reasons.h"
@@ -48,17 +51,43 @@ Estimate error_of(const std::vector<ReasonsResult>& seeds, const std::string& mo
   return over_seeds(errors);
 }
 
-Estimate share_of(const std::vector<ReasonsResult>& seeds, const std::string& model, size_t group, size_t verdict) {
+Estimate share_of(const std::vector<ReasonsResult>& seeds, const std::string& model, const std::string& group,
+                  size_t verdict) {
   std::vector<Estimate> shares;
   for (const auto* of_seed : of_model(seeds, model))
-    shares.push_back(certain(of_seed->verdicts.at(group).shares[verdict]));
+    for (const auto& verdicts : of_seed->verdicts)
+      if (verdicts.group == group) shares.push_back(certain(verdicts.shares[verdict]));
   return over_seeds(shares);
 }
 
+/// One per model that some seed has, in the order of the plan: its numbers of the first seed that has it.
+std::vector<const ReasonsOfModel*> models_of(const std::vector<ReasonsResult>& seeds) {
+  std::vector<const ReasonsOfModel*> models;
+  for (const auto& plan : seeds.front().plan.models.models)
+    if (const auto found = of_model(seeds, plan.name); !found.empty()) models.push_back(found.front());
+  return models;
+}
+
+std::vector<const AmountResult*> of_amount(const std::vector<ReasonsResult>& seeds, const PlannedAmount& amount) {
+  std::vector<const AmountResult*> found;
+  for (const auto& seed : seeds)
+    for (const auto& row : seed.amounts)
+      if (row.amount.model == amount.model && row.amount.images == amount.images) found.push_back(&row);
+  return found;
+}
+
+/// Those that some seed has, in the order of the plan.
+std::vector<PlannedAmount> amounts_of(const std::vector<ReasonsResult>& seeds) {
+  std::vector<PlannedAmount> amounts;
+  for (const auto& planned : seeds.front().plan.amounts_of)
+    if (!of_amount(seeds, planned).empty()) amounts.push_back(planned);
+  return amounts;
+}
+
 template <class Pick>
-Estimate amount_over(const std::vector<ReasonsResult>& seeds, size_t amount, Pick&& pick) {
+Estimate amount_over(const std::vector<ReasonsResult>& seeds, const PlannedAmount& amount, Pick&& pick) {
   std::vector<Estimate> estimates;
-  for (const auto& seed : seeds) estimates.push_back(pick(seed.amounts.at(amount)));
+  for (const auto* row : of_amount(seeds, amount)) estimates.push_back(pick(*row));
   return over_seeds(estimates);
 }
 
@@ -73,34 +102,58 @@ Cell number_cell(const Estimate& estimate, double scale, int decimals) {
                       margin > 0 ? fmt::format("{} ± {:.{}f}", value, margin, decimals) : value);
 }
 
-std::string interval_note(const std::vector<ReasonsResult>& seeds, const char* of_one) {
-  if (seeds.size() == 1) return fmt::format("± half a 95 % interval: {}.", of_one);
+std::vector<ModelOrigin> origins_of_models(const std::vector<ReasonsResult>& seeds) {
+  std::vector<ModelOrigin> origins;
+  for (const auto* model : models_of(seeds))
+    origins.push_back({model->model, of_model(seeds, model->model).size(), model->kept});
+  return origins;
+}
+
+/// The name of a network on part of the data, as its plan has it.
+std::string name_of(const PlannedAmount& amount) { return fmt::format("{}, {} images", amount.model, amount.images); }
+
+std::vector<ModelOrigin> origins_of_amounts(const std::vector<ReasonsResult>& seeds) {
+  std::vector<ModelOrigin> origins;
+  for (const auto& amount : amounts_of(seeds)) {
+    const auto rows = of_amount(seeds, amount);
+    origins.push_back({name_of(amount), rows.size(), rows.front()->kept});
+  }
+  return origins;
+}
+
+std::string interval_note(const std::vector<ModelOrigin>& origins, const char* of_one) {
+  const auto seeds = seeds_text(origins);
+  if (seeds == "1 seed") return fmt::format("± half a 95 % interval: {}.", of_one);
   return fmt::format(
-      "± half a 95 % interval: by Student's t, for the mean over {} seeds; for a model that only the first seed has, "
-      "{}.",
-      seeds.size(), of_one);
+      "± half a 95 % interval: by Student's t, for the mean over {}; for a model that only the first seed has, {}.",
+      seeds, of_one);
+}
+
+void add_origins(Table& table, const std::vector<ModelOrigin>& origins) {
+  if (auto note = origins_note(origins); !note.empty()) table.notes.push_back(std::move(note));
 }
 
 Table people_table(const std::vector<ReasonsResult>& seeds) {
   Table table{"Data uncertainty against people: rank correlation with the entropy of their labels", {"model"}, {}, {}};
   for (const auto measure : kReasonMeasures) table.columns.push_back(label_of(measure));
   table.columns.emplace_back("error, %");
-  for (const auto& model : seeds.front().models) {
-    std::vector<Cell> row{model.model};
+  for (const auto* model : models_of(seeds)) {
+    std::vector<Cell> row{model->model};
     for (const auto measure : kReasonMeasures) {
-      const auto found = correlation_of(seeds, model.model, measure);
+      const auto found = correlation_of(seeds, model->model, measure);
       row.push_back(found ? number_cell(*found, 1, 3) : Cell("-"));
     }
-    row.push_back(number_cell(error_of(seeds, model.model), 100, 2));
+    row.push_back(number_cell(error_of(seeds, model->model), 100, 2));
     table.add(std::move(row));
   }
   table.notes = {
       "Spearman's correlation over CIFAR-10's test images; people: CIFAR-10H, 47 to 63 labels per image "
       "(Peterson et al., 2019).",
-      interval_note(seeds, "by bootstrap over the images"),
+      interval_note(origins_of_models(seeds), "by bootstrap over the images"),
       "Expected entropy is a model's data uncertainty; for a single softmax it is the entropy. Mutual information is "
       "distributional uncertainty for a DPN, model uncertainty for an ensemble of DNNs, and both together for an "
       "ensemble of DPNs: it need not agree with people."};
+  add_origins(table, origins_of_models(seeds));
   return table;
 }
 
@@ -109,12 +162,11 @@ Table verdict_table(const std::vector<ReasonsResult>& seeds) {
               {"model", "images", "number", "sure", "ambiguous", "unfamiliar", "undecided"},
               {},
               {}};
-  for (const auto& model : seeds.front().models)
-    for (size_t g = 0; g < model.verdicts.size(); ++g) {
-      std::vector<Cell> row{model.model, model.verdicts[g].group,
-                            Cell::number(static_cast<double>(model.verdicts[g].images), 0)};
+  for (const auto* model : models_of(seeds))
+    for (const auto& verdicts : model->verdicts) {
+      std::vector<Cell> row{model->model, verdicts.group, Cell::number(static_cast<double>(verdicts.images), 0)};
       for (size_t v = 0; v < kVerdictNames.size(); ++v)
-        row.push_back(number_cell(share_of(seeds, model.model, g, v), 100, 1));
+        row.push_back(number_cell(share_of(seeds, model->model, verdicts.group, v), 100, 1));
       table.add(std::move(row));
     }
   table.notes = {
@@ -126,6 +178,7 @@ Table verdict_table(const std::vector<ReasonsResult>& seeds) {
       "disagreement of members, is watched for ensembles only."};
   for (const auto& missing : seeds.front().missing)
     table.notes.push_back(fmt::format("{} is missing: {}", missing.plan.title, missing.remedy));
+  add_origins(table, origins_of_models(seeds));
   return table;
 }
 
@@ -135,27 +188,25 @@ Table amount_table(const std::vector<ReasonsResult>& seeds) {
               {},
               {}};
   // A model's sizes stand together.
-  std::vector<size_t> order(seeds.front().amounts.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return seeds.front().amounts[a].amount.model < seeds.front().amounts[b].amount.model;
-  });
-  for (const auto i : order) {
-    const auto& amount = seeds.front().amounts[i].amount;
-    const auto data = amount_over(seeds, i, data_of), knowledge = amount_over(seeds, i, knowledge_of);
+  auto amounts = amounts_of(seeds);
+  std::stable_sort(amounts.begin(), amounts.end(),
+                   [](const PlannedAmount& a, const PlannedAmount& b) { return a.model < b.model; });
+  for (const auto& amount : amounts) {
+    const auto data = amount_over(seeds, amount, data_of), knowledge = amount_over(seeds, amount, knowledge_of);
     table.add({amount.model, Cell::number(static_cast<double>(amount.images), 0),
-               number_cell(amount_over(seeds, i, amount_error), 100, 2), number_cell(data, 1, 4),
+               number_cell(amount_over(seeds, amount, amount_error), 100, 2), number_cell(data, 1, 4),
                number_cell(knowledge, 1, 4), Cell::number(100 * knowledge.value / (knowledge.value + data.value), 1)});
   }
   table.notes = {
       "Mean over the test images. Expected entropy is data uncertainty, which more data should not change; mutual "
       "information is what more data should reduce: distributional uncertainty for the DPN, model uncertainty for the "
       "ensemble.",
-      interval_note(seeds, "over the images, not over trainings"),
+      interval_note(origins_of_amounts(seeds), "over the images, not over trainings"),
       "Every network takes the same number of steps with the same schedule: the images are repeated until an epoch is "
       "as long as that of the largest set. With the same number of epochs, smaller sets would mean shorter training, "
       "and undertrained networks are uncertain for another reason. The out-of-distribution images for the DPN are the "
       "same in every row."};
+  add_origins(table, origins_of_amounts(seeds));
   return table;
 }
 
@@ -183,8 +234,14 @@ Json drawn_json(const ReasonsMeans& means) {
   return {{"people", people}, {"verdicts", verdicts}, {"amounts", amounts}};
 }
 
-Json seed_json(const ReasonsResult& seed) {
-  Json json = {{"seed", seed.seed}, {"models", Json::array()}, {"amounts", Json::array()}};
+using Runs = std::vector<std::shared_ptr<const RunRecord>>;
+
+void add_kept(Json& row, const Runs& runs, const std::shared_ptr<const RunRecord>& kept) {
+  if (kept) row["kept"] = place_of(runs, *kept);
+}
+
+Json seed_json(const ReasonsResult& seed, const Runs& runs) {
+  Json json = {{"seed", seed.seed}, {"models", Json::array()}, {"amounts", Json::array()}, {"missing", Json::array()}};
   for (const auto& model : seed.models) {
     Json row = {{"model", model.model}, {"run", model.run}, {"error", model.error}, {"people", Json::object()}};
     for (const auto& correlation : model.people)
@@ -194,36 +251,48 @@ Json seed_json(const ReasonsResult& seed) {
       for (size_t v = 0; v < kVerdictNames.size(); ++v) shares[std::string(kVerdictNames[v])] = group.shares[v];
       row["verdicts"].push_back(shares);
     }
+    add_kept(row, runs, model.kept);
     json["models"].push_back(row);
   }
-  for (const auto& amount : seed.amounts)
+  for (const auto& amount : seed.amounts) {
     json["amounts"].push_back({{"model", amount.amount.model},
                                {"images", amount.amount.images},
                                {"error", amount.error},
                                {"expected_entropy", estimate_json(amount.data)},
                                {"mutual_information", estimate_json(amount.knowledge)}});
+    add_kept(json["amounts"].back(), runs, amount.kept);
+  }
+  for (const auto& missing : seed.missing)
+    json["missing"].push_back({{"title", missing.plan.title}, {"remedy", missing.remedy}});
   return json;
 }
 
-Json plan_json(const ReasonsPlan& plan) {
+/// The models that there are results of.
+Json plan_json(const std::vector<ReasonsResult>& seeds) {
+  const auto& plan = seeds.front().plan;
   Json json = {{"in_distribution", plan.models.inside}, {"people", plan.people}, {"models", Json::array()}};
-  for (const auto* experiment : {&plan.models, &plan.amounts})
-    for (const auto& model : experiment->models)
-      json["models"].push_back({{"model", model.name},
-                                {"run", model.run},
-                                {"dropout_samples", model.dropout_samples},
-                                {"config", to_toml(model.config)}});
+  const auto add = [&](const PlannedModel& model, const std::string& recorded) {
+    json["models"].push_back({{"model", model.name},
+                              {"run", model.run},
+                              {"dropout_samples", model.dropout_samples},
+                              {"config", recorded.empty() ? to_toml(model.config) : recorded}});
+  };
+  for (const auto& model : plan.models.models)
+    if (const auto rows = of_model(seeds, model.name); !rows.empty()) add(model, rows.front()->recorded_config);
+  for (size_t i = 0; i < plan.amounts_of.size(); ++i)
+    if (const auto rows = of_amount(seeds, plan.amounts_of[i]); !rows.empty())
+      add(plan.amounts.models[i], rows.front()->recorded_config);
   return json;
 }
 
 Json headlines_json(const std::vector<ReasonsResult>& seeds) {
   auto json = Json::array();
-  for (const auto& model : seeds.front().models) {
-    const auto found = correlation_of(seeds, model.model, "expected_entropy");
+  for (const auto* model : models_of(seeds)) {
+    const auto found = correlation_of(seeds, model->model, "expected_entropy");
     if (found)
       json.push_back(
           {{"text", fmt::format("{:.2f}", found->value)},
-           {"label", fmt::format("rank correlation of the {}’s expected entropy with people", model.model)}});
+           {"label", fmt::format("rank correlation of the {}’s expected entropy with people", model->model)}});
   }
   return json;
 }
@@ -232,24 +301,26 @@ Json headlines_json(const std::vector<ReasonsResult>& seeds) {
 
 ReasonsMeans means_over_seeds(const std::vector<ReasonsResult>& seeds) {
   ReasonsMeans means;
-  for (const auto& model : seeds.front().models) {
+  for (const auto* model : models_of(seeds)) {
     for (const auto measure : kReasonMeasures)
-      if (const auto found = correlation_of(seeds, model.model, measure))
-        means.people.push_back({model.model, std::string(measure), label_of(measure), *found});
-    for (size_t g = 0; g < model.verdicts.size(); ++g) {
-      auto shares = model.verdicts[g];
-      for (size_t v = 0; v < kVerdictNames.size(); ++v) shares.shares[v] = share_of(seeds, model.model, g, v).value;
-      means.verdicts.push_back({model.model, shares});
+      if (const auto found = correlation_of(seeds, model->model, measure))
+        means.people.push_back({model->model, std::string(measure), label_of(measure), *found});
+    for (auto shares : model->verdicts) {
+      for (size_t v = 0; v < kVerdictNames.size(); ++v)
+        shares.shares[v] = share_of(seeds, model->model, shares.group, v).value;
+      means.verdicts.push_back({model->model, shares});
     }
   }
-  for (size_t i = 0; i < seeds.front().amounts.size(); ++i)
-    means.amounts.push_back({seeds.front().amounts[i].amount, amount_over(seeds, i, amount_error).value,
-                             amount_over(seeds, i, data_of), amount_over(seeds, i, knowledge_of)});
+  for (const auto& amount : amounts_of(seeds))
+    means.amounts.push_back({amount, amount_over(seeds, amount, amount_error).value,
+                             amount_over(seeds, amount, data_of), amount_over(seeds, amount, knowledge_of)});
   return means;
 }
 
 std::vector<Table> reasons_tables(const std::vector<ReasonsResult>& seeds) {
-  return {people_table(seeds), verdict_table(seeds), amount_table(seeds)};
+  std::vector<Table> tables = {people_table(seeds), verdict_table(seeds), amount_table(seeds)};
+  std::erase_if(tables, [](const Table& table) { return table.rows.empty(); });
+  return tables;
 }
 
 std::string to_json(const std::vector<ReasonsResult>& seeds, const RunRecord& record) {
@@ -263,12 +334,157 @@ std::string to_json(const std::vector<ReasonsResult>& seeds, const RunRecord& re
       {"headlines", headlines_json(seeds)},
       {"tables", Json::array()},
       {"reasons", drawn_json(means_over_seeds(seeds))},
-      {"options", plan_json(seeds.front().plan)},
+      {"options", plan_json(seeds)},
       {"seeds", Json::array()}};
   for (const auto& table : reasons_tables(seeds)) json["tables"].push_back(parse_json(store_table(table)));
-  for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed));
+  auto origins = origins_of_models(seeds);
+  for (auto& origin : origins_of_amounts(seeds)) origins.push_back(std::move(origin));
+  const auto runs = kept_runs(origins);
+  for (const auto& seed : seeds) json["seeds"].push_back(seed_json(seed, runs));
   json["run"] = parse_json(to_json(record));
+  if (!runs.empty()) json["run"]["kept"] = parse_json(kept_json(origins));
   return json_text(json) + "\n";
+}
+
+namespace {
+
+Estimate estimate_of(const Json& json) { return {json.at("value"), json.at("low"), json.at("high")}; }
+
+class Reader {
+ public:
+  Reader(const std::filesystem::path& folder, const ReasonsPlanOfSeed& plan, uint64_t first_seed)
+      : file_(folder / "results.json"), plan_(plan), first_(plan(first_seed)) {}
+
+  StoredReasons read() {
+    try {
+      json_ = parse_json(InputFile(file_).read_rest());
+      refuse_other_results(file_, "the experiment", json_.at("experiment"), "reasons");
+      refuse_other_results(file_, "the in-distribution set", json_.at("options").at("in_distribution"),
+                           first_.models.inside);
+      refuse_other_results(file_, "the first seed", json_text(json_.at("seeds").at(0).at("seed")),
+                           fmt::format("{}", first_.models.seed));
+      stored_.record = parse_run_record(json_text(json_.at("run")));
+      for (const auto& record : json_.at("run").value("kept", Json::array()))
+        kept_.push_back(std::make_shared<const RunRecord>(parse_run_record(json_text(record))));
+      for (const auto& seed : json_.at("seeds")) add(seed);
+    } catch (const Json::exception& error) {
+      throw DataError(fmt::format("{}: should be what priornet reproduce writes, to keep its rows: {}", file_.string(),
+                                  error.what()));
+    }
+    return std::move(stored_);
+  }
+
+ private:
+  void add(const Json& seed) {
+    ReasonsResult result;
+    result.seed = seed.at("seed");
+    result.plan = plan_(result.seed);
+    for (const auto& row : seed.at("models")) {
+      const auto config = agreed_config(result.plan.models, row.at("model"));
+      if (!config) continue;
+      ReasonsOfModel model{row.at("model"), row.at("run"), row.at("error"), {}, {}, origin(row), *config};
+      for (const auto& [measure, spearman] : row.at("people").items())
+        model.people.push_back({measure, estimate_of(spearman)});
+      for (const auto& group : row.at("verdicts")) {
+        auto& shares = model.verdicts.emplace_back(VerdictShares{group.at("group"), group.at("images"), {}});
+        for (size_t v = 0; v < kVerdictNames.size(); ++v) shares.shares[v] = group.at(std::string(kVerdictNames[v]));
+      }
+      result.models.push_back(std::move(model));
+    }
+    for (const auto& row : seed.at("amounts")) {
+      const PlannedAmount amount{row.at("model"), row.at("images")};
+      if (const auto config = agreed_config(result.plan.amounts, name_of(amount)))
+        result.amounts.push_back({amount, row.at("error"), estimate_of(row.at("expected_entropy")),
+                                  estimate_of(row.at("mutual_information")), origin(row), *config});
+    }
+    for (const auto& missing : seed.value("missing", Json::array()))
+      for (const auto& set : result.plan.models.outside)
+        if (missing.at("title") == set.title) result.missing.push_back({set, missing.at("remedy")});
+    stored_.seeds.push_back(std::move(result));
+  }
+
+  std::shared_ptr<const RunRecord> origin(const Json& row) const {
+    return row.contains("kept") ? kept_.at(row.at("kept").get<size_t>()) : nullptr;
+  }
+
+  /// The recorded configuration of a model if it is that of the plan; else a remark.
+  std::optional<std::string> agreed_config(const ImageExperiment& experiment, const std::string& name) {
+    const auto leave_out = [&](const std::string& why) {
+      const auto remark = left_out_remark(name, stored_.record, why);
+      auto& remarks = stored_.remarks;
+      if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) remarks.push_back(remark);
+      return std::nullopt;
+    };
+    const auto plan = std::find_if(experiment.models.begin(), experiment.models.end(),
+                                   [&](const PlannedModel& model) { return model.name == name; });
+    if (plan == experiment.models.end()) return leave_out("the experiment has no such model today");
+    for (const auto& model : json_.at("options").at("models")) {
+      if (model.at("model") != name) continue;
+      const std::string recorded = model.at("config");
+      const auto changed = recorded_difference(recorded, to_toml(plan->config));
+      if (!changed.empty()) return leave_out(changed);
+      return recorded;
+    }
+    return std::string();
+  }
+
+  std::filesystem::path file_;
+  const ReasonsPlanOfSeed& plan_;
+  ReasonsPlan first_;
+  Json json_;
+  Runs kept_;
+  StoredReasons stored_;
+};
+
+}  // namespace
+
+StoredReasons read_reasons(const std::filesystem::path& folder, const ReasonsPlanOfSeed& plan, uint64_t first_seed) {
+  return Reader(folder, plan, first_seed).read();
+}
+
+std::vector<ReasonsResult> with_kept_rows(std::vector<ReasonsResult> results, StoredReasons stored) {
+  const auto first = results.front().plan.models;  // which names amounts too
+  const auto own = std::make_shared<const RunRecord>(stored.record);
+  for (auto& before : stored.seeds) {
+    std::erase_if(before.models, [&](const ReasonsOfModel& row) { return is_chosen(first, row.model); });
+    std::erase_if(before.amounts, [&](const AmountResult& row) { return is_chosen(first, name_of(row.amount)); });
+    for (auto& row : before.models)
+      if (!row.kept) row.kept = own;
+    for (auto& row : before.amounts)
+      if (!row.kept) row.kept = own;
+    if (before.models.empty() && before.amounts.empty()) continue;
+    const auto found = std::find_if(results.begin(), results.end(),
+                                    [&](const ReasonsResult& result) { return result.seed == before.seed; });
+    if (found == results.end()) {
+      results.push_back(std::move(before));
+      continue;
+    }
+    if (found->models.empty()) found->missing = before.missing;
+    std::move(before.models.begin(), before.models.end(), std::back_inserter(found->models));
+    std::move(before.amounts.begin(), before.amounts.end(), std::back_inserter(found->amounts));
+  }
+  std::sort(results.begin(), results.end(),
+            [](const ReasonsResult& a, const ReasonsResult& b) { return a.seed < b.seed; });
+  for (auto& result : results) {
+    const auto place_of_model = [&](const std::string& name) {
+      size_t place = 0;
+      while (place < result.plan.models.models.size() && result.plan.models.models[place].name != name) ++place;
+      return place;
+    };
+    const auto place_of_amount = [&](const PlannedAmount& amount) {
+      size_t place = 0;
+      while (place < result.plan.amounts_of.size() && name_of(result.plan.amounts_of[place]) != name_of(amount))
+        ++place;
+      return place;
+    };
+    std::stable_sort(result.models.begin(), result.models.end(), [&](const ReasonsOfModel& a, const ReasonsOfModel& b) {
+      return place_of_model(a.model) < place_of_model(b.model);
+    });
+    std::stable_sort(result.amounts.begin(), result.amounts.end(), [&](const AmountResult& a, const AmountResult& b) {
+      return place_of_amount(a.amount) < place_of_amount(b.amount);
+    });
+  }
+  return results;
 }
 
 }  // namespace priornet

@@ -72,8 +72,7 @@ ExperimentSummary reproduce_relatives(const ExperimentOptions& options, Progress
 }
 
 std::vector<TrainingCommand> relatives_networks(const ExperimentOptions& options) {
-  return plan_images(plans_of_seeds(plan_by(relatives_experiment, options), options), options,
-                     beside_relatives(options));
+  return plan_images(chosen_plans(plan_by(relatives_experiment, options), options), options, beside_relatives(options));
 }
 
 }  // namespace priornet

@@ -1,6 +1,7 @@
 #include "tool/report/results_folder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
 
 #include <algorithm>
@@ -37,13 +38,22 @@ std::string seeds_of(const Document& results) {
   return fmt::format(", seeds {} to {}", number(seeds->front()), number(seeds->back()));
 }
 
+std::string how_it_was_run(const Document& run, const std::string& seeds) {
+  const auto accelerator = text_of(run, "accelerator");
+  return fmt::format("`{}`{}; commit {}, LibTorch {}, {}, {:.0f} s.", text_of(run, "command"), seeds,
+                     text_of(run, "commit"), text_of(run, "libtorch"),
+                     accelerator.empty() ? text_of(run, "processor") : accelerator, run.value("seconds", 0.0));
+}
+
 std::string sentence(const Document& results) {
   if (!results.contains("run")) return "";
   const auto& run = results.at("run");
-  const auto accelerator = text_of(run, "accelerator");
-  return fmt::format("`{}`{}; commit {}, LibTorch {}, {}, {:.0f} s.", text_of(run, "command"), seeds_of(results),
-                     text_of(run, "commit"), text_of(run, "libtorch"),
-                     accelerator.empty() ? text_of(run, "processor") : accelerator, run.value("seconds", 0.0));
+  auto text = how_it_was_run(run, seeds_of(results));
+  for (const auto& kept : run.value("kept", Document::array())) {
+    const auto models = kept.value("models", std::vector<std::string>());
+    text += fmt::format(" Kept from before: {}, by {}", fmt::join(models, "; "), how_it_was_run(kept, ""));
+  }
+  return text;
 }
 
 std::string joined(const StoredResults& results, std::string (*render)(const Table&)) {
