@@ -1,5 +1,6 @@
 #include <priornet/uncertainty/losses.h>
 #include <testing/accuracy.h>
+#include <testing/single_rows.h>
 
 #include <torch/csrc/autograd/autograd.h>
 
@@ -118,6 +119,87 @@ TEST_P(LossAccuracy, Float32OfAGpuIsWithin1e6OfTheExactValueAndItsGradientWithin
         EXPECT_NEAR(found[1 + c], gradient[n][c].item<double>(), 1e-6 * largest + 1e-12) << name << ", class " << c;
     }
     EXPECT_TRUE(within(worst)) << name;
+  }
+}
+
+/// The forward divergence of rows in the float32 of a GPU, held to the exact value and to float64's gradient; returns
+/// how many rows float32 was enough for.
+int64_t expect_single_within_1e6(const torch::Tensor& logits, const TargetCase& target_case) {
+  const auto target = target_case.make(logits);
+  const int64_t classes = logits.size(1);
+  const auto graph = logits.to(torch::kFloat64).requires_grad_();
+  const auto gradient = torch::autograd::grad({forward_kl(graph, target).sum()}, {graph})[0];
+  WorstError worst{1e-6, 1e-12};
+  int64_t enough = 0;
+  for (int64_t n = 0; n < logits.size(0); ++n) {
+    const auto label = target.kind() == DirichletTarget::Kind::kFlat ? -1 : target.labels()[n].item<int64_t>();
+    const auto found = single_forward_kl(floats(logits[n]), target.concentration_on_label(classes),
+                                         target.concentration_elsewhere(), label);
+    if (!found.loss.enough) continue;
+    ++enough;
+    worst.add(found.loss.divergence, exact_loss(true, exact_row(logits, n), exact_target(target, logits, n)),
+              target_case.name);
+    const auto values = gradient[n].contiguous();
+    const std::vector<double> wanted(values.data_ptr<double>(), values.data_ptr<double>() + classes);
+    double largest = 0;
+    for (const double element : wanted) largest = std::max(largest, std::abs(element));
+    for (int64_t c = 0; c < classes; ++c) {
+      EXPECT_NEAR(found.gradient[c], wanted[c], 1e-6 * largest + 1e-12) << target_case.name << ", class " << c;
+      EXPECT_NEAR(found.gradient[c], wanted[c], 1e-6 * std::max(1.0, std::abs(wanted[c])))
+          << target_case.name << ", class " << c;
+    }
+  }
+  EXPECT_TRUE(within(worst)) << target_case.name;
+  return enough;
+}
+
+TEST(SingleLoss, IsWithin1e6OfTheExactValueAndItsGradientWithin1e6OfFloat64s) {
+  for (const auto& target : kTargets) {
+    if (target.name == "teacher") continue;
+    for (const int64_t classes : {16, 131, 1000}) {
+      const int64_t rows = std::max<int64_t>(2, 300 / classes);
+      const auto random = make_logits(Shape::kRandom, rows, classes, torch::kFloat32, 3);
+      EXPECT_EQ(expect_single_within_1e6(random, target), rows);
+      const auto usual = make_logits(Shape::kRandom, rows, classes, torch::kFloat32, 4, -5, 10);
+      EXPECT_EQ(expect_single_within_1e6(usual, target), rows);
+      const auto dominated = make_logits(Shape::kDominated, rows, classes, torch::kFloat32, 5);
+      EXPECT_EQ(expect_single_within_1e6(dominated, target), rows);
+      expect_single_within_1e6(make_logits(Shape::kEqual, rows, classes, torch::kFloat32, 6), target);
+      expect_single_within_1e6(make_logits(Shape::kEqual, rows, classes, torch::kFloat32, 7, -2, 2), target);
+    }
+  }
+}
+
+// Around the target the divergence is small beside the terms that it is made of.
+TEST(SingleLoss, LeavesRowsNearTheirTarget) {
+  for (const auto& target : kTargets) {
+    if (target.name == "teacher") continue;
+    for (const int64_t classes : {16, 131}) {
+      const auto noise = make_logits(Shape::kRandom, 8, classes, torch::kFloat64, 8, -1, 1);
+      const auto around = target.make(noise).concentrations(noise).log();
+      int64_t enough = 0;
+      for (const double distance : {0.0, 1e-3, 0.1, 0.5, 1.0, 2.0, 4.0}) {
+        const auto logits = (around + distance * noise).to(torch::kFloat32);
+        const auto single = expect_single_within_1e6(logits, target);
+        if (distance <= 0.1) EXPECT_EQ(single, 0) << target.name << " at " << distance;
+        enough += single;
+      }
+      EXPECT_GE(enough, 16) << target.name;  // those that are farthest away
+    }
+  }
+}
+
+TEST(SingleLoss, SaysWhenFloat32DoesNotDo) {
+  std::vector<float> usual(20, 1.0f);
+  usual[2] = -60.0f;
+  usual[3] = 60.0f;
+  EXPECT_TRUE(single_forward_kl(usual, 10, 1, 0).loss.enough);
+  for (const float odd : {65.0f, -65.0f, 1e4f, -1e4f, INFINITY, -INFINITY, NAN}) {
+    for (const size_t at : {0, 4, 19}) {
+      auto row = usual;
+      row[at] = odd;
+      EXPECT_FALSE(single_forward_kl(row, 10, 1, 0).loss.enough) << odd << " at " << at;
+    }
   }
 }
 

@@ -32,6 +32,18 @@ PRIORNET_DEVICE inline float approximate_inverse(float x) {
 #endif
 }
 
+/// `above` if z >= 0, `below` if not. Both are computed: for `? :` the compiler may branch, and lanes of a warp that
+/// disagree take turns.
+PRIORNET_DEVICE inline float by_sign(float z, float above, float below) {
+#if defined(__CUDA_ARCH__)
+  float value;
+  asm("slct.f32.f32 %0, %1, %2, %3;" : "=f"(value) : "f"(above), "f"(below), "f"(z));
+  return value;
+#else
+  return z >= 0.0f ? above : below;
+#endif
+}
+
 /// 1 / x where both are normal: the instruction reads 20 bits of x and gives as many; a step of the third order
 /// makes them 57.
 PRIORNET_DEVICE inline double quick_inverse(double x) {

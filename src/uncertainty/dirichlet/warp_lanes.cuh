@@ -75,6 +75,13 @@ struct LaneShare {
     }
   }
 
+  __device__ void write(float* to, int c, const Values& values) const {
+    if constexpr (kQuads)
+      *reinterpret_cast<float4*>(to + c) = {values.at[0], values.at[1], values.at[2], values.at[3]};
+    else
+      to[c] = values.at[0];
+  }
+
   /// The largest of the lane's logits, and where it is first.
   __device__ void find_top(float& top, int& top_index) const {
     top = -INFINITY;

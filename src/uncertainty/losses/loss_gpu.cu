@@ -7,11 +7,14 @@
 #include "uncertainty/dirichlet/logit_row.h"
 #include "uncertainty/dirichlet/quick_double.h"
 #include "uncertainty/dirichlet/warp_lanes.cuh"
+#include "uncertainty/losses/single_loss_row.h"
 
 // A group of lanes works on each row and keeps what it needs of the row's classes in shared memory until the sums are
 // known and the gradient can be written. Many short rows get one lane each: then there is nothing to exchange, and no
 // lane repeats what is computed once per row: 3.7 times the plain formulas at 10 classes, where 16 lanes per row had
-// 0.9 times (docs/results.md). Few rows, as in a batch, and long ones get 16 or 32.
+// 0.9 times (docs/results.md). Few rows, as in a batch, and long ones get 16 or 32. Float32 rows of these are computed
+// in float32 first, where that is exact enough; rows that need float64 are marked, and another kernel computes them
+// afterwards, so that the usual one needs neither its registers nor its shared memory.
 
 namespace priornet {
 namespace {
@@ -25,16 +28,18 @@ constexpr size_t kLargestSharedBytes = 96 * 1024;  // that it may ask for, on ev
 
 /// How the rows of a batch are shared out.
 struct Layout {
-  int lanes;       ///< of a row
-  int64_t groups;  ///< of a block, one row each at a time
-  size_t shared;   ///< bytes, what the groups of a block keep; 0: they keep it in global memory
+  int lanes;          ///< of a row
+  int64_t groups;     ///< of a block, one row each at a time
+  size_t shared;      ///< bytes, what the groups of a block keep; 0: they keep it in global memory
+  int64_t in_global;  ///< what they keep there, for all classes of all rows
 };
 
 Layout layout_for(int64_t rows, int64_t classes) {
   const int lanes = classes <= kLongestShortRow && rows >= kManyRows ? 1 : classes <= kLongestMediumRow ? 16 : 32;
   const int64_t groups = kThreads / lanes;
   const auto bytes = static_cast<size_t>(groups * classes) * sizeof(KeptClass<double>);
-  return {lanes, groups, bytes <= kLargestSharedBytes ? bytes : 0};
+  const bool fits = bytes <= kLargestSharedBytes;
+  return {lanes, groups, fits ? bytes : 0, fits ? 0 : rows * classes};
 }
 
 unsigned blocks_for(int64_t rows, int64_t classes) {
@@ -182,9 +187,10 @@ struct LaneSums {
   }
 
   /// The sums over the block, always in the same order; the first of kLanes lanes holds the sums of all of them. All
-  /// threads of the block call it together.
+  /// threads of the block call it together. `slots`: of all blocks, those without a block become 0. `adds`: to what is
+  /// there.
   template <int kLanes>
-  __device__ void store(double* partial_sums) const {
+  __device__ void store(double* partial_sums, unsigned slots, bool adds = false) const {
     constexpr int kWarps = kThreads / 32;
     __shared__ double of_warps[kWarps][kLossSums];
     const bool speaks = threadIdx.x % kLanes == 0;
@@ -199,14 +205,18 @@ struct LaneSums {
     if (threadIdx.x >= kLossSums) return;
     double sum = 0;
     for (int warp = 0; warp < kWarps; ++warp) sum += of_warps[warp][threadIdx.x];
-    partial_sums[blockIdx.x * kLossSums + threadIdx.x] = sum;
+    double& kept = partial_sums[blockIdx.x * kLossSums + threadIdx.x];
+    kept = adds ? kept + sum : sum;
+    for (unsigned slot = blockIdx.x + gridDim.x; slot < slots; slot += gridDim.x)
+      partial_sums[slot * kLossSums + threadIdx.x] = 0;
   }
 };
 
-/// Rows by groups of lanes. `global`: where they keep their classes if shared memory has no room, or null.
+/// Rows by groups of lanes. `global`: where they keep their classes if shared memory has no room, or null. `left`:
+/// which rows single_kernel has left, or null if it has not run.
 template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
 __global__ void __launch_bounds__(kThreads)
-    group_kernel(const __grid_constant__ LossBatch<T> batch, KeptClass<double>* global) {
+    group_kernel(const __grid_constant__ LossBatch<T> batch, KeptClass<double>* global, const bool* left) {
   extern __shared__ KeptClass<double> shared[];
   using Kept = KeptClass<RowReal<T, kTeacher>>;
   auto* in_shared = reinterpret_cast<Kept*>(shared);
@@ -222,17 +232,130 @@ __global__ void __launch_bounds__(kThreads)
     // A group without a row repeats the last, so that its warp stays together.
     const bool has_row = base + group < rows;
     const int64_t row = has_row ? base + group : rows - 1;
+    const bool is_wanted = has_row && (left == nullptr || left[row]);
+    if (!__any_sync(kWholeWarp, is_wanted)) continue;
     const auto& part = row < batch.inside.rows ? batch.inside : batch.outside;
     const ScalarRow<T> logits{part.logits + (row < batch.inside.rows ? row : row - batch.inside.rows) * classes};
     const KeptClasses<RowReal<T, kTeacher>> kept{
         in_global == nullptr ? in_shared + group * classes : in_global + row * classes, 1};
     const GroupLoss<kDivergence, kTeacher, kLanes, T> loss(batch, row, lane, logits, kept);
-    if (!has_row) continue;
+    if (!is_wanted) continue;
     if (loss.has_gradient()) loss.store_gradient(batch.steepest, loss.gradient(), 1);
     loss.store_values();
     sums.add(loss);
   }
-  if (batch.partial_sums != nullptr) sums.template store<kLanes>(batch.partial_sums);
+  if (batch.partial_sums != nullptr) sums.template store<kLanes>(batch.partial_sums, gridDim.x, left != nullptr);
+}
+
+/// One row of float32 logits, by the lanes of a group as in GroupLoss: single_loss_row.h.
+template <int kLanes, bool kQuads>
+class SingleGroupLoss {
+ public:
+  __device__ SingleGroupLoss(const LossBatch<float>& batch, int64_t row, int lane) {
+    inside_ = row < batch.inside.rows;
+    part_ = inside_ ? &batch.inside : &batch.outside;
+    row_ = inside_ ? row : row - batch.inside.rows;
+    const LaneShare<kLanes, kQuads> share{logits(), static_cast<int>(part_->classes), lane};
+    double alpha0 = 0;
+    float largest = 0;
+    each(share, [&](int, const auto& values) {
+#pragma unroll
+      for (const float z : values.at) {
+        alpha0 += concentration_of(z);
+        largest = fmaxf(largest, fabsf(z));
+      }
+    });
+    alpha0 = group_sum<kLanes>(alpha0);
+#pragma unroll
+    for (int offset = kLanes / 2; offset > 0; offset /= 2)
+      largest = fmaxf(largest, __shfl_xor_sync(kWholeWarp, largest, offset));
+
+    label_ = has_label() ? static_cast<int>(part_->labels[row_]) : -1;
+    const float label_logit = logits()[label_ < 0 ? 0 : label_];
+    const SingleLabel label{label_, static_cast<double>(label_logit), concentration_of(label_logit)};
+    // Odd lanes compute what is needed of the label, even ones what is needed of alpha0.
+    const auto half = single_total(alpha0, label, lane % 2 == 1);
+    const auto from = [&half](int which) {
+      const auto value = [which](double x) { return __shfl_sync(kWholeWarp, x, which, kLanes); };
+      return SingleTotal{value(half.log), value(half.m), value(half.a_d)};
+    };
+    const SingleTotal total = from(0), of_label = from(1);
+    const double inverse = quick_inverse(alpha0);
+    const SingleLossRow all(total.log, total.a_d, inverse, part_->target.off.psi_difference, part_->weights);
+
+    const auto steepest = static_cast<float>(batch.steepest);
+    SingleLossTerms<double> sums;
+    each(share, [&](int c, auto values) {
+      SingleLossTerms<float> chunk;
+#pragma unroll
+      for (int i = 0; i < share.kWidth; ++i) {
+        float gradient;
+        const auto terms = single_loss_class(values.at[i], all, gradient);
+        const bool is_label = c + i == label_;
+        chunk.value += is_label ? 0.0f : terms.value;
+        chunk.size += is_label ? 0.0f : terms.size;
+        values.at[i] = fminf(fmaxf(gradient, -steepest), steepest);
+      }
+      if (part_->gradient != nullptr) share.write(gradient(), c, values);
+      sums.add(chunk);
+    });
+    sums = {group_sum<kLanes>(sums.value), group_sum<kLanes>(sums.size)};
+    loss_ = single_loss(sums, part_->classes, largest, total, inverse, label, of_label, part_->target, part_->weights);
+  }
+
+  __device__ bool enough() const { return loss_.enough; }
+  __device__ bool inside() const { return inside_; }
+  __device__ bool has_label() const { return part_->labels != nullptr; }
+  __device__ float divergence() const { return saturate<float>(loss_.divergence); }
+  __device__ float cross_entropy() const { return saturate<float>(loss_.cross_entropy); }
+
+  /// By one lane, after the others have written their shares of the gradient.
+  __device__ void store(double steepest) const {
+    if (part_->divergences != nullptr) part_->divergences[row_] = divergence();
+    if (part_->cross_entropies != nullptr) part_->cross_entropies[row_] = cross_entropy();
+    if (part_->gradient != nullptr && label_ >= 0)
+      gradient()[label_] = static_cast<float>(fmin(fmax(loss_.label_gradient, -steepest), steepest));
+  }
+
+ private:
+  template <class Visit>
+  __device__ static void each(const LaneShare<kLanes, kQuads>& share, const Visit& visit) {
+#pragma unroll 1
+    for (int c = share.lane * share.kWidth; c < share.classes; c += kLanes * share.kWidth) visit(c, share.read(c));
+  }
+  __device__ const float* logits() const { return part_->logits + row_ * part_->classes; }
+  __device__ float* gradient() const { return part_->gradient + row_ * part_->classes; }
+
+  bool inside_;
+  const LossRows<float>* part_;
+  int64_t row_;
+  int label_;
+  SingleLoss loss_;
+};
+
+/// Rows in float32, by groups of lanes; left[row] says whether the row is left to group_kernel.
+template <int kLanes, bool kQuads>
+__global__ void __launch_bounds__(kThreads, 7)
+    single_kernel(const __grid_constant__ LossBatch<float> batch, bool* left, unsigned slots) {
+  constexpr int kGroups = kThreads / kLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const int group = static_cast<int>(threadIdx.x) / kLanes;
+  const int64_t rows = batch.inside.rows + batch.outside.rows;
+  LaneSums sums;
+  for (int64_t base = static_cast<int64_t>(blockIdx.x) * kGroups; base < rows;
+       base += static_cast<int64_t>(gridDim.x) * kGroups) {
+    // A group without a row repeats the last, so that its warp stays together.
+    const bool has_row = base + group < rows;
+    const int64_t row = has_row ? base + group : rows - 1;
+    const SingleGroupLoss<kLanes, kQuads> loss(batch, row, lane);
+    __syncwarp();
+    if (!has_row) continue;
+    if (lane == 0) left[row] = !loss.enough();
+    if (!loss.enough()) continue;
+    if (lane == 0) loss.store(batch.steepest);
+    sums.add(loss);
+  }
+  if (batch.partial_sums != nullptr) sums.store<kLanes>(batch.partial_sums, slots);
 }
 
 /// Short rows, one per lane. Logits and gradients pass through shared memory, so that neighbouring lanes read and write
@@ -279,7 +402,7 @@ __global__ void __launch_bounds__(kThreads) lane_kernel(const __grid_constant__ 
     });
     __syncthreads();
   }
-  if (batch.partial_sums != nullptr) sums.template store<1>(batch.partial_sums);
+  if (batch.partial_sums != nullptr) sums.template store<1>(batch.partial_sums, gridDim.x);
 }
 
 /// By one warp, always in the same order.
@@ -297,11 +420,48 @@ __global__ void means_kernel(LossMeans<T> work, unsigned blocks) {
 }
 
 template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
-void launch_groups(const LossBatch<T>& batch, const Layout& layout, unsigned blocks, cudaStream_t stream) {
+void launch_groups(const LossBatch<T>& batch, const Layout& layout, unsigned blocks, cudaStream_t stream,
+                   const bool* left = nullptr) {
   const auto kernel = group_kernel<kDivergence, kTeacher, kLanes, T>;
   if (layout.shared > kSharedBytes)
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kLargestSharedBytes));
-  kernel<<<blocks, kThreads, layout.shared, stream>>>(batch, layout.shared > 0 ? nullptr : batch.kept);
+  kernel<<<blocks, kThreads, layout.shared, stream>>>(batch, layout.in_global > 0 ? batch.kept : nullptr, left);
+}
+
+/// How many blocks of a kernel without dynamic shared memory run at once, at most `slots`: with more, the last ones
+/// would run alone.
+template <class Kernel>
+unsigned blocks_at_once(Kernel kernel, unsigned slots) {
+  int device = 0, processors = 0, each = 0;
+  const bool known = cudaGetDevice(&device) == cudaSuccess &&
+                     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) == cudaSuccess &&
+                     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, kThreads, 0) == cudaSuccess;
+  return known ? std::clamp(static_cast<unsigned>(processors * each), 1u, slots) : slots;
+}
+
+template <int kLanes>
+void launch_single(const LossBatch<float>& batch, bool* left, unsigned slots, cudaStream_t stream) {
+  const auto aligned = [](const float* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; };
+  const auto in_quads = [&](const LossRows<float>& part) {
+    return part.rows == 0 || (part.classes % 4 == 0 && aligned(part.logits) && aligned(part.gradient));
+  };
+  const auto kernel =
+      in_quads(batch.inside) && in_quads(batch.outside) ? single_kernel<kLanes, true> : single_kernel<kLanes, false>;
+  kernel<<<blocks_at_once(kernel, slots), kThreads, 0, stream>>>(batch, left, slots);
+  check_launch();
+}
+
+/// By groups of lanes. Float32 where it is enough takes a launch of its own, which few short rows do not pay for.
+template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
+void launch_long(const LossBatch<T>& batch, const Layout& layout, unsigned blocks, cudaStream_t stream) {
+  bool* left = nullptr;
+  if constexpr (kDivergence == RowDivergence::kForward && !kTeacher && std::is_same_v<T, float>) {
+    if (kLanes == 32 || batch.inside.rows + batch.outside.rows >= kManyRows) {
+      left = reinterpret_cast<bool*>(batch.kept + layout.in_global);
+      launch_single<kLanes>(batch, left, blocks, stream);
+    }
+  }
+  launch_groups<kDivergence, kTeacher, kLanes>(batch, layout, blocks, stream, left);
 }
 
 template <RowDivergence kDivergence, bool kTeacher, class T>
@@ -315,9 +475,9 @@ void launch_with(const LossBatch<T>& batch, cudaStream_t stream) {
     const unsigned shift = 0xffffffffu / static_cast<unsigned>(classes) + 1;
     lane_kernel<kDivergence, kTeacher><<<blocks, kThreads, layout.shared + staged, stream>>>(batch, shift);
   } else if (layout.lanes == 16) {
-    launch_groups<kDivergence, kTeacher, 16>(batch, layout, blocks, stream);
+    launch_long<kDivergence, kTeacher, 16>(batch, layout, blocks, stream);
   } else {
-    launch_groups<kDivergence, kTeacher, 32>(batch, layout, blocks, stream);
+    launch_long<kDivergence, kTeacher, 32>(batch, layout, blocks, stream);
   }
 }
 
@@ -349,7 +509,8 @@ void launch_losses(const LossBatch<T>& batch, void* on_stream) {
 }
 
 int64_t loss_scratch(int64_t rows, int64_t classes) {
-  return layout_for(rows, classes).shared > 0 ? 0 : rows * classes;
+  const int64_t flags = (rows + 15) / 16;  // one byte per row
+  return layout_for(rows, classes).in_global + flags;
 }
 
 template <class T>

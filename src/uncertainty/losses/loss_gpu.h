@@ -2,8 +2,8 @@
 
 #include "uncertainty/losses/loss_kernels.h"
 
-// The losses of a batch on a GPU: its rows with their gradients in one launch, their means in another, without waiting
-// for the host. On the CPU they are computed in lanes.
+// The losses of a batch on a GPU: its rows with their gradients in one launch or two, their means in another, without
+// waiting for the host. On the CPU they are computed in lanes.
 
 namespace priornet {
 
@@ -19,8 +19,8 @@ struct LossBatch {
 
 constexpr int64_t kLossBlocks = 2048;
 
-/// How much device memory rows need to keep data about their classes between two passes: none unless rows are too long
-/// for a block's shared memory.
+/// How much device memory rows need: a byte per row; and if rows are too long for a block's shared memory, what they
+/// keep about their classes between two passes.
 int64_t loss_scratch(int64_t rows, int64_t classes);
 
 /// The sums of each block: divergences inside and outside, cross-entropies.
