@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "learning/base/run_record.h"
@@ -87,8 +88,18 @@ std::vector<std::shared_ptr<const RunRecord>> kept_runs(const std::vector<ModelO
 /// Where the run of a kept row stands among them.
 size_t place_of(const std::vector<std::shared_ptr<const RunRecord>>& runs, const RunRecord& record);
 
-/// Why rows of a model that the run made are not kept.
-std::string left_out_remark(const std::string& model, const RunRecord& record, const std::string& why);
+/// Which run wrote a results.json, and which its rows were kept from.
+struct StoredRuns {
+  RunRecord record;
+  std::vector<std::shared_ptr<const RunRecord>> kept;
+};
+
+/// From the entry "run" of results.json.
+StoredRuns parse_stored_runs(std::string_view json);
+
+/// Remarks, once, why rows of a model that the run made are not kept.
+void leave_out(std::vector<std::string>& remarks, const std::string& model, const RunRecord& record,
+               const std::string& why);
 
 /// For results.json, under "run": each of them with the models that it made.
 std::string kept_json(const std::vector<ModelOrigin>& models);

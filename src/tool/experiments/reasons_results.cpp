@@ -363,9 +363,8 @@ class Reader {
                            first_.models.inside);
       refuse_other_results(file_, "the first seed", json_text(json_.at("seeds").at(0).at("seed")),
                            fmt::format("{}", first_.models.seed));
-      stored_.record = parse_run_record(json_text(json_.at("run")));
-      for (const auto& record : json_.at("run").value("kept", Json::array()))
-        kept_.push_back(std::make_shared<const RunRecord>(parse_run_record(json_text(record))));
+      runs_ = parse_stored_runs(json_text(json_.at("run")));
+      stored_.record = runs_.record;
       for (const auto& seed : json_.at("seeds")) add(seed);
     } catch (const Json::exception& error) {
       throw DataError(fmt::format("{}: should be what priornet reproduce writes, to keep its rows: {}", file_.string(),
@@ -404,25 +403,23 @@ class Reader {
   }
 
   std::shared_ptr<const RunRecord> origin(const Json& row) const {
-    return row.contains("kept") ? kept_.at(row.at("kept").get<size_t>()) : nullptr;
+    return row.contains("kept") ? runs_.kept.at(row.at("kept").get<size_t>()) : nullptr;
   }
 
   /// The recorded configuration of a model if it is that of the plan; else a remark.
   std::optional<std::string> agreed_config(const ImageExperiment& experiment, const std::string& name) {
-    const auto leave_out = [&](const std::string& why) {
-      const auto remark = left_out_remark(name, stored_.record, why);
-      auto& remarks = stored_.remarks;
-      if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) remarks.push_back(remark);
+    const auto refuse = [&](const std::string& why) {
+      leave_out(stored_.remarks, name, runs_.record, why);
       return std::nullopt;
     };
     const auto plan = std::find_if(experiment.models.begin(), experiment.models.end(),
                                    [&](const PlannedModel& model) { return model.name == name; });
-    if (plan == experiment.models.end()) return leave_out("the experiment has no such model today");
+    if (plan == experiment.models.end()) return refuse("the experiment has no such model today");
     for (const auto& model : json_.at("options").at("models")) {
       if (model.at("model") != name) continue;
       const std::string recorded = model.at("config");
       const auto changed = recorded_difference(recorded, to_toml(plan->config));
-      if (!changed.empty()) return leave_out(changed);
+      if (!changed.empty()) return refuse(changed);
       return recorded;
     }
     return std::string();
@@ -432,7 +429,7 @@ class Reader {
   const ReasonsPlanOfSeed& plan_;
   ReasonsPlan first_;
   Json json_;
-  Runs kept_;
+  StoredRuns runs_;
   StoredReasons stored_;
 };
 

@@ -176,9 +176,8 @@ class Reader {
     try {
       json_ = parse_json(InputFile(file_).read_rest());
       refuse_other_experiment();
-      stored_.record = parse_run_record(json_text(json_.at("run")));
-      for (const auto& record : json_.at("run").value("kept", Json::array()))
-        kept_.push_back(std::make_shared<const RunRecord>(parse_run_record(json_text(record))));
+      runs_ = parse_stored_runs(json_text(json_.at("run")));
+      stored_.record = runs_.record;
       for (const auto& seed : json_.at("seeds")) add(seed);
     } catch (const Json::exception& error) {
       throw DataError(fmt::format("{}: should be what priornet reproduce writes, to keep its rows: {}", file_.string(),
@@ -240,12 +239,6 @@ class Reader {
     return found == settings.end() ? 0.0 : std::strtod(found->second.c_str(), nullptr);
   }
 
-  void leave_out(const std::string& model, const std::string& why) {
-    const auto remark = left_out_remark(model, stored_.record, why);
-    auto& remarks = stored_.remarks;
-    if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) remarks.push_back(remark);
-  }
-
   void add(const Json& seed) {
     ImageResult result;
     result.experiment = plan_(seed.at("seed"));
@@ -270,13 +263,14 @@ class Reader {
     const auto plan = std::find_if(models.begin(), models.end(), [&](const PlannedModel& model) {
       return model.name == name && model.config.noise == noise;
     });
-    if (plan == models.end()) return leave_out(name, "the experiment has no such model today");
+    if (plan == models.end())
+      return leave_out(stored_.remarks, name, runs_.record, "the experiment has no such model today");
     ModelResult model;
     model.plan = *plan;
     if (const auto* options = options_of(row)) {
       model.recorded_config = options->at("config");
       if (const auto changed = recorded_difference(model.recorded_config, to_toml(plan->config)); !changed.empty())
-        return leave_out(name, changed);
+        return leave_out(stored_.remarks, name, runs_.record, changed);
       if (result.experiment.seed == first_.seed) model.plan.run = options->at("run");
     }
     model.report = report_of(row.at("evaluation"));
@@ -290,7 +284,7 @@ class Reader {
     if (row.contains("uncertainties")) add_parts(model, result, row.at("uncertainties"));
     const auto validation = row.value("validation", Json::object());
     for (const auto& [measure, auroc] : validation.items()) model.validation.push_back({measure, auroc});
-    if (row.contains("kept")) model.kept = kept_.at(row.at("kept").get<size_t>());
+    if (row.contains("kept")) model.kept = runs_.kept.at(row.at("kept").get<size_t>());
     for (const auto& times : json_.at("run").value("training", Json::array()))
       if (times.at("model") == name && times.at("run") == model.report.run) {
         model.training_seconds = number(times, "seconds");
@@ -327,7 +321,7 @@ class Reader {
   const PlanOfSeed& plan_;
   ImageExperiment first_;
   Json json_;
-  std::vector<std::shared_ptr<const RunRecord>> kept_;
+  StoredRuns runs_;
   StoredImages stored_;
 };
 
@@ -519,8 +513,17 @@ size_t place_of(const std::vector<std::shared_ptr<const RunRecord>>& runs, const
   return place;
 }
 
-std::string left_out_remark(const std::string& model, const RunRecord& record, const std::string& why) {
-  return fmt::format("{}: its rows of commit {} are left out: {}.", model, record.commit, why);
+StoredRuns parse_stored_runs(std::string_view text) {
+  StoredRuns runs{parse_run_record(text), {}};
+  for (const auto& record : parse_json(text).value("kept", Json::array()))
+    runs.kept.push_back(std::make_shared<const RunRecord>(parse_run_record(json_text(record))));
+  return runs;
+}
+
+void leave_out(std::vector<std::string>& remarks, const std::string& model, const RunRecord& record,
+               const std::string& why) {
+  const auto remark = fmt::format("{}: its rows of commit {} are left out: {}.", model, record.commit, why);
+  if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) remarks.push_back(remark);
 }
 
 std::string kept_json(const std::vector<ModelOrigin>& models) {
