@@ -1,7 +1,10 @@
 #include <priornet/uncertainty/random.h>
 #include <testing/small_runs.h>
 #include <testing/tensors.h>
+#include <torch/cuda.h>
+
 #include "learning/base/gpu_modes.h"
+#include "learning/training/row_stream.h"
 #include "learning/training/training_step.h"
 
 // What a GPU does in a training step by kernels of our own: the batch, the update, both within the graph.
@@ -119,6 +122,22 @@ TEST(CudaBatches, AreTheSameWhereTheSetsStayOnTheHost) {
     EXPECT_TRUE(values.cpu().equal(torch::cat({wanted.inputs.flatten(), wanted.targets.labels.to(torch::kFloat32)})))
         << step;
   }
+}
+
+// A new ring may get memory that earlier work in the stream has yet to read, and copies run on a stream of their own.
+TEST(CudaRowStream, WaitsForEarlierWorkInItsMemory) {
+  const auto set = torch::full({4096, 1024}, 8.0f);
+  const auto on_gpu = torch::TensorOptions(kGpu).dtype(torch::kFloat32);
+  auto product = torch::randn({4096, 4096}, on_gpu);
+  torch::cuda::synchronize();
+  const auto zeros_read_late = [&] {
+    const auto before = torch::zeros({2, 4096, 1024}, on_gpu);                        // as large as the ring
+    for (int i = 0; i < 50; ++i) product = torch::mm(product, product).clamp(-1, 1);  // tens of milliseconds
+    return before.sum();
+  }();
+  RowStream stream({set, 4096, kGpu, [](int64_t) { return torch::arange(4096); }});
+  EXPECT_EQ(stream.rows(0).sum().item<double>(), 8.0 * 4096 * 1024);
+  EXPECT_EQ(zeros_read_late.item<double>(), 0.0);
 }
 
 TEST(CudaBatches, CarryNoiseAndDrawnOutliers) {

@@ -123,8 +123,12 @@ class RowStream::Copies {
   void copy(const torch::Tensor& from, const torch::Tensor& to, size_t bytes, int64_t step) {
     const c10::cuda::CUDAGuard guard(stream_.device_index());
     const auto work = c10::cuda::getCurrentCUDAStream(stream_.device_index()).stream();
-    // Everything that reads the rows of the step before is already in the stream.
-    if (last_ >= 0) read_[static_cast<size_t>(last_ % kDeviceSlots)].record(work);
+    // Everything that reads the rows of the step before is already in the stream. Before the first step, the stream may
+    // still use the ring's memory for what lay there before.
+    if (last_ >= 0)
+      read_[static_cast<size_t>(last_ % kDeviceSlots)].record(work);
+    else
+      for (auto& slot : read_) slot.record(work);
     last_ = step;
     read_[static_cast<size_t>(step % kDeviceSlots)].hold_back(stream_.stream());
     C10_CUDA_CHECK(cudaMemcpyAsync(to.data_ptr(), from.data_ptr(), bytes, cudaMemcpyHostToDevice, stream_.stream()));
