@@ -6,8 +6,7 @@
 #include <memory>
 
 #include "tool/commands/bench.h"
-#include "tool/commands/device_option.h"
-#include "tool/commands/run_tool.h"
+#include "tool/commands/command.h"
 #include "tool/server/http_server.h"
 #include "uncertainty/dirichlet/instruction_set.h"
 

@@ -2,8 +2,7 @@
 
 #include "learning/data/byte_stream.h"
 #include "learning/data/file_tree.h"
-#include "learning/sets/cifar.h"
-#include "learning/sets/mnist.h"
+#include "learning/sets/families.h"
 #include "learning/sets/path_set.h"
 
 #include <array>

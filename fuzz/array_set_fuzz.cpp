@@ -1,6 +1,6 @@
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
-#include "learning/data/npz.h"
+#include "learning/data/npy.h"
 #include "learning/sets/path_set.h"
 
 using namespace priornet;

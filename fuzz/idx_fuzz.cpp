@@ -1,6 +1,6 @@
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
-#include "learning/sets/mnist.h"
+#include "learning/sets/families.h"
 
 using namespace priornet;
 

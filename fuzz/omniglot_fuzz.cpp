@@ -1,7 +1,7 @@
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
 
-#include "learning/sets/handwriting.h"
+#include "learning/sets/families.h"
 
 // max_len: 4096
 

@@ -1,5 +1,5 @@
 #include <fuzz/rejection.h>
-#include "learning/sets/openood.h"
+#include "learning/sets/families.h"
 
 using namespace priornet;
 

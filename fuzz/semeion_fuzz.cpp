@@ -1,6 +1,6 @@
 #include <fuzz/rejection.h>
 
-#include "learning/sets/handwriting.h"
+#include "learning/sets/families.h"
 
 using namespace priornet;
 

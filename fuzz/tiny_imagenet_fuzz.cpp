@@ -1,6 +1,6 @@
 #include <fuzz/rejection.h>
 #include <fuzz/scratch_folder.h>
-#include "learning/sets/tiny_imagenet.h"
+#include "learning/sets/families.h"
 
 // max_len: 4096
 

@@ -2,8 +2,7 @@
 #include <testing/gzip_bytes.h>
 #include <testing/idx_bytes.h>
 #include <testing/temporary_folder.h>
-#include "learning/sets/cifar.h"
-#include "learning/sets/mnist.h"
+#include "learning/sets/families.h"
 
 namespace priornet {
 namespace {

@@ -2,7 +2,6 @@
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 #include "learning/data/npy.h"
-#include "learning/data/npz.h"
 #include "learning/sets/path_set.h"
 
 namespace priornet {

@@ -1,8 +1,8 @@
-#include "tool/downloads/checksum.h"
 #include <gtest/gtest.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "tool/downloads/download.h"
 
 namespace priornet {
 namespace {

@@ -1,9 +1,9 @@
-#include "learning/sets/cifar.h"
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/gzip_bytes.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "learning/sets/families.h"
 
 namespace priornet {
 namespace {

@@ -4,7 +4,6 @@
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 #include "learning/data/npy.h"
-#include "learning/data/npz.h"
 
 #include <limits>
 #include <nlohmann/json.hpp>

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "learning/data/npz.h"
+#include "learning/data/npy.h"
 
 // The images and their pixels as in Pillow were made by fixtures/images/make.py.
 

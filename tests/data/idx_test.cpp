@@ -4,7 +4,7 @@
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 #include "learning/data/byte_stream.h"
-#include "learning/sets/mnist.h"
+#include "learning/sets/families.h"
 
 namespace priornet {
 namespace {

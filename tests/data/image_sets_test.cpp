@@ -4,8 +4,7 @@
 #include <testing/image_files.h>
 #include <testing/throws.h>
 
-#include "learning/sets/handwriting.h"
-#include "learning/sets/tiny_imagenet.h"
+#include "learning/sets/families.h"
 
 // Small stand-ins for OMNIGLOT and TinyImageNet, laid out as the published ones.
 

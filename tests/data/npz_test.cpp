@@ -1,8 +1,8 @@
-#include "learning/data/npz.h"
 #include <priornet/uncertainty/errors.h>
 #include <testing/fixtures.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include "learning/data/npy.h"
 
 namespace priornet {
 namespace {

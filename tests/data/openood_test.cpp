@@ -8,8 +8,7 @@
 #include <fstream>
 
 #include "learning/data/npy.h"
-#include "learning/sets/cifar.h"
-#include "learning/sets/openood.h"
+#include "learning/sets/families.h"
 
 namespace priornet {
 namespace {

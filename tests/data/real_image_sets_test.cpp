@@ -1,8 +1,7 @@
 #include <testing/real_data.h>
 
-#include "learning/sets/handwriting.h"
+#include "learning/sets/families.h"
 #include "learning/sets/image_folder.h"
-#include "learning/sets/tiny_imagenet.h"
 
 // The published files, compared with published counts and against pixels of Pillow.
 

@@ -1,8 +1,6 @@
 #include <testing/real_data.h>
 
-#include "learning/sets/cifar.h"
-#include "learning/sets/handwriting.h"
-#include "learning/sets/mnist.h"
+#include "learning/sets/families.h"
 #include "learning/sets/path_set.h"
 
 // The published files, compared with published values.

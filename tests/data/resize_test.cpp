@@ -2,7 +2,7 @@
 #include <priornet/uncertainty/errors.h>
 #include <testing/fixtures.h>
 #include <testing/throws.h>
-#include "learning/data/npz.h"
+#include "learning/data/npy.h"
 #include "learning/transforms/resize_filter.h"
 
 #include <map>

@@ -2,7 +2,7 @@
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
 
-#include "learning/sets/handwriting.h"
+#include "learning/sets/families.h"
 
 namespace priornet {
 namespace {

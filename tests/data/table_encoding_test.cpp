@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "learning/data/column_values.h"
+#include "learning/data/column_types.h"
 #include "learning/sets/table_set.h"
 
 namespace priornet {

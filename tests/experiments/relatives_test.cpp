@@ -1,7 +1,7 @@
-#include "tool/experiments/relatives.h"
 #include <gtest/gtest.h>
 #include <priornet/uncertainty/errors.h>
 #include <testing/throws.h>
+#include "tool/experiments/image_plans.h"
 
 namespace priornet {
 namespace {

@@ -1,5 +1,5 @@
-#include "tool/report/evaluation_tables.h"
 #include <gtest/gtest.h>
+#include "tool/report/evaluation_results.h"
 
 namespace priornet {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <testing/tensors.h>
-#include "tool/report/example_inputs.h"
+#include "tool/report/evaluation_results.h"
 
 #include <nlohmann/json.hpp>
 

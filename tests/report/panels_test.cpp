@@ -1,8 +1,8 @@
-#include "tool/report/panels.h"
 #include <priornet/uncertainty/errors.h>
 #include <testing/pictures.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
+#include "tool/report/figure.h"
 
 #include <cmath>
 

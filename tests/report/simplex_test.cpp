@@ -1,7 +1,7 @@
-#include "tool/report/simplex.h"
 #include <priornet/uncertainty/errors.h>
 #include <testing/pictures.h>
 #include <testing/throws.h>
+#include "tool/report/figure.h"
 
 namespace priornet {
 namespace {

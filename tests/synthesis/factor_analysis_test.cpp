@@ -3,7 +3,7 @@
 #include <testing/fixtures.h>
 #include <testing/tensors.h>
 #include <testing/throws.h>
-#include "learning/data/npz.h"
+#include "learning/data/npy.h"
 
 namespace priornet {
 namespace {

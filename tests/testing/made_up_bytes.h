@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tool/downloads/checksum.h"
+#include "tool/downloads/download.h"
 
 #include <random>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include <testing/small_images.h>
 #include <testing/tool.h>
-#include "learning/data/npz.h"
+#include "learning/data/npy.h"
 
 namespace priornet {
 

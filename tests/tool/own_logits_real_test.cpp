@@ -3,7 +3,7 @@
 #include <priornet/uncertainty/random.h>
 #include <testing/real_data.h>
 #include <testing/tool.h>
-#include "learning/data/npz.h"
+#include "learning/data/npy.h"
 
 #include <nlohmann/json.hpp>
 #include <sstream>

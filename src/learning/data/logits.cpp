@@ -12,7 +12,6 @@
 #include "learning/base/names.h"
 #include "learning/data/csv.h"
 #include "learning/data/npy.h"
-#include "learning/data/npz.h"
 
 namespace priornet {
 namespace {

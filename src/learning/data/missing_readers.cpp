@@ -4,7 +4,7 @@
 #include "learning/data/archive.h"
 #include "learning/data/decoded_pixels.h"
 #include "learning/data/lmdb_file.h"
-#include "learning/data/npz.h"
+#include "learning/data/npy.h"
 
 // Replacements for the readers whose library this build lacks.
 

@@ -12,7 +12,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "learning/data/column_values.h"
+#include "learning/data/column_types.h"
 
 namespace priornet {
 namespace {

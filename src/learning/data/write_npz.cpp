@@ -8,7 +8,6 @@
 
 #include "learning/base/file_io.h"
 #include "learning/data/npy.h"
-#include "learning/data/npz.h"
 
 namespace priornet {
 namespace {

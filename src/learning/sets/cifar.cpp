@@ -1,4 +1,4 @@
-#include "learning/sets/cifar.h"
+#include "learning/sets/families.h"
 
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
@@ -9,7 +9,6 @@
 #include "learning/data/byte_stream.h"
 #include "learning/data/file_tree.h"
 #include "learning/data/npy.h"
-#include "learning/sets/families.h"
 #include "uncertainty/core/checks.h"
 
 namespace priornet {

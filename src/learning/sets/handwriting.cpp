@@ -1,4 +1,4 @@
-#include "learning/sets/handwriting.h"
+#include "learning/sets/families.h"
 
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
@@ -9,7 +9,6 @@
 
 #include "learning/data/byte_stream.h"
 #include "learning/data/file_tree.h"
-#include "learning/sets/families.h"
 #include "learning/sets/image_folder.h"
 
 namespace priornet {

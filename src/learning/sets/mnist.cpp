@@ -1,4 +1,4 @@
-#include "learning/sets/mnist.h"
+#include "learning/sets/families.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,6 @@
 
 #include "learning/data/byte_stream.h"
 #include "learning/data/file_tree.h"
-#include "learning/sets/families.h"
 
 namespace priornet {
 namespace {

@@ -1,4 +1,4 @@
-#include "learning/sets/openood.h"
+#include "learning/sets/families.h"
 
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
@@ -9,7 +9,6 @@
 #include <map>
 
 #include "learning/data/file_tree.h"
-#include "learning/sets/families.h"
 
 namespace priornet {
 namespace {

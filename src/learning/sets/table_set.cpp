@@ -14,7 +14,6 @@
 
 #include "learning/base/names.h"
 #include "learning/data/column_types.h"
-#include "learning/data/column_values.h"
 #include "learning/data/csv.h"
 #include "learning/data/delimited.h"
 #include "learning/data/file_tree.h"

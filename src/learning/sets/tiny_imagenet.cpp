@@ -1,4 +1,4 @@
-#include "learning/sets/tiny_imagenet.h"
+#include "learning/sets/families.h"
 
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
@@ -8,7 +8,6 @@
 #include <system_error>
 
 #include "learning/data/file_tree.h"
-#include "learning/sets/families.h"
 #include "learning/sets/image_folder.h"
 
 namespace priornet {

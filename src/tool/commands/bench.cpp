@@ -9,7 +9,7 @@
 #include <memory>
 #include <system_error>
 
-#include "tool/commands/device_option.h"
+#include "tool/commands/command.h"
 #include "tool/commands/subcommands.h"
 
 namespace priornet::tool {

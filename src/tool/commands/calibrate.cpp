@@ -17,7 +17,7 @@
 #include <memory>
 
 #include "tool/commands/calibration_report.h"
-#include "tool/commands/device_option.h"
+#include "tool/commands/command.h"
 #include "tool/commands/own_logits.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -138,5 +140,19 @@ std::string listing_of(const Command& tool);
 
 /// The word, quoted for a shell if needed.
 std::string shell_word(const std::string& word);
+
+/// --device auto|cpu|cuda; `what` says what runs there.
+Option device_option(std::string& name, const std::string& what);
+
+/// --allow-torchscript: whether a run or model file that holds a network as a program is opened.
+Option torchscript_option(bool& allowed);
+
+/// `auto` is a CUDA device if there is one. Error if the user asked for `cuda` and there is none.
+c10::Device chosen_device(const std::string& name);
+
+/// The body of main(): runs priornet with these subcommands and arguments (without the program's name). Returns the
+/// exit status: 0 done, 1 failed, 2 misuse; a failure is one line on standard error. `--help-json`, which help does not
+/// show, prints every subcommand and option for machines.
+int run_tool(std::vector<Command> subcommands, const std::vector<std::string>& arguments);
 
 }  // namespace priornet::tool

@@ -19,12 +19,12 @@
 #include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
 #include "learning/base/names.h"
-#include "tool/commands/device_option.h"
+#include "tool/commands/command.h"
 #include "tool/commands/own_logits.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/experiments/experiment.h"
-#include "tool/report/evaluation_tables.h"
+#include "tool/report/evaluation_results.h"
 #include "tool/report/model_report.h"
 
 namespace priornet::tool {

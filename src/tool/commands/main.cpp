@@ -1,4 +1,4 @@
-#include "tool/commands/run_tool.h"
+#include "tool/commands/command.h"
 #include "tool/commands/subcommands.h"
 
 int main(int argc, char** argv) {

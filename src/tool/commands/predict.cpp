@@ -22,7 +22,7 @@
 #include "learning/base/names.h"
 #include "learning/data/csv.h"
 #include "tool/base/embedded_files.h"
-#include "tool/commands/device_option.h"
+#include "tool/commands/command.h"
 #include "tool/commands/own_logits.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"

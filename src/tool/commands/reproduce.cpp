@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "learning/base/json_text.h"
-#include "tool/commands/device_option.h"
+#include "tool/commands/command.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/experiments/experiment.h"

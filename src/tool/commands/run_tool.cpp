@@ -1,4 +1,4 @@
-#include "tool/commands/run_tool.h"
+#include "tool/commands/command.h"
 
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>

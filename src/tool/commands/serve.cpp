@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "tool/base/embedded_files.h"
-#include "tool/commands/device_option.h"
+#include "tool/commands/command.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/server/http_messages.h"

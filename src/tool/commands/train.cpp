@@ -20,7 +20,7 @@
 #include "learning/base/file_io.h"
 #include "learning/data/csv.h"
 #include "learning/training/run_processes.h"
-#include "tool/commands/device_option.h"
+#include "tool/commands/command.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/table.h"

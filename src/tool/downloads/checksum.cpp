@@ -1,4 +1,4 @@
-#include "tool/downloads/checksum.h"
+#include "tool/downloads/download.h"
 
 #include <openssl/evp.h>
 #include <priornet/uncertainty/errors.h>

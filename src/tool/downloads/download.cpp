@@ -13,9 +13,6 @@
 #include <system_error>
 #include <thread>
 
-#include "tool/downloads/checksum.h"
-#include "tool/downloads/http.h"
-
 namespace priornet {
 
 bool has_checksum(const KnownFile& file) { return !file.sha256.empty() || !file.md5.empty(); }

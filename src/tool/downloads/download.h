@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -61,8 +63,6 @@ class PartFile {
   int descriptor_ = -1;
 };
 
-class PartFile;
-
 struct DownloadOptions {
   std::chrono::milliseconds connect_timeout{15'000};
   std::chrono::milliseconds stall_timeout{30'000};  ///< in which at least 1 KiB must come
@@ -105,5 +105,71 @@ class Downloader {
   DownloadOptions options_;
   std::set<std::string> unreachable_;
 };
+
+// SHA-256 and MD5 in lower-case hexadecimal, by OpenSSL. In a build without it everything here throws DataError.
+
+enum class Digest { kSha256, kMd5 };
+
+/// The checksum of bytes that come in pieces.
+class Checksum {
+ public:
+  explicit Checksum(Digest digest);
+  ~Checksum();
+  Checksum(const Checksum&) = delete;
+  Checksum& operator=(const Checksum&) = delete;
+
+  void add(std::string_view bytes);
+
+  /// The checksum of everything that was added. No call may follow.
+  std::string hexadecimal();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The checksum of a file; progress in bytes, under the name "checking NAME". DataError if the file cannot be read.
+std::string checksum_of(Digest digest, const std::filesystem::path& path, Progress& progress);
+std::string sha256_of(const std::filesystem::path& path, Progress& progress);
+std::string md5_of(const std::filesystem::path& path, Progress& progress);
+
+// One HTTP request by libcurl: http and https only, certificates verified, few redirects, none from https to http.
+// In a build without libcurl it throws DataError.
+
+struct HttpRequest {
+  std::string url;
+  int64_t from = 0;  ///< asks for the bytes from there on
+  std::chrono::milliseconds connect_timeout{15'000};
+  std::chrono::milliseconds stall_timeout{30'000};  ///< in which at least 1 KiB must come
+};
+
+/// How a server that has the file begins its answer.
+struct HttpAnswer {
+  int64_t first = 0;   ///< which byte of the file comes first: 0 from servers that ignore ranges
+  int64_t total = -1;  ///< of the file in bytes, -1 where the server does not say
+};
+
+/// Takes an answer. begin and take may return a reason to stop the transfer, and each may throw: the transfer ends at
+/// once and http_get throws the same.
+struct HttpReceiver {
+  std::function<std::string(const HttpAnswer&)> begin;
+  std::function<std::string(std::string_view bytes)> take;
+  std::function<void()> tick;  ///< at least about once per second, also while nothing comes
+};
+
+enum class HttpEnd {
+  kComplete,     ///< everything the server meant to send, which may be less than the file
+  kBrokeOff,     ///< after the connection was made: another attempt may get further
+  kRefused,      ///< by the server's status, by the receiver, or by a rule above
+  kUnreachable,  ///< there is no such host, or it does not answer
+};
+
+struct HttpOutcome {
+  HttpEnd end = HttpEnd::kComplete;
+  int status = 0;      ///< of the last answer, 0 where there was none
+  std::string reason;  ///< in a few words, unless complete
+};
+
+HttpOutcome http_get(const HttpRequest& request, const HttpReceiver& receiver);
 
 }  // namespace priornet

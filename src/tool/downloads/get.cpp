@@ -14,7 +14,6 @@
 
 #include "learning/data/file_tree.h"
 #include "learning/sets/path_set.h"
-#include "tool/downloads/checksum.h"
 #include "tool/downloads/download.h"
 #include "tool/downloads/packages.h"
 

@@ -1,4 +1,4 @@
-#include "tool/downloads/http.h"
+#include "tool/downloads/download.h"
 
 #include <curl/curl.h>
 #include <fmt/format.h>

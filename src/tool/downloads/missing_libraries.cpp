@@ -1,7 +1,6 @@
 #include <priornet/uncertainty/errors.h>
 
-#include "tool/downloads/checksum.h"
-#include "tool/downloads/http.h"
+#include "tool/downloads/download.h"
 
 // Replacements for the downloads' libraries if this build lacks them.
 

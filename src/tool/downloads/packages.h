@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "learning/base/file_io.h"
-#include "tool/downloads/checksum.h"
+#include "tool/downloads/download.h"
 
 namespace priornet {
 

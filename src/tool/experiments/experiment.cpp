@@ -12,7 +12,6 @@
 #include "tool/experiments/image_plans.h"
 #include "tool/experiments/openood_benchmark.h"
 #include "tool/experiments/reasons.h"
-#include "tool/experiments/relatives.h"
 #include "tool/experiments/synthetic.h"
 #include "tool/report/evaluation_results.h"
 #include "tool/report/page.h"

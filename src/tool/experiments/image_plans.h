@@ -131,4 +131,17 @@ ImageExperiment cifar10_experiment(const ImagePlanOptions& options);
 ExperimentSummary reproduce_cifar10(const ExperimentOptions& options, Progress& progress);
 std::vector<TrainingCommand> cifar10_networks(const ExperimentOptions& options);
 
+// The relatives of Prior Networks that also give a Dirichlet, but learn from labels alone, on the same network and the
+// same images: evidential learning (EDL), its relaxed form (R-EDL), and a posterior network of densities.
+
+/// DNN, OE (profile modern) and DPN of the experiment cifar10, then EDL, R-EDL and Posterior, one network each; on the
+/// sets of cifar10. The DPN is compared with each relative, both by differential entropy. ConfigError for profile
+/// paper.
+ImageExperiment relatives_experiment(const ImagePlanOptions& options);
+
+/// Runs it and writes its files (image_run.h). Uses the networks of finished experiments `cifar10`, `cifar10-modern`,
+/// `openood` and `reasons` in the folders beside its own. AbsentSet if CIFAR-10 or CIFAR-100 is missing.
+ExperimentSummary reproduce_relatives(const ExperimentOptions& options, Progress& progress);
+std::vector<TrainingCommand> relatives_networks(const ExperimentOptions& options);
+
 }  // namespace priornet

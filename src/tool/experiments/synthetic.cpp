@@ -19,7 +19,7 @@
 #include "learning/base/json_text.h"
 #include "tool/experiments/experiment.h"
 #include "tool/experiments/synthetic_figures.h"
-#include "tool/report/panels.h"
+#include "tool/report/figure.h"
 #include "tool/report/table.h"
 #include "uncertainty/core/checks.h"
 

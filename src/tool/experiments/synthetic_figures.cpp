@@ -12,9 +12,8 @@
 #include <numbers>
 
 #include "learning/base/json_text.h"
+#include "tool/report/figure.h"
 #include "tool/report/page.h"
-#include "tool/report/panels.h"
-#include "tool/report/simplex.h"
 #include "tool/report/table.h"
 
 namespace priornet {

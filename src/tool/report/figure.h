@@ -61,4 +61,57 @@ std::string figure_bytes(const torch::Tensor& tensor);
 /// Points [N, 2], one line per point; a NaN interrupts a gnuplot line.
 std::string figure_text(const torch::Tensor& points);
 
+// A grid of square heat maps over the same square of the plane, each with its colour bar.
+
+struct ColourScale {
+  ColourMap map = ColourMap::kViridis;
+  ColourRange range;
+  double tick = 0.25;  ///< distance of the ticks on the bar
+  std::string unit;    ///< written over the bar
+};
+
+/// Points drawn over a heat map.
+struct PointCloud {
+  torch::Tensor points;  ///< [N, 2]
+  std::string colour;    ///< "#rrggbb"
+};
+
+struct Panel {
+  std::string title;
+  torch::Tensor values;  ///< [S, S], values at the centres of S x S cells of the square; row 0 is the lowest
+  ColourScale scale;
+  std::vector<PointCloud> clouds;
+  torch::Tensor outline;  ///< [N, 2] or undefined: a dashed line; a NaN row interrupts it
+  std::string outline_colour = "#ffffff";
+};
+
+struct PanelRow {
+  std::string title;
+  std::vector<Panel> panels;  ///< the same number in every row
+};
+
+/// Each axis runs from -half_side to half_side.
+Figure draw_panels(const std::vector<PanelRow>& rows, double half_side);
+
+/// The centres of the side x side cells of the square, [side * side, 2] in the order of Panel::values.
+torch::Tensor cell_centres(int64_t side, double half_side);
+
+// The simplex of categoricals over three classes as an equilateral triangle, one corner per class: the paper's figures
+// 1 and 2.
+
+struct SimplexPanel {
+  std::string title;
+  torch::Tensor logits;  ///< [3] or undefined: shade by the density Dir(mu; exp logits)
+  torch::Tensor points;  ///< [M, 3] or undefined: categoricals drawn as points
+};
+
+/// The panels side by side, on one colour scale with its bar if any of them is shaded.
+Figure draw_simplexes(const std::vector<SimplexPanel>& panels);
+
+/// Where a categorical [N, 3] lies in the plane, [N, 2]: corners (0.5, sqrt(3)/2), (0, 0) and (1, 0).
+torch::Tensor to_plane(const torch::Tensor& categoricals);
+
+/// The categorical at a point of the plane, [N, 3]: the inverse of to_plane. Outside the triangle some are negative.
+torch::Tensor to_simplex(const torch::Tensor& points);
+
 }  // namespace priornet

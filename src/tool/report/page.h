@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,5 +21,9 @@ std::string escape_html(std::string_view text);
 
 /// JSON escaped for a script element.
 std::string escape_json(std::string_view json);
+
+/// The table of measures for the pages, in its order: [{"name", "label", "unit", "direction", "cause", "softmax_cause",
+/// "section"}, ...]; then the detectors (detector.h), with "detector": true instead of a section.
+nlohmann::ordered_json measure_table_json();
 
 }  // namespace priornet

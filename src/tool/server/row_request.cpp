@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "learning/data/column_values.h"
+#include "learning/data/column_types.h"
 #include "learning/data/delimited.h"
 #include "tool/server/tensor_protocol.h"
 

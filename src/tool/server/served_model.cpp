@@ -13,7 +13,7 @@
 #include <numeric>
 
 #include "learning/base/json_text.h"
-#include "tool/base/measure_table_json.h"
+#include "tool/report/page.h"
 
 namespace priornet::serving {
 
