@@ -11,7 +11,7 @@ namespace priornet {
 /// CIFAR's binary version: files of records, each of label bytes and then 32x32 pixels of red, of green, of blue.
 struct CifarSet {
   std::vector<std::string> files;        ///< names, in the order their rows are to have
-  int64_t label_bytes = 1;               ///< CIFAR-10: 1; CIFAR-100: 2, coarse and fine, of which the last counts
+  int64_t label_bytes = 1;               ///< CIFAR-10: 1; CIFAR-100: 2, coarse and fine; the last is the label
   std::vector<std::string> class_names;  ///< one per label
 };
 

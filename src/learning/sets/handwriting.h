@@ -9,7 +9,7 @@
 namespace priornet {
 
 /// SEMEION: 16x16 black and white digits, one per line of semeion.data, in a folder, an archive or as the file itself.
-/// A line holds 256 pixels, 0 or 1 (with or without decimals), and 10 flags of which one is 1: the digit. Images uint8
+/// A line holds 256 pixels, 0 or 1 (with or without decimals), and 10 flags: the flag of the digit is 1. Images uint8
 /// [N, 1, 16, 16] of 0 and 255, classes "0" to "9". DataError that names file and line (from 1) for anything else.
 Dataset read_semeion(const std::filesystem::path& root);
 
