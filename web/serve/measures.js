@@ -35,6 +35,11 @@ export class Measures {
     return measure && (this.dirichlet ? measure.cause : measure.softmax_cause);
   }
 
+  // A gauge whose title is the label of its score does not repeat it.
+  explanation({ measure, title, meaning }) {
+    return title === this.label(measure) ? `Another sign: ${meaning}` : `${this.labelWithUnit(measure)}: ${meaning}`;
+  }
+
   // One gauge each for data, distributional and total uncertainty: of the measure that calibration watches, otherwise of the
   // first that the model gives. Every other watched score has a gauge with its own name.
   gauges(watches) {

@@ -42,10 +42,11 @@ export class View {
         track.append(mark);
       }
       const box = element("div", { class: "gauge", "data-measure": gauge.measure }, element("b", {}, gauge.title, value), track,
-        element("p", {}, `${this.measures.labelWithUnit(gauge.measure)}: ${gauge.meaning}`), spoke);
+        element("p", {}, this.measures.explanation(gauge)), spoke);
       return { ...gauge, box, value, fill, spoke };
     });
     byId("gauges").replaceChildren(...this.gauges.map((gauge) => gauge.box));
+    byId("gauges").dataset.count = this.gauges.length;
     this.bars = parameters.class_names.map((name) => {
       const fill = element("div", { class: "fill" });
       const value = element("span", { class: "value" });
