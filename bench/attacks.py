@@ -95,7 +95,7 @@ def kept_open(first_bytes, drip=b""):
 
 
 def never_read(port):
-    """Asks without end and takes no answer."""
+    """Sends requests without end and reads no answer."""
     with connect(port, ATTACKER, 1.0) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         while True:

@@ -32,7 +32,7 @@ def unbiased(inputs, outputs, side, stride):
 
 
 class Block(nn.Module):
-    """A ResNet's: two convolutions of 3 x 3, or a bottleneck of three."""
+    """A block of a ResNet: two convolutions of 3 x 3, or a bottleneck of three convolutions."""
 
     def __init__(self, inputs, channels, stride, bottleneck):
         super().__init__()
@@ -117,7 +117,7 @@ def network_named(name, classes):
 
 
 def kl(target, alpha):
-    """Between Dirichlets, row by row."""
+    """KL between Dirichlets, row by row."""
     total = target.sum(1)
     logs = torch.lgamma(total) - torch.lgamma(alpha.sum(1)) + (torch.lgamma(alpha) - torch.lgamma(target)).sum(1)
     return logs + ((target - alpha) * (torch.digamma(target) - torch.digamma(total).unsqueeze(1))).sum(1)

@@ -147,9 +147,9 @@ def run(given, folder, limited):
     seconds = time.perf_counter() - begin
     last = json.loads((out / "metrics.jsonl").read_text().splitlines()[-1])
     words = (f"{given.limit} of memory " if given.limit else "") + (f"{given.device_limit} on the device" if given.device_limit else "")
-    print(f"| {words.strip() if limited else 'none'} | {seconds:.0f} | {last['images_a_second']:,.0f} | {most:,.0f} | {last['loss']:.6f} |",
+    print(f"| {words.strip() if limited else 'none'} | {seconds:.0f} | {last['images_per_second']:,.0f} | {most:,.0f} | {last['loss']:.6f} |",
           flush=True)
-    return last["images_a_second"]
+    return last["images_per_second"]
 
 
 def main():

@@ -17,7 +17,7 @@ std::unique_ptr<OutsideSource> outside_for(const TrainingCase& what, const Datas
   return make_outside({}, {set, device, 3, progress, {}});
 }
 
-// Like one of ours except for its layers: no kernel follows its convolutions.
+// Like a network of ours, but with LibTorch's layers: no kernel of ours follows its convolutions.
 class PlainClassifier final : public Classifier {
  public:
   explicit PlainClassifier(const ModelOptions& model)

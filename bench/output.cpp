@@ -74,8 +74,8 @@ void Output::add(const TrainingTimes& line) {
                               {"factor_analysis", line.what.factor_analysis},
                               {"images_per_second", line.images_per_second()},
                               {"plain_images_per_second", line.plain_images_per_second()},
-                              {"seconds_a_step", line.seconds},
-                              {"host_seconds_a_step", line.host_seconds},
+                              {"seconds_per_step", line.seconds},
+                              {"host_seconds_per_step", line.host_seconds},
                               {"operations_per_second", line.operations_per_second()},
                               {"share_of_matmul", share}});
 }

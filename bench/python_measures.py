@@ -76,7 +76,7 @@ def main():
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--threads", type=int, default=1, help="CPU threads")
     parser.add_argument("--seconds", type=float, default=0.2, help="that each measurement takes, at least")
-    parser.add_argument("--rounds", type=int, default=7, help="measurements of each way, of which the median counts")
+    parser.add_argument("--rounds", type=int, default=7, help="measurements of each way; the median counts")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     ways = {"priornet.measures": priornet.measures, "by hand, eager": by_hand}

@@ -76,7 +76,7 @@ class BenchServer {
   serving::HttpServer http_;
 };
 
-// One input, in the binary form of the protocol, asking for every output.
+// A request for every output of one input, in the binary form of the protocol.
 std::string image_request(const serving::ModelDescription& model) {
   std::string image(static_cast<size_t>(model.bytes_per_row()), '\0');
   for (size_t i = 0; model.takes_images() && i < image.size(); ++i) image[i] = static_cast<char>(i * 7 % 251);

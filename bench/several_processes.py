@@ -85,7 +85,7 @@ def main():
             order = (1, given.processes) if round % 2 == 0 else (given.processes, 1)
             seen = {count: train(given, folder, count) for count in order}
             for count, lines in seen.items():
-                rates[count].append(lines[-1]["images_a_second"])
+                rates[count].append(lines[-1]["images_per_second"])
             ratios.append(rates[given.processes][-1] / rates[1][-1])
             for one, several in zip(seen[1], seen[given.processes]):
                 apart = max(apart, abs(one["loss"] - several["loss"]) / abs(one["loss"]))

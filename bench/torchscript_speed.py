@@ -156,7 +156,7 @@ def main():
             run("train", "config.toml", "--out", method, "--device", options.device, "--quiet")
             last = json.loads((folder / method / "metrics.jsonl").read_text().splitlines()[-1])
             kind = "as a Prior Network, half of each batch outside" if prior else "cross-entropy"
-            print(f"| the tool, TorchScript, {kind} | {last['images_a_second']:.0f} |", flush=True)
+            print(f"| the tool, TorchScript, {kind} | {last['images_per_second']:.0f} |", flush=True)
         for name, compiled in ways:
             print(f"| {name}, cross-entropy | {training_speed(fresh(options), pixels, kinds, options, compiled):.0f} |", flush=True)
 

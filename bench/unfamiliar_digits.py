@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many letters a model of digits rejects: with detectors, and by its measures alone, as it was before there were any.
+"""How many letters a model of digits rejects: with detectors, and by its measures alone, without detectors.
 
     PRIORNET_DATA=... bench/unfamiliar_digits.py build/dev/bin/priornet [--rows 10000] [--epochs 4] [--seed 1]
 

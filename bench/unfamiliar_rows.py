@@ -47,7 +47,7 @@ def mixed_columns():
 
 
 def measurements(rows, seed, classes, columns, factors):
-    """Of a few kinds: positive, skewed, in very different units, sharing factors."""
+    """Columns of a few kinds: positive, skewed, in very different units, with shared factors."""
 
     def made():
         random = numpy.random.default_rng(seed)
@@ -149,7 +149,7 @@ def write_table(path, rows, labels=None):
 
 
 def verdicts(tool, train, labels, asked, options, seed):
-    """A row of `predict` for each input."""
+    """The answers of `predict`, one per input."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         write_table(folder / "train.csv", train, labels)

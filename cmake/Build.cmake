@@ -1,5 +1,5 @@
-# Warnings, sanitizers and the compiler cache: for our own sources only, never for a consumer's. No code reads errno after
-# a square root, so loops with one can be vectorised.
+# Warnings, sanitizers and the compiler cache: for our own sources only, never for the sources of a user. No code reads
+# errno after a square root, so loops with one can be vectorised.
 add_library(priornet_build INTERFACE)
 target_compile_options(priornet_build INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-psabi -fno-math-errno
                        $<$<BOOL:${PRIORNET_WERROR}>:-Werror>)

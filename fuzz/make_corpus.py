@@ -173,7 +173,7 @@ seed("tensor_file", "two", tensors({"__metadata__": {"step": "1"},
                                     "b": {"dtype": "U8", "shape": [3, 1], "data_offsets": [8, 11]}}, bytes(11)))
 seed("tensor_file", "none", tensors({}, b""))
 
-# Requests: after a byte that says where the first piece ends.
+# Requests: the first byte says where the first piece ends.
 get = b"GET /v2/models/a%20b/ready?x=1&y=%2F HTTP/1.1\r\nHost: a.example.org:8080\r\nAuthorization: Bearer secret\r\nAccept-Encoding: gzip;q=0.5, *\r\n\r\n"
 form = b"--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.png\"\r\n\r\npixels\r\n--b--\r\n"
 seed("http", "get", b"\x04" + get)

@@ -4,7 +4,7 @@
 
 using namespace priornet;
 
-// What other parts of the server and the model say, for two models made up here.
+// Two made-up models, with what the other parts of the server would know about them.
 std::vector<double> PlainPredictions::alphas() const { return log_alpha; }
 int64_t serving::ModelDescription::values_per_row() const {
   int64_t product = 1;

@@ -9,7 +9,7 @@
 
 namespace priornet {
 
-/// A folder of this process for readers that need a path; removed at its end.
+/// A folder for readers that need a path; it is removed when the process ends.
 class ScratchFolder {
  public:
   ScratchFolder() {

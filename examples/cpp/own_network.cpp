@@ -1,7 +1,7 @@
 // Your own network with the loss of Prior Networks: three classes in the plane, and points around them.
 //
 // In every batch the first rows have labels; the rows after them are out of distribution. The loss asks for a sharp
-// Dirichlet at the label of the first, and for a flat one of the others.
+// Dirichlet at the label for the first rows, and for a flat one for the others.
 
 #include <priornet/uncertainty.h>
 #include <torch/nn.h>

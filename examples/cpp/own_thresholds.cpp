@@ -1,7 +1,7 @@
 // Thresholds for the logits of your own model, whatever framework it is written in.
 //
 // Calibration logits come from inputs that the model did not learn from. Of new inputs like them, at most the chosen
-// share is rejected. Here a made-up model gives the logits: read yours in its place.
+// share is rejected. Here a made-up model gives the logits: read your own instead.
 
 #include <priornet/uncertainty.h>
 

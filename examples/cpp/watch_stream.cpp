@@ -1,7 +1,7 @@
 // A stream of inputs, and the alarm that says when they stop looking like the calibration set.
 //
-// Without drift the alarm ever comes with a probability of at most `rate`, however long the stream. The logits here are
-// made up; from input 2001 on the logits of familiar classes are smaller, as if a camera had lost its focus.
+// Without drift, the probability that the alarm ever comes is at most `rate`, however long the stream is. The logits
+// here are made up; from input 2001 on the logits of familiar classes are smaller, as if a camera had lost its focus.
 
 #include <priornet/uncertainty.h>
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Embeddings in, Prior Network head out: any encoder gets to know what it does not know.
+"""A Prior Network on embeddings: any encoder gets a head that knows what it does not know.
 
 The encoder is a small convolutional network that was trained, as usual, to tell the digits 0 to 6 apart. A
 PriorNetworkClassifier learns from its embeddings. Then the encoder sees digits that nobody taught it: 7, 8 and 9.

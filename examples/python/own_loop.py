@@ -24,7 +24,7 @@ def crescents(count, generator):
 
 
 def ring(count, generator):
-    """Points around the crescents, and none of them."""
+    """Points around the crescents that belong to neither."""
     angle = 2 * math.pi * torch.rand(count, generator=generator)
     radius = 2.5 + 3 * torch.rand(count, generator=generator)
     return torch.stack([radius * angle.cos(), radius * angle.sin()], 1)

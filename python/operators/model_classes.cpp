@@ -30,7 +30,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Never changes: calibration makes another one.
+/// A model never changes: calibration makes another one.
 class Model final : public torch::CustomClassHolder {
  public:
   explicit Model(ModelFile model) : predictor_(std::move(model)), scores_(score_names(predictor_.model())) {}

@@ -78,8 +78,8 @@ auto guarded_values(const Work& work) {
   });
 }
 
-/// While this object lives, this thread records graphs, also inside a kernel, which is called without, and in inference
-/// mode.
+/// While this object lives, this thread records graphs, also in inference mode and inside a kernel, where recording is
+/// off.
 class RecordingGraphs {
  public:
   RecordingGraphs() : inference_(false), keys_(with_autograd()), mode_(true) {}

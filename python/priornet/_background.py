@@ -98,7 +98,7 @@ class _Worker:
 
     @classmethod
     def stop_all(cls) -> None:
-        """For the end of Python: a thread that returned from C++ later would crash."""
+        """Called when Python ends: a thread that returned from C++ after that would crash."""
         for worker in list(cls._running):
             worker.job.stop()
             worker.ended.wait()

@@ -143,7 +143,11 @@ def _metrics_of(folder: pathlib.Path) -> list[dict[str, Any]]:
         text = (folder / "metrics.jsonl").read_text(encoding="utf-8")
     except FileNotFoundError:  # only the files needed for predictions were copied
         return []
-    return [json.loads(line) for line in text.splitlines()]
+    metrics = [json.loads(line) for line in text.splitlines()]
+    for epoch in metrics:
+        if "images_a_second" in epoch:  # its name before version 0.2
+            epoch["images_per_second"] = epoch.pop("images_a_second")
+    return metrics
 
 
 class Run:

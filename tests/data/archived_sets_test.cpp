@@ -7,7 +7,7 @@
 namespace priornet {
 namespace {
 
-// The label, and every pixel as dark as the label is low.
+// A record whose pixels all have the value of its label.
 std::string record(char label) { return std::string(1 + 3072, label); }
 
 TEST(ReadCifar, KeepsItsOrderWhateverThatOfTheArchive) {

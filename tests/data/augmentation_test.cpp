@@ -12,7 +12,7 @@ torch::Tensor pictures(int64_t count, int64_t channels = 3, int64_t height = 13,
   return torch::randint(256, {count, channels, height, width}, torch::kUInt8);
 }
 
-/// What leaves every image as it is.
+/// Settings that leave every image as it is.
 AugmentationParameters nothing(int64_t count) {
   return {torch::zeros({count}, torch::kInt32), torch::zeros({count, 2}, torch::kInt32),
           torch::tensor({1.0f, 0.0f}).repeat({count, 1}), torch::zeros({count, 2}, torch::kInt32)};

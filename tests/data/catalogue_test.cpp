@@ -64,7 +64,7 @@ TEST(Catalogue, KnowsWhereEverySetComesFromAndItsTerms) {
     for (const auto& file : entry.files) {
       EXPECT_TRUE(is_hexadecimal(file.sha256, 64)) << file.path;
       EXPECT_TRUE(is_hexadecimal(file.md5, 32)) << file.path;
-      // What has no source is only there for its checksum.
+      // The catalogue names a file without a source only for its checksum.
       EXPECT_TRUE(!file.urls.empty() || !file.sha256.empty()) << file.path;
       has_source |= !file.urls.empty();
     }

@@ -57,7 +57,8 @@ class InheritedPipe {
   InheritedPipe(const InheritedPipe&) = delete;
   InheritedPipe& operator=(const InheritedPipe&) = delete;
 
-  /// Nobody else holds the write end any more: all who had it are dead. A minute is for those who are dying.
+  /// Whether every other process that held the write end is dead. Waits up to a minute for processes that are being
+  /// killed.
   bool is_ours_alone() {
     ::close(std::exchange(ends_[1], -1));
     pollfd end{ends_[0], POLLIN, 0};
@@ -68,7 +69,7 @@ class InheritedPipe {
   std::array<int, 2> ends_{};
 };
 
-// Both far outlive a test that does not kill them.
+// Two processes that run far longer than the test, unless they are killed.
 constexpr const char* kTwoProcesses = "sleep 100000 & touch started; sleep 100000";
 
 TEST_F(ChildProcess, IsKilledWithAllItStartedWhenItsTimeIsUp) {

@@ -85,7 +85,7 @@ TEST(DecodeImage, TurnsPicturesUpright) {
   }
 }
 
-// Lossy, and four times as large: a mean colour of each block of 4 x 4 pixels comes near.
+// The file is lossy and four times as large as rgb.bmp, so the mean colour of each block of 4 x 4 pixels is compared.
 TEST(DecodeImage, ReadsHeic) {
   const auto image = decoded("rgb.heic");
   ASSERT_EQ(image.sizes(), (torch::IntArrayRef{3, 44, 76}));
@@ -196,7 +196,7 @@ TEST(DecodeFitted, IsWhatDecodingAndFittingGives) {
     }
 }
 
-// A photograph is smooth; what a reader that halves it thrice makes of it differs by rounding.
+// The image is as smooth as a photograph, so a reader that halves it three times differs only by rounding.
 TEST(DecodeFitted, ShrinksWhileItReads) {
   const auto y = torch::arange(512).unsqueeze(1), x = torch::arange(640).unsqueeze(0);
   const auto smooth = (127 + 60 * torch::sin(y * 0.05) + 60 * torch::cos(x * 0.03 + y * 0.02)).to(torch::kUInt8);

@@ -48,7 +48,8 @@ TEST_F(DownloadFaults, TriesAgainWhenTheServerIsBusy) {
   expect_whole();
 }
 
-// A page of a captive portal has status 200 too: its length gives it away before it costs us what came.
+// The page of a captive portal has status 200 too. Its length is wrong, so the download refuses it and keeps the bytes
+// that came before.
 TEST_F(DownloadFaults, RefusesAnotherLengthBeforeItTouchesThePart) {
   part(bytes.substr(0, 1000));
   serve([&](const auto&) {

@@ -55,7 +55,7 @@ class DownloadProcess : public testing::Test {
 
   const TemporaryFolder folder;
   const std::string bytes = random_bytes(1'000'000);
-  std::atomic<int> pace{2000};  ///< bytes a millisecond
+  std::atomic<int> pace{2000};  ///< bytes per millisecond
   FileServer server{[this](const auto&) {
     FileReply reply;
     reply.body = bytes;
@@ -91,7 +91,7 @@ TEST_F(DownloadProcess, IsResumedAfterBeingKilledAtAnyByte) {
 TEST_F(DownloadProcess, WaitsForAnotherThatGetsTheSameFile) {
   const auto child = in_a_process([&] { return get() ? 0 : 1; });
   wait_for_part(100'000);
-  EXPECT_FALSE(get());  // the other one got it
+  EXPECT_FALSE(get());  // the other process got it
   EXPECT_EQ(status_of(child), 0);
   EXPECT_EQ(bytes_of(folder / "file"), bytes);
   EXPECT_EQ(folder.names(), std::vector<std::string>{"file"});
@@ -111,7 +111,7 @@ TEST_F(DownloadProcess, TakesOverWhenTheOtherIsKilled) {
   EXPECT_EQ(bytes_of(folder / "file"), bytes);
 }
 
-// What a full disk is like, for a process that may write files of no more than so many bytes.
+// A limit on the size of files plays a full disk.
 TEST_F(DownloadProcess, KeepsWhatCameWhereNoMoreCanBeWritten) {
   pace = -1;
   const auto child = in_a_process([&] {

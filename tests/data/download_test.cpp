@@ -88,7 +88,7 @@ TEST_F(Download, StartsOverWhenTheServerHasNoSuchRange) {
   EXPECT_EQ(froms(), (Froms{5000, -1}));
 }
 
-// Its size unknown, a whole part is only known as such by the server's 416.
+// If the size is not known, only the server's status 416 tells that the part is whole.
 TEST_F(Download, TakesAWholePartOfUnknownSizeForWhatItIs) {
   file.size = 0;
   part(bytes);

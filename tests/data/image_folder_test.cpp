@@ -57,7 +57,7 @@ TEST(ReadImageFolder, MakesAllRgbWhereOneIs) {
   EXPECT_EQ(read_image_folder(root, grey).inputs.size(1), 1);
 }
 
-// More images than a batch, the only colour in the last: every earlier batch was grey.
+// More images than one batch holds. Only the last image has colours, so every earlier batch was read as grey.
 TEST(ReadFlatImages, BringsManyBatchesToOneForm) {
   const TemporaryFolder folder;
   Files files;

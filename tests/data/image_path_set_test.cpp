@@ -87,7 +87,7 @@ TEST(ImagePathSet, LeavesOutUpToOneImageInAHundred) {
   auto options = photos.options();
   options.files = &files;
   const auto name = (photos / "pets").string();
-  for (int reading = 0; reading < 2; ++reading) {  // the second from the copy
+  for (int reading = 0; reading < 2; ++reading) {  // the second time from the prepared copy
     EXPECT_EQ(load_set(name, options).size(), 198);
     ASSERT_EQ(files.left_out.size(), 2u);
     EXPECT_EQ(files.left_out[0].path, "cat/x.png");

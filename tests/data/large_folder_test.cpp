@@ -18,7 +18,7 @@
 namespace priornet {
 namespace {
 
-/// While it lives no image fits into memory.
+/// While this object lives, no image fits into memory.
 struct NoMemory {
   NoMemory() { ::setenv("PRIORNET_MEMORY", "1", 1); }
   ~NoMemory() { ::unsetenv("PRIORNET_MEMORY"); }
@@ -50,7 +50,8 @@ void expect_same_set(const Dataset& found, const Dataset& wanted) {
   }
 }
 
-// Without memory, from the first decoding and from the copy that it left; with memory, from that copy.
+// The set is the same if it is decoded without memory, if its copy is read without memory, and if that copy is read
+// with memory.
 void expect_same_without_memory(const ManyPhotos& photos, const std::string& name) {
   SetFiles wanted_files, found_files, copied_files;
   const auto wanted = photos.load(name, "with memory", &wanted_files);
@@ -73,7 +74,7 @@ void expect_same_without_memory(const ManyPhotos& photos, const std::string& nam
   EXPECT_EQ(std::distance(begin(copies), end(copies)), 1) << "nothing but the copy is left";
 }
 
-// 133 of them: several batches, one of them damaged. As paths, a-b comes before a/.
+// 133 photos fill several batches; one photo is damaged. As paths, a-b comes before a/.
 TEST(LargeFolder, IsThatOfMemory) {
   const ManyPhotos photos;
   for (uint64_t i = 0; i < 44; ++i)

@@ -47,7 +47,7 @@ TEST_F(LargeValues, LieInAFileWhereTheRoomIsTaken) {
     EXPECT_TRUE(lies_in_a_file());
     second.fill_(7);
     EXPECT_EQ(second.sum().item<int64_t>(), 2 * kMegabyte * 7);
-    EXPECT_TRUE(std::filesystem::is_empty(folder_name_));  // nobody has to remove it
+    EXPECT_TRUE(std::filesystem::is_empty(folder_name_));  // the file has no name, so nobody has to remove it
   }
   EXPECT_FALSE(lies_in_a_file());
   first.reset();

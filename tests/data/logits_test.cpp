@@ -14,7 +14,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// What read_logits says about this tensor in an .npy, less the name of the file.
+// What read_logits says about this tensor in an .npy file, without the name of the file.
 std::string error_of(const torch::Tensor& logits) {
   const TemporaryFolder folder;
   const auto path = folder / "a.npy";
@@ -127,7 +127,7 @@ TEST(ReadLogits, RefusesOtherShapesAndDtypes) {
   EXPECT_EQ(error_of(torch::zeros({5, 3}, torch::kInt64)), ": logits should be float32 or float64, found int64");
 }
 
-// As pandas writes a table with its index, and without; as a first row with a value left out.
+// Tables as pandas writes them with an index; rows in which a value is missing.
 TEST(ReadLogits, RefusesAFirstLineThatMayBeAHeaderOrARow) {
   const TemporaryFolder folder;
   const auto refused = [&](const char* text, const std::string& reason) {

@@ -16,7 +16,7 @@ namespace {
 
 using Records = std::vector<std::pair<std::string, std::string>>;
 
-// Writes folder/data.mdb as liblmdb has it, a record a transaction where `slowly`, which leaves free pages behind.
+// Writes folder/data.mdb with liblmdb. `slowly` writes one record per transaction, which leaves free pages behind.
 std::filesystem::path write_lmdb(const std::filesystem::path& folder, const Records& records, bool slowly = false) {
   std::filesystem::create_directories(folder);
   const auto require = [](int status) {
@@ -127,7 +127,7 @@ TEST(ReadLsun, SaysWhatIsWrong) {
   EXPECT_THROWS(DataError, read_lsun(file, to_8x8()), (name + ": is empty").c_str());
 }
 
-// Whatever bytes are wrong, the reader comes back: with records or with a DataError, and without a signal.
+// Whatever bytes are wrong, the reader returns records or throws a DataError; it never crashes.
 TEST(ReadLsun, SurvivesDamagedPages) {
   const TemporaryFolder folder;
   const auto whole = bytes_of(write_lmdb(folder / "lmdb", many_records(300)));
@@ -136,7 +136,7 @@ TEST(ReadLsun, SurvivesDamagedPages) {
   for (int trial = 0; trial < 200; ++trial) {
     auto damaged = whole;
     for (int flips = 0; flips < 4; ++flips) {
-      // Into the headers and tables of pages, where numbers are followed.
+      // Changes a byte in the header or the table of a page, where the reader follows numbers.
       const auto at = random() % (damaged.size() / 4096) * 4096 + random() % 64;
       damaged[at] = static_cast<char>(random());
     }

@@ -7,7 +7,7 @@
 namespace priornet {
 namespace {
 
-// A version 1 file with this dict as its header and so many bytes of data.
+// A version 1 file with this dict as its header and `data_bytes` bytes of data.
 std::string npy(std::string dict, size_t data_bytes) {
   std::string bytes = "\x93NUMPY";
   bytes.append({'\1', '\0', static_cast<char>(dict.size() & 0xff), static_cast<char>(dict.size() >> 8)});

@@ -67,7 +67,7 @@ TEST(RowsByNumber, CountFromZero) {
   EXPECT_THROWS(DataError, by_number("test_1.JPEG -1"), "list: set has no image test_1.JPEG");
 }
 
-/// cifar10:test whose image n has class n % 10, whose first pixel is n / 10 modulo 251.
+/// cifar10:test: image n has class n % 10, and its first pixel is n / 10 modulo 251.
 void make_up_cifar10_test(const std::filesystem::path& root) {
   const auto folder = root / "cifar-10-batches-bin";
   std::filesystem::create_directories(folder);

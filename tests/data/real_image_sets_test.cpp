@@ -3,12 +3,12 @@
 #include "learning/sets/families.h"
 #include "learning/sets/image_folder.h"
 
-// The published files, compared with published counts and against pixels of Pillow.
+// The published files, compared with published counts and with the pixels that Pillow gives.
 
 namespace priornet {
 namespace {
 
-// Of the pixels [C, H, W] in their order: differs with any of them.
+// A hash of the pixels [C, H, W] in their order: it changes with every pixel.
 uint64_t hash_of(const torch::Tensor& image) {
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   const auto pixels = image.contiguous();

@@ -24,7 +24,7 @@ const Pictures& pillow() {
 
 const char* const kNames[] = {"strokes", "digit", "half", "colours", "third", "narrower", "taller", "point"};
 
-/// `place` is that of the mode in the script.
+/// `place`: the number of the mode in that script.
 void expect_as_pillow(int64_t place, Resampling resampling, bool antialias) {
   for (const std::string name : kNames) {
     const auto wanted = pillow().at(name + " resized")[place];
@@ -42,8 +42,8 @@ TEST(Resize, IsPillowsNearestPoint) { expect_as_pillow(3, Resampling::kNearest, 
 TEST(Resize, IsPillowsBilinearAtPoints) { expect_as_pillow(4, Resampling::kBilinear, false); }
 TEST(Resize, IsPillowsBicubicAtPoints) { expect_as_pillow(5, Resampling::kBicubic, false); }
 
-// As TensorFlow 1 resized: pixel i of the result lies at pixel scale * i of the source, so that half the size keeps
-// every other pixel, whatever is interpolated; two thirds of six pixels lie at 0, 1.5, 3 and 4.5.
+// TensorFlow 1 resized so: pixel i of the result lies at pixel scale * i of the source. So an image of half the size
+// keeps every other pixel, whatever the interpolation; two thirds of six pixels lie at 0, 1.5, 3 and 4.5.
 TEST(Resize, TakesPixelsAtCornersAsTensorFlow1Did) {
   const auto image = torch::tensor({0, 10, 20, 40, 80, 160}, torch::kUInt8).view({1, 1, 6}).repeat({3, 6, 1});
   for (const auto resampling : {Resampling::kNearest, Resampling::kBilinear, Resampling::kBicubic}) {

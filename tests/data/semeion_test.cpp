@@ -7,7 +7,7 @@
 namespace priornet {
 namespace {
 
-// A digit whose pixel number `on` alone is black.
+// A digit in which only pixel number `on` is black.
 std::string line(int digit, int on, const std::string& zero = "0.0000 ", const std::string& one = "1.0000 ") {
   std::string text;
   for (int i = 0; i < 256; ++i) text += i == on ? one : zero;

@@ -77,7 +77,7 @@ TEST(TableEncoding, FillsGapsWithTheMedianAndMarksThem) {
                                               {3.0f, 1.0f, 1.0f, 0.0f}})));
 }
 
-// Of 3,000 rows, a level needs 20 for a feature of its own; the 1,500 rows of rarer ones share 15.
+// Of 3,000 rows, a level needs 20 to get a feature of its own; rarer levels, 1,500 rows in all, share 15 features.
 TEST(TableEncoding, GivesFrequentLevelsAFeatureAndHashesTheOthers) {
   const auto column_of_levels = [](const std::function<std::string(int)>& level) {
     std::string text = "c,x\n";
@@ -115,7 +115,7 @@ TEST(TableEncoding, ReadsDatesInTheOrderThatTheDataAllow) {
     EXPECT_TRUE(std::isnan(days(wrong))) << wrong;
 }
 
-// Days of the week are seven kinds; times go round in circles, and yet one is late and another early.
+// Days of the week become seven features; times become points on a circle, and also a number from early to late.
 TEST(TableEncoding, KnowsDaysOfTheWeekAndTimesOfTheDay) {
   const auto set = read_table("a.csv", "when,x\n2024-01-01 00:00,1\n2024-01-08 06:00,2\n1969-12-28 12:00,4\n", {});
   ASSERT_EQ(set.feature_names,

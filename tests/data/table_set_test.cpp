@@ -70,7 +70,8 @@ TEST(ReadTable, FindsSemicolonsTabsAndBars) {
   EXPECT_EQ(table_of("\"a,b,c\";d\n1;2\n3;5\n").feature_names, Names({"a,b,c", "d"}));
 }
 
-// Pieces of a quarter of a megabyte are read at a time; rows lie across their ends, quoted line breaks among them.
+// The reader takes a quarter of a megabyte at a time; some rows, also with quoted line breaks, begin in one piece and
+// end in the next.
 TEST(ReadTable, ReadsRowsWhereverPiecesEnd) {
   std::string text = "x,word\n";
   constexpr int kRows = 60'000;
@@ -82,7 +83,7 @@ TEST(ReadTable, ReadsRowsWhereverPiecesEnd) {
   EXPECT_TRUE(set.inputs.select(1, 0).equal(torch::arange(kRows).remainder(977).to(torch::kFloat32)));
 }
 
-// Spreadsheets write Latin-1 and UTF-16, and semicolons where a comma is part of a number.
+// Spreadsheets also write Latin-1 and UTF-16.
 TEST(ReadTable, TakesTextInUtf8Alone) {
   EXPECT_EQ(table_of("x,k\n1,gro\u00df\n2,\u20ac \U0001f600\n", "k").class_names,
             Names({"gro\u00df", "\u20ac \U0001f600"}));

@@ -3,8 +3,7 @@
 #include <priornet/learning/transforms.h>
 #include <testing/tensors.h>
 
-// What prepares and makes images on a GPU gives there what it gives on the CPU, which the other tests hold to the
-// truth.
+// Functions that prepare and make images give the same on a GPU as on the CPU, where the other tests check them.
 
 namespace priornet {
 namespace {

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdlib>
 
-// Thresholds out of few rows: detectors of columns are calibrated with all of them, measures with those kept back.
+// Thresholds from few rows: detectors of columns are calibrated with all rows, measures with the rows kept back.
 
 namespace priornet {
 namespace {
@@ -25,7 +25,7 @@ TEST(CrossValidation, CalibratesWithTheRowsThatTheNetworkLearntFrom) {
   EXPECT_EQ(points.calibration_size, 19);
   EXPECT_EQ(points.combined.size(0), 100);
   EXPECT_TRUE(points.watches[0].reference.equal(in_order(torch::cat({values, others}))));
-  // As if all of them had been held out.
+  // The same as if all rows had been kept back.
   const auto plain = operating_points({{Verdict::kUnfamiliar, "columns_shift", torch::cat({values, others})}}, 0.05);
   EXPECT_EQ(points.watches[0].threshold, plain.watches[0].threshold);
   const auto asked = torch::linspace(-1, 30, 300, torch::kFloat64);
@@ -35,8 +35,8 @@ TEST(CrossValidation, CalibratesWithTheRowsThatTheNetworkLearntFrom) {
     EXPECT_EQ(said[i].p_value, same[i].p_value) << asked[static_cast<int64_t>(i)];
 }
 
-// 19 rows, and a new one above them all: it is the rarest of 20, whose tail counts e times. So 1 - e / 20 of the
-// reference lies below it. Twice as far above the middle as the largest, the tail is that of 10 times as many rows.
+// A new row above all 19 rows is the rarest of 20, and its tail counts e times: so 1 - e / 20 of the reference lies
+// below it. A value twice as far above the middle as the largest row has the tail of 10 times as many rows.
 TEST(CrossValidation, EstimatesTheTailOfAMeasureThatFewRowsHave) {
   const auto few = torch::arange(19, torch::kFloat64);
   const auto many = torch::arange(981, torch::kFloat64);
@@ -56,8 +56,7 @@ TEST(CrossValidation, EstimatesTheTailOfAMeasureThatFewRowsHave) {
   EXPECT_EQ(share_below(10.0), 0.0);  // half of the rows are as large
 }
 
-// Of a measure and a detector, each seen alone: the p-value never falls below the measure's own rank among those kept
-// back.
+// A measure and a detector, each alone: the p-value is never below the measure's own rank among the rows kept back.
 TEST(CrossValidation, NeverTakesAMeasureForRarerThanItsRank) {
   auto generator = make_generator(3);
   const auto few = torch::randn({19}, generator, torch::kFloat64);
@@ -91,8 +90,8 @@ struct SimulatedTables {
   double above = 0.0;     ///< share of tables whose rejected share is above the printed range
 };
 
-// Tables of three classes in six columns, a fifth to a third of the rows kept back, of which alone two measures are
-// known; each judged with 400 new rows.
+// Tables of three classes in six columns. A fifth to a third of the rows are kept back, and two measures are known for
+// these alone. Each table is judged with 400 new rows.
 SimulatedTables simulated_tables(int64_t tables, int64_t rows, int64_t kept, double heavy) {
   constexpr int64_t kNew = 400;
   auto generator = make_generator(static_cast<uint64_t>(rows));
@@ -131,7 +130,7 @@ void hold_promise(int64_t tables, const std::vector<std::array<int64_t, 2>>& siz
       const auto name = fmt::format("{} rows, {} kept back, {}", rows, kept, heavy > 0 ? "long tails" : "Gaussian");
       fmt::print("{}: {:.2f} % rejected, {:.1f} % of tables above the printed range\n", name, 100 * result.rejected,
                  100 * result.above);
-      // A table's share scatters by sqrt(a (1 - a) / rows) or so, and by that of 400 new rows.
+      // The share of one table scatters by about sqrt(a (1 - a) / rows), and by as much for the 400 new rows.
       const auto error =
           std::sqrt(0.05 * 0.95 * (1.0 / static_cast<double>(kept) + 1.0 / 400) / static_cast<double>(tables));
       EXPECT_LE(result.rejected, 0.05 + 4 * error) << name;

@@ -32,7 +32,8 @@ TEST(Decision, RarityIsTheShareBelowAndGoesOnAboveTheReference) {
   EXPECT_TRUE(rarity(watch, numbers({0, 1, 1.5, 5, 5.5, 9})).equal(numbers({0, 0, 0.2, 0.8, 1.25, 3})));
 }
 
-// C = 9 and a rate of 0.2: p = (1 + #) / 10 <= 0.2 allows one value as large, so that the level is the second largest.
+// With 9 inputs and a rate of 0.2, p = (1 + #) / 10 <= 0.2 allows one value as large. So the level is the second
+// largest value.
 TEST(Decision, CountsTheCalibrationInputsThatAreAtLeastAsRare) {
   const auto points = one_watch();
   EXPECT_EQ(rejection_level(points), 1.0);
@@ -59,7 +60,7 @@ TEST(Decision, RejectsJustAboveTheThresholdOfAWatch) {
 
 TEST(Decision, RejectsNothingAfterTooFewCalibrationInputs) {
   auto points = one_watch();
-  points.false_alarm = 0.09;  // below 1 / 10, the least p-value
+  points.false_alarm = 0.09;  // below 1 / 10, the smallest p-value
   set_thresholds(points);
   EXPECT_TRUE(std::isinf(points.watches[0].threshold));
   EXPECT_EQ(decide(points, {numbers({1e9})})[0].verdict, Verdict::kAccept);
@@ -84,8 +85,8 @@ TEST(Decision, NamesTheFirstCauseThatAloneRejects) {
   for (size_t i = 0; i < causes.size(); ++i) EXPECT_EQ(decisions[i].verdict, causes[i]) << i;
 }
 
-// Two watches of one cause: the rarer one spoke, the first one where both are as rare; a rarer one of another cause
-// does not speak.
+// Of two watches of one cause the rarer one is named, or the first one if both are equally rare. A rarer watch of
+// another cause is not named.
 TEST(Decision, NamesTheWatchThatSpoke) {
   const auto reference = torch::arange(100, torch::kFloat64);
   const auto points = points_of({{Verdict::kAmbiguous, "entropy", reference, 0},
@@ -98,7 +99,8 @@ TEST(Decision, NamesTheWatchThatSpoke) {
   for (size_t i = 0; i < spoke.size(); ++i) EXPECT_EQ(decisions[i].watch, spoke[i]) << i;
 }
 
-// A network that says the same of every input it knows: one that differs is seen, and nothing is divided by zero.
+// A network gives the same value for every input it knows. An input with another value is rejected, and nothing is
+// divided by zero.
 TEST(Decision, ManagesAConstantReference) {
   const auto points = points_of({{Verdict::kUnfamiliar, "energy", torch::full({50}, -3.0, torch::kFloat64), 0}},
                                 torch::zeros({50}, torch::kFloat64), 0.05);
@@ -108,9 +110,9 @@ TEST(Decision, ManagesAConstantReference) {
   EXPECT_EQ(decisions[2].verdict, Verdict::kUnfamiliar);
 }
 
-// Correlated measures, rounded so that ties abound: over draws of calibration and test inputs the share rejected stays
-// below the rate. With 40,000 test inputs its standard error is at most 0.0015 without the dependence within a draw,
-// which the many draws average out; 0.006 is 4 of them at the rate of 0.05.
+// Correlated measures, rounded so that there are many ties: over draws of calibration and test inputs the rejected
+// share stays below the rate. With 40,000 test inputs the standard error of that share is at most 0.0015 (inputs of one
+// draw depend on each other, but there are many draws), and 0.006 is 4 standard errors.
 TEST(Decision, RejectsNoMoreThanPromisedWhateverTheSizeAndTheTies) {
   for (const int64_t n : {19, 50, 400})
     for (const double digits : {0.5, 1000.0}) {
@@ -138,14 +140,14 @@ TEST(Decision, RejectsNoMoreThanPromisedWhateverTheSizeAndTheTies) {
       }
       const auto share = static_cast<double>(rejected) / static_cast<double>(asked);
       EXPECT_LE(share, 0.05 + 0.006) << n << " " << digits;
-      // And the promise is used up except for what whole numbers and ties among n values cost.
+      // The share is not far below the rate either: only whole numbers and ties among n values cost something.
       const auto size = static_cast<double>(n);
       EXPECT_GE(share, digits > 1 ? std::floor(0.05 * (size + 1)) / (size + 1) - 2 / size : 0.0) << n;
     }
 }
 
-/// By definition: the score of every one of N + 1 inputs is the largest of its ranks among the N others, the first
-/// watch first; what is above all others is ahead by its lead over them, in units of their spread.
+/// By definition: the score of each of N + 1 inputs is the largest of its ranks among the N others, over all watches.
+/// An input above all others is ranked further by its lead over them, in units of their spread.
 double full_conformal_p_value(const std::vector<torch::Tensor>& values, const std::vector<double>& input) {
   const auto size = values[0].size(0);
   std::vector<double> scores(static_cast<size_t>(size + 1));
@@ -191,7 +193,7 @@ TEST(Decision, RanksAnInputAmongAllThatCalibratedAndItself) {
       const auto exact = full_conformal_p_value(values, input);
       const auto found = decisions[static_cast<size_t>(i)].p_value;
       if (above)
-        EXPECT_GE(found, exact);  // the leads of others are taken at their largest
+        EXPECT_GE(found, exact);  // the library uses the largest lead that the others can have
       else
         EXPECT_DOUBLE_EQ(found, exact) << draw << " " << i;
       same += found == exact ? 1 : 0;
@@ -200,8 +202,7 @@ TEST(Decision, RanksAnInputAmongAllThatCalibratedAndItself) {
   EXPECT_GE(same, 300);  // of 320
 }
 
-// Class 0 has 40 inputs. Classes 2 and 3 have 9 and none, too few at 5 %, and share theirs with class 1, the next
-// larger one.
+// Class 0 has 40 inputs. Classes 2 and 3 have 9 and none, too few at 5 %, so they join class 1, the next larger class.
 TEST(Decision, JudgesByThePredictedClass) {
   std::vector<int64_t> classes(40, 0);
   classes.insert(classes.end(), 19, 1);

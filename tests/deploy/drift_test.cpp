@@ -11,7 +11,7 @@
 namespace priornet {
 namespace {
 
-/// Three correlated measures of `count` inputs, of which a share is unfamiliar: 4 deviations away.
+/// Three correlated measures of `count` inputs. The share `unfamiliar` of them lies 4 deviations away.
 std::vector<torch::Tensor> stream(int64_t count, double unfamiliar, torch::Generator& generator) {
   const auto shift = torch::rand({count}, generator, torch::kFloat64).lt(unfamiliar).to(torch::kFloat64) * 4;
   const auto shared = torch::randn({count}, generator, torch::kFloat64);
@@ -34,11 +34,11 @@ void watch_stream(DriftWatch& watch, const OperatingPoints& points, int64_t coun
   for (const auto& decision : decide(points, stream(count, unfamiliar, generator))) watch.add(decision.p_value, 0);
 }
 
-/// How many inputs of a drift are waited for.
+/// How many inputs the simulation waits for an alarm.
 constexpr int64_t kLongestDelay = 2000;
 
 struct Simulation {
-  double share = 0.0;  ///< of streams that alarm without drift
+  double share = 0.0;  ///< share of streams that alarm without drift
   double margin = 0.0;
   std::vector<int64_t> delays;  ///< inputs from the beginning of a drift to the alarm, ascending; or kLongestDelay
 
@@ -67,7 +67,7 @@ Simulation simulated(int64_t streams, int64_t length, int64_t size, double rate)
   return result;
 }
 
-/// Prints what docs/math.md has.
+/// Prints the numbers of docs/math.md.
 void report(const char* name, const Simulation& result) {
   std::cout << name << ": alarmed " << result.share << "; delay median " << result.delay(0.5) << ", 95 % within "
             << result.delay(0.95) << ", all within " << result.delay(1.0) << "\n";
@@ -104,9 +104,9 @@ TEST(DriftWatch, KeepsItsPromiseOverLongStreams) {
   EXPECT_LT(result.delay(0.95), 300);
 }
 
-// One calibration input: p-values are 1/2 and 1. The first of p = 1/2 is in the lower half of what there is; it joins,
-// so that the next such is in two thirds. A bet of share s and power e pays the mean of 1 - s + s e p^(e - 1) over
-// that.
+// One calibration input: p-values are 1/2 and 1. The first input with p = 1/2 is in the lower half of the reference and
+// joins it, so the next such input is in the lower two thirds. A bet of share s and power e pays the mean of 1 - s + s
+// e p^(e - 1) over that part.
 TEST(DriftWatch, RanksEveryInputAmongThoseBefore) {
   OperatingPoints points;
   points.watches = {{Verdict::kUnfamiliar, "m", torch::zeros({1}, torch::kFloat64), 0}};
@@ -125,7 +125,7 @@ TEST(DriftWatch, RanksEveryInputAmongThoseBefore) {
   watch.add(0.5, 0);
   EXPECT_NEAR(watch.state().value, expected + kept(2), 1e-12);
   EXPECT_EQ(watch.state().inputs, 2);
-  // Then one of p = 1: above three of the four.
+  // Then an input with p = 1: it lies above three of the four.
   double after = 0;
   for (const double share : shares)
     for (const double power : {0.1, 0.5}) {

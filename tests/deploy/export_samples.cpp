@@ -10,9 +10,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-// export_samples FOLDER (COUNT | MODEL SET): writes exported models with inputs and the library's answers, for
-// tests/onnx to compare: FOLDER/CASE/{model.onnx, model.pt, inputs.npy, case.json} and FOLDER/CASE/expected/OUTPUT.npy.
-// Made-up models on COUNT inputs, at least 1000, or that of a model file on a set's images.
+// export_samples FOLDER (COUNT | MODEL SET): writes exported models with inputs and the library's answers, which
+// tests/onnx compares: FOLDER/CASE/{model.onnx, model.pt, inputs.npy, case.json} and FOLDER/CASE/expected/OUTPUT.npy.
+// Made-up models on COUNT inputs, at least 1000, or a model file on the images of a set.
 
 namespace {
 

@@ -11,7 +11,7 @@
 namespace priornet {
 namespace {
 
-// k = 1 of 19: the law is Beta(1, 19), whose distribution function is 1 - (1 - x)^19.
+// With k = 1 of 19 the share follows Beta(1, 19), whose distribution function is 1 - (1 - x)^19.
 TEST(FalseAlarmRange, IsThatOfABetaLaw) {
   const auto range = false_alarm_range(19, 0.05);
   EXPECT_DOUBLE_EQ(range.mean, 0.05);
@@ -47,8 +47,8 @@ TEST(FalseAlarmRange, IsAsWideAsTheFewestValuesMakeIt) {
 
 double normal_share_below(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
 
-// The whole promise: calibration sets are drawn, and as both measures are independent normal numbers, the share of
-// false alarms that each set's thresholds lead to is known exactly, without asking new inputs.
+// The whole promise, over many calibration sets. Both measures are independent normal numbers, so the share of false
+// alarms that follows from the thresholds of each set is known exactly, without new inputs.
 TEST(FalseAlarmRange, HoldsWhatCalibrationComesTo) {
   constexpr int64_t kDraws = 3000;
   for (const int64_t size : {38, 118, 400}) {
@@ -73,12 +73,12 @@ TEST(FalseAlarmRange, HoldsWhatCalibrationComesTo) {
     const auto mean = sum / kDraws;
     const auto error = std::sqrt((squares / kDraws - mean * mean) / kDraws);
     EXPECT_LE(mean, 0.1 + 4 * error) << size;
-    EXPECT_GE(mean, 0.07) << size;  // nor is much of the rate given away
+    EXPECT_GE(mean, 0.07) << size;  // nor is the share far below the rate
     EXPECT_LE(static_cast<double>(above) / kDraws, 0.025 + 4 * std::sqrt(0.025 * 0.975 / kDraws)) << size;
   }
 }
 
-// Values of whole numbers from 0 to 4: many ranks tie. The share above each is known exactly.
+// Whole numbers from 0 to 4 give many equal ranks. The share above each number is known exactly.
 TEST(FalseAlarmRange, HoldsWhereRanksTie) {
   constexpr int64_t kDraws = 2000;
   constexpr std::array<double, 5> kShareAbove = {0.9, 0.6, 0.15, 0.06, 0.0};
@@ -98,8 +98,8 @@ TEST(FalseAlarmRange, HoldsWhereRanksTie) {
   EXPECT_LE(static_cast<double>(outside) / kDraws, 0.05);
 }
 
-// What docs/deploy.md promises and prints: 2,000 calibration sets, three correlated measures, two classes of different
-// spread, of which the second is rare and has the larger values. The share is counted on 200 new inputs each.
+// The numbers of docs/deploy.md: 2,000 calibration sets, three correlated measures, two classes of different spread;
+// the second class is rare and has the larger values. The share is counted on 200 new inputs per set.
 TEST(FalseAlarmRange, IsNeverMoreThanChosenOnAveragePlainAndPerClass) {
   constexpr int64_t kDraws = 2000;
   constexpr int64_t kNew = 200;

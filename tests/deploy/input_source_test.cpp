@@ -86,7 +86,7 @@ TEST(InputSource, ReadsArraysRowByRow) {
   EXPECT_EQ(inputs[1].error, "holds a value that is not a finite number");
   const auto bytes = bytes_of(folder / "n.npy");
   const auto cut = all_of(open_inputs(folder.file("cut.npy", bytes.substr(0, bytes.size() - 30)), rows));
-  ASSERT_EQ(cut.size(), 2u);  // the third cannot be told from what is missing
+  ASSERT_EQ(cut.size(), 2u);  // reading ends with the row that is cut off
   EXPECT_NE(cut[1].error, "");
 
   const Predictor images(small_model());

@@ -25,7 +25,7 @@ std::map<std::string, torch::Tensor> answers_of(torch::jit::Module& module, cons
   return answers;
 }
 
-// Relative, but for values that are next to nothing.
+// Relative differences, except for values close to 0.
 void expect_close(const torch::Tensor& found, const torch::Tensor& wanted, double tolerance, const std::string& what,
                   double nothing = 1e-5) {
   ASSERT_EQ(found.sizes(), wanted.sizes()) << what;
@@ -48,7 +48,7 @@ TEST(Export, GivesInTorchScriptWhatTheLibrarySays) {
     auto answers = answers_of(module, inputs);
     EXPECT_EQ(answers.size(), signature.outputs.size()) << name;
     const auto said = Predictor(model).predict(inputs);
-    // Where inputs are logits nothing but the measures can differ; networks add up in another order.
+    // If inputs are logits, only the measures can differ; networks also sum in another order.
     const auto tolerance = name.starts_with("logits") ? 1e-9 : 1e-5;
     const double near_rank = (model.detectors.empty() ? 4.0 : 10.0) / 300;
     EXPECT_TRUE(answers["prediction"].equal(said.prediction)) << name;
@@ -57,7 +57,7 @@ TEST(Export, GivesInTorchScriptWhatTheLibrarySays) {
     for (const auto& [score, values] : said.scores) {
       const auto is_detector = !model.detectors.empty() && !find_detector(score)->is_measure;
       if (!is_detector) expect_close(answers[score], values, tolerance, name + " " + score);
-      // Scores of detectors have no 0 of their own: what the network rounds counts beside how far they are apart.
+      // The scores of detectors have no natural 0: differences by rounding are compared with the spread of the scores.
       const auto least = values.std(false).item<double>();
       if (is_detector) expect_close(answers[score] / least, values / least, 1e-3, name + " " + score, 1.0);
     }
@@ -73,7 +73,7 @@ TEST(Export, GivesInTorchScriptWhatTheLibrarySays) {
       const auto verdict = answers["verdict"][row].item<int64_t>();
       ++seen[static_cast<size_t>(verdict)];
       const bool clear = std::abs(said.decisions[i].p_value - model.points->false_alarm) > near_rank;
-      // Of two causes that are as rare rounding says which one speaks; how often each does is compared below.
+      // If two causes are equally rare, rounding decides which one is named; how often each is named is compared below.
       const bool accepted = said.decisions[i].verdict == Verdict::kAccept;
       EXPECT_TRUE(!clear || (verdict == 0) == accepted) << name << " row " << i;
       const auto by = answers["verdict_by"][row].item<int64_t>();
@@ -86,8 +86,8 @@ TEST(Export, GivesInTorchScriptWhatTheLibrarySays) {
   }
 }
 
-// Measures at the reference's values, next to them by rounding and by more, between them and beyond: the same p-value
-// and verdict to the last bit.
+// Measures at the values of the reference, very close to them, between them and beyond them get the same p-value and
+// verdict to the last bit.
 TEST(Export, DecidesAsTheLibraryDoes) {
   const TemporaryFolder folder;
   auto generator = make_generator(3);
@@ -100,7 +100,7 @@ TEST(Export, DecidesAsTheLibraryDoes) {
   const std::array<Verdict, 4> causes = {Verdict::kAmbiguous, Verdict::kUnfamiliar, Verdict::kUndecided,
                                          Verdict::kUnfamiliar};
   const auto calibration = torch::cat({reference, other});
-  // By the sign of x, but classes 2 and 3, which nothing is predicted as, share what class 0 has.
+  // The class is the sign of x. Classes 2 and 3, which are never predicted, share the thresholds of class 0.
   const auto classes = [](const torch::Tensor& x) { return x.gt(0).to(torch::kInt64); };
   std::vector<WatchedValues> watched;
   for (size_t w = 0; w < causes.size(); ++w) watched.push_back({causes[w], std::to_string(w), columns(calibration)[w]});
@@ -164,7 +164,7 @@ TEST(Export, DrawsDropoutAnewInEveryPass) {
   EXPECT_FALSE(logits[0].equal(logits[1]));
   EXPECT_FALSE(logits.equal(answers_of(module, inputs)["logits"]));
   EXPECT_GT(first["mutual_information_y_theta"].min().item<double>(), 0.0);
-  // On average what the library's dropout gives.
+  // On average the same as the library's dropout gives.
   const auto ours = Predictor(model).predict(inputs);
   EXPECT_NEAR(first["entropy"].mean().item<double>(), ours.score("entropy")->mean().item<double>(), 0.05);
 }

@@ -59,7 +59,7 @@ TEST(ModelFile, HoldsThresholdsPerClass) {
   }
 }
 
-// Of version 1: no precedences, no groups.
+// A file of version 1 has no precedences and no groups.
 TEST(ModelFile, OpensFilesOfVersion1) {
   const TemporaryFolder folder;
   const auto model = small_model();
@@ -153,7 +153,7 @@ TEST(ModelFile, NoticesDamageAndTruncation) {
   }
 }
 
-// The same file with other text or tensors, its hashes made again.
+// The same file with another text or other tensors, and with hashes that fit them.
 class ChangedModel {
  public:
   explicit ChangedModel(const ModelFile& model) {
@@ -165,7 +165,7 @@ class ChangedModel {
   nlohmann::json& json() { return json_; }
   TensorFile& file() { return file_; }
 
-  /// What reading it says, behind the file's name.
+  /// The error of reading it, after the name of the file.
   std::string refusal() {
     file_.metadata["model"] = json_.dump();
     write_tensor_file(folder_ / "changed", file_.tensors, file_.metadata);
@@ -348,7 +348,7 @@ TEST(ModelFile, RefusesNamesThatSayNothingOrTooMuch) {
   EXPECT_EQ(refusal(with_first("a\x1b[2Jb\n")), "has a class with control characters in its name: a\\x1b[2Jb\\n");
 }
 
-// Whatever its description says, with hashes that are right: a model, or a DataError.
+// Reading a file with right hashes gives a model or a DataError, whatever its description says.
 TEST(ModelFile, TakesOrRefusesAnyDescription) {
   auto model = small_table_model();
   model.points = small_points({{Verdict::kUndecided, "mutual_information"}});

@@ -30,7 +30,7 @@ TEST(Predictor, SaysWhatScoringSays) {
   EXPECT_EQ(said.decisions.size(), 30u);
 }
 
-// Also where the network is asked with dropout on, which detectors do not see.
+// Detectors also work if the network is asked with dropout; they see it without dropout.
 TEST(Predictor, GivesTheScoresOfItsDetectorsToo) {
   auto model = small_model();
   const std::vector<std::string> names = {"knn", "layers_mahalanobis", "vim"};
@@ -118,7 +118,7 @@ TEST(Predictor, StandardisesRowsAndAsksEveryMember) {
   EXPECT_TRUE(torch::allclose(said.probabilities, mean));
   EXPECT_TRUE(said.decisions.empty());
   EXPECT_EQ(Predictor(model).predict(torch::empty({0, 3})).size(), 0);
-  // However far out a value is, it says no more than one as far as training went.
+  // A value beyond the range of training counts as the end of that range.
   const auto far =
       model.preprocessing.scale.mean + model.preprocessing.scale.deviation * torch::tensor({{100.0F, 0.0F, -100.0F}});
   const auto absurd =

@@ -103,8 +103,8 @@ TEST(DirichletEnsembleMeasures, SplitTheTotalUncertainty) {
   EXPECT_TRUE(m.mutual_information_y_theta.le(m.mutual_information).all().item<bool>());
 }
 
-// Two members that never overlap tell apart by any mu: I[mu, theta] = ln 2. For Beta(2,1) and Beta(1,2) it is the
-// integral of m ln 2m + (1-m) ln 2(1-m) over [0, 1]: ln 2 - 1/2.
+// If two members never overlap, any mu tells which of them it is from: I[mu, theta] = ln 2. For Beta(2,1) and Beta(1,2)
+// it is the integral of m ln 2m + (1-m) ln 2(1-m) over [0, 1]: ln 2 - 1/2.
 TEST(DirichletEnsembleMeasures, EstimateTheInformationBetweenMuAndTheta) {
   const auto apart = torch::stack({rows({{20, 5}}), rows({{5, 20}})});
   const auto m = dirichlet_ensemble_measures(apart);
@@ -124,7 +124,7 @@ TEST(DirichletEnsembleMeasures, StandardErrorIsThatOfRepeatedEstimates) {
   EXPECT_NEAR(m.mutual_information_mu_theta_std_err.mean().item<double>() / spread, 1, 0.15);
 }
 
-// With one class far ahead in all members, what tells their Dirichlets apart does not change with its logit.
+// If one class is far ahead in all members, its logit does not change how different their Dirichlets are.
 TEST(DirichletEnsembleMeasures, EstimateTheInformationOfPreciseMembersToo) {
   const auto information = [](double a, double b) {
     const auto ahead = torch::stack({rows({{a, 0, 0}}), rows({{a - 1, 1, 0}}), rows({{b, 0, -3}})});

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-// The kernels for short, medium and long rows, in float32 and in float64, held to 50 digits and to the CPU.
+// The kernels for short, medium and long rows, in float32 and in float64, compared with 50 digits and with the CPU.
 
 namespace priornet {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 const torch::Device kDevice(torch::kCUDA);
 constexpr std::array kShapes{Shape::kRandom, Shape::kEqual, Shape::kDominated};
 
-/// In the order of the table.
+/// The scores, in the order of the table.
 std::vector<torch::Tensor> columns(const DirichletMeasures& m) {
   std::vector<torch::Tensor> all;
   for (const auto& [name, values] : measure_columns(m))
@@ -27,7 +27,8 @@ std::vector<exact::Real> exact_columns(const exact::Measures& m) {
   return all;
 }
 
-/// Both are within the promise of the exact value, so within twice that of each other; NaN where the other is.
+/// Both lie within the promised distance of the exact value, so within twice that distance of each other. Both are NaN
+/// in the same places.
 void expect_the_cpus(const torch::Tensor& logits, const torch::Tensor& there, const std::string& what) {
   const auto here = dirichlet_measures(logits), other = dirichlet_measures(there);
   EXPECT_TRUE(other.prediction.cpu().equal(here.prediction)) << what;
@@ -74,7 +75,7 @@ TEST(MeasuresOnCuda, TakeRowsThatAreNotAligned) {
   }
 }
 
-// Some rows float32 cannot hold, among others that it can.
+// Some rows hold values that float32 cannot hold, others do not.
 TEST(MeasuresOnCuda, AreTheCpusForAnyLogit) {
   for (const int64_t classes : {2, 10, 33, 1000}) {
     auto logits = make_logits(Shape::kRandom, 500, classes, torch::kFloat32, 9, -5, 10);
@@ -89,8 +90,8 @@ TEST(MeasuresOnCuda, AreTheCpusForAnyLogit) {
   }
 }
 
-// So many that a warp looks after several times 32 rows; the first of 32 is one that is left, or another one is, or
-// all.
+// So many rows that one warp handles several groups of 32. In a group the first row is left for the slow way, or
+// another row, or all rows.
 TEST(MeasuresOnCuda, AreTheCpusForOddRowsAmongMany) {
   for (const int64_t classes : {8, 10, 32}) {
     for (const int64_t apart : {1, 32, 37, 4096}) {

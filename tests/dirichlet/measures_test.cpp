@@ -78,7 +78,7 @@ TEST(Measures, DoNotChangeWithTheOrderOfClasses) {
   EXPECT_TRUE(near(mutual_information(logits), mutual_information(flipped), 1e-12));
 }
 
-// Every finite float32 up to 80 and far beyond, either way.
+// Logits over the whole range of float32, positive and negative.
 TEST(Measures, NeverOverflow) {
   for (const auto dtype : {torch::kFloat32, torch::kFloat64}) {
     auto values = vector({-3.4e38, -1e10, -1000, -88, -20, 0, 40, 80, 89, 709, 1e5, 3.4e38}).to(dtype);
@@ -163,7 +163,8 @@ TEST(MeasureGradients, AreWithin1e9OfExactDifferences) {
     for (const int64_t classes : {2, 3, 10}) {
       const auto logits = make_logits(shape, 5, classes, torch::kFloat64, 6).requires_grad_();
       const auto weights = torch::arange(1, 6, torch::kFloat64);
-      std::map<exact::Row, exact::Measures> known;  // of the rows beside each row, which all measures' differences need
+      std::map<exact::Row, exact::Measures>
+          known;  // exact measures of the shifted rows, which the differences of all measures share
       for (const auto& [name, column] : measure_columns(dirichlet_measures(logits))) {
         if (!is_score(name)) continue;
         if (name == "max_prob" && shape == Shape::kEqual) continue;  // it has no derivative there

@@ -9,7 +9,7 @@ namespace {
 
 void expect_within_1e6(const torch::Tensor& logits, const std::string& what) {
   std::vector<WorstError> worst(kDirichletMeasures, WorstError{1e-6, 1e-12});
-  std::vector<std::string> names;  // in the order of the kernels, as in the table too
+  std::vector<std::string> names;  // in the order of the kernels, which is the order of the table
   for (const auto& measure : measure_table())
     if (measure.dirichlet != nullptr && is_score(measure.name)) names.emplace_back(measure.name);
   ASSERT_EQ(names.size(), worst.size());
@@ -30,7 +30,7 @@ TEST(SingleMeasureRow, IsWithin1e6OfTheExactValue) {
                         std::to_string(classes) + " classes, " + name_of(shape));
 }
 
-// Where one kind of polynomial hands over to the other, and everything is of the order 1.
+// Here one kind of polynomial takes over from the other, and all values are close to 1.
 TEST(SingleMeasureRow, IsWithin1e6AroundTheFlatDirichlet) {
   for (const int64_t classes : {8, 10, 33}) {
     const int64_t rows = 200 / classes;
@@ -60,7 +60,7 @@ TEST(SingleExp, IsWithin1e7OfTheExactValue) {
   EXPECT_LT(worst, 1.1e-7);
 }
 
-// What rows are finished with: exponentials of logits, their sums and products.
+// The last steps of a row need these: exponentials of logits, their sums and products.
 TEST(QuickDouble, DividesAndTakesExponentialsAndLogarithmsAsFloatDigitsDo) {
   double inverse = 0, exponential = 0, logarithm = 0;
   for (double z = -75; z <= 75; z += 0.000731) {

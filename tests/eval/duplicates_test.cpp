@@ -117,7 +117,7 @@ TEST(ImageSignatures, KeepBrightnessAndContrastOut) {
   }
 }
 
-// The lowest two frequencies are the slopes across and down, of which a cosine falls.
+// The lowest two frequencies are the slopes across and down; a cosine falls, so a falling slope counts positive.
 TEST(ImageSignatures, BeginWithTheSlopes) {
   const auto falling =
       torch::arange(150, -10, -10, torch::kInt64).to(torch::kUInt8).reshape({1, 1, 1, 16}).repeat({1, 1, 16, 1});
@@ -165,7 +165,7 @@ TEST(SignatureIndex, FindsWhatAPlainSearchFinds) {
     EXPECT_EQ(found, wanted);
     found_in_all += found.size();
   }
-  EXPECT_GT(found_in_all, 320u);  // more than each itself
+  EXPECT_GT(found_in_all, 320u);  // more than each image with itself
 }
 
 }  // namespace

@@ -21,13 +21,13 @@ Dataset labelled(std::string name, torch::Tensor inputs, Names classes) {
   return {std::move(name), std::move(inputs), std::move(labels), std::move(classes), {}};
 }
 
-// Grey photographs of nothing.
+// Grey noise, which stands for photographs.
 torch::Tensor noise(int64_t count, uint64_t seed, int64_t size = 8, int64_t channels = 1) {
   torch::manual_seed(seed);
   return torch::randint(0, 256, {count, channels, size, size}, torch::kUInt8);
 }
 
-// White strokes on black, a random half of the middle.
+// White on black: a random half of the pixels in the middle.
 torch::Tensor strokes(int64_t count, uint64_t seed) {
   torch::manual_seed(seed);
   auto images = torch::zeros({count, 1, 8, 8}, torch::kUInt8);
@@ -103,7 +103,7 @@ TEST(CompareSets, SaysWhenInvertingWasTheMistake) {
   EXPECT_EQ(verdict(found)[0], "separable by mean brightness alone: 100.0; leave --invert out");
 }
 
-// Photographs against strokes: light against dark, but inverting brings nothing together.
+// Photographs are light and strokes are dark, but inverting one of them does not make them alike.
 TEST(CompareSets, SeesNoPolarityInPhotographs) {
   EXPECT_FALSE(
       compare_sets(unlabelled("strokes", strokes(50, 6)), unlabelled("photos", noise(50, 7))).opposite_polarity);

@@ -11,7 +11,7 @@ StatisticAuroc only(const std::vector<double>& in, const std::vector<double>& ou
   return statistic_aurocs({{"size", vector(in)}}, {{"size", vector(out)}}).at(0);
 }
 
-// Of 9 pairs OUT is above in 7 and level in 1.
+// OUT is above in 7 of 9 pairs and equal in 1.
 TEST(StatisticAuroc, KnowsItsDirection) {
   const auto higher = only({1, 2, 4}, {2, 5, 6});
   EXPECT_EQ(higher.name, "size");

@@ -26,8 +26,8 @@ std::vector<std::string> names_of_models(const ImageExperiment& experiment) {
 using PlanColour = ImageExperiment (*)(const ImagePlanOptions&);
 constexpr PlanColour kBoth[] = {svhn_experiment, cifar10_experiment};
 
-// The paper's tables "Architecture Sizes" and "Training Configuration", and what held-out images changed of them
-// (docs/results.md).
+// The paper's tables "Architecture Sizes" and "Training Configuration", with the values that we chose otherwise on
+// held-out images (docs/results.md).
 TEST(Cifar10Experiment, TrainsAsThePaperSays) {
   const auto experiment = cifar10_experiment({Profile::kPaper, 7, {}});
   EXPECT_EQ(names_of_models(experiment), (std::vector<std::string>{"DNN", "MCDP", "DPN"}));
@@ -37,7 +37,7 @@ TEST(Cifar10Experiment, TrainsAsThePaperSays) {
   EXPECT_EQ(dnn.model.name, "vgg16");
   EXPECT_EQ(dnn.model.keep_dense, 0.5);
   EXPECT_EQ(dnn.model.keep_convolution, 0.9);
-  EXPECT_EQ(dnn.epochs, 70);  // the paper: 45, of which 30 are the cycle
+  EXPECT_EQ(dnn.epochs, 70);  // the paper: 45; its cycle has 30
   EXPECT_EQ(dnn.schedule.settings.at("cycle"), 47);
   EXPECT_EQ(dnn.schedule.rate, 1e-3);
   EXPECT_EQ(dnn.seed, 7);
@@ -60,7 +60,7 @@ TEST(SvhnExperiment, TrainsAsThePaperSays) {
   const auto& dpn = model_named(experiment, "DPN").config;
   EXPECT_EQ(dpn.model.keep_dense, 0.4);  // the paper: 0.5
   EXPECT_EQ(dpn.schedule.rate, 7.5e-4);
-  EXPECT_EQ(dpn.epochs, 10);  // the paper: 40, of which 30 are the cycle
+  EXPECT_EQ(dpn.epochs, 10);  // the paper: 40; its cycle has 30
   EXPECT_EQ(dpn.schedule.settings.at("cycle"), 7);
   EXPECT_EQ(dpn.outside.source, "cifar10:train");
   for (const auto& model : experiment.models) {
@@ -70,8 +70,8 @@ TEST(SvhnExperiment, TrainsAsThePaperSays) {
   }
 }
 
-// Each published row is a row of ours, once, with the paper's resampling; every set is one of the catalogue or says how
-// it is laid out by hand.
+// Each published row has exactly one row of ours, with the paper's resampling. Every set is in the catalogue, or its
+// entry says how to put its files in place by hand.
 TEST(ColourExperiments, HaveARowForEverySetOfThePaper) {
   for (const auto plan : kBoth) {
     const auto experiment = plan({Profile::kPaper, 1, {}});
@@ -122,7 +122,7 @@ TEST(ColourExperiments, CompareModernNetworksOfOneRecipe) {
     EXPECT_EQ(dpn.method.name, "dpn-reverse");
     EXPECT_EQ(dpn.method.settings.at("cross_entropy_weight"), 1.0);
     EXPECT_LT(dpn.method.settings.at("divergence_weight"), 0.5) << "it is large beside the cross-entropy";
-    // Beyond the method they are the same.
+    // Except for the method the configurations are the same.
     auto alike = exposure;
     alike.method = dpn.method;
     EXPECT_EQ(to_toml(alike), to_toml(dpn));
@@ -164,8 +164,8 @@ TEST(ColourExperiments, TakeSingleNetworksFromTheEnsembles) {
   }
 }
 
-// Several seeds of one reproduction share the ensembles: the networks of each are members, and the first seed has the
-// whole.
+// All seeds of one reproduction share the ensembles: the networks of the seeds are the members, and the first seed
+// evaluates the whole ensemble.
 TEST(ColourExperiments, ShareEnsemblesBetweenSeeds) {
   const auto first = cifar10_experiment({Profile::kModern, 4, {}});
   const auto third = cifar10_experiment({Profile::kModern, 6, {}, 2});

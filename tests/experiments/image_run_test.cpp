@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Bars left, middle and right are learnt; noise and an absent set are outside.
+/// The networks learn bars at the left, in the middle and at the right; the sets outside are noise and a set that is
+/// missing.
 ImageExperiment small_experiment(uint64_t seed) {
   ImageExperiment experiment;
   experiment.name = "small";
@@ -62,7 +63,7 @@ struct Reproduction {
   ExperimentOptions options;
   ImageRunOptions run;
   ExperimentSummary summary;
-  int64_t steps = 0;  ///< of training
+  int64_t steps = 0;  ///< training steps taken
 };
 
 TEST(ImageExperiment, WritesEveryCellBesideThePublishedOne) {
@@ -75,7 +76,7 @@ TEST(ImageExperiment, WritesEveryCellBesideThePublishedOne) {
   EXPECT_LT(models[0]["evaluation"]["in_distribution"]["error"], 0.2);
   EXPECT_EQ(models[1]["evaluation"]["dropout_samples"], 3);
   EXPECT_EQ(models[2]["evaluation"]["run"], "runs/seed-1/dpn");
-  // Errors of 3 models; 9 cells a metric for misclassification and for each of the two sets that are there.
+  // Errors of 3 models; 9 cells per metric for misclassification and for each of the two sets that are there.
   EXPECT_EQ(results["cells"].size(), 3u + 3 * 2 * 9);
   bool found = false;
   for (const auto& cell : results["cells"]) {
@@ -148,7 +149,8 @@ TEST(ImageExperiment, GoesOnWhereItWasStopped) {
   Reproduction whole(folder / "whole");
   const auto wanted = whole.results();
   Reproduction stopped(folder / "stopped");
-  for (const int64_t after : {3, 12, 13}) {  // within an epoch of the DNN, between two, within one of the DPN
+  for (const int64_t after :
+       {3, 12, 13}) {  // within an epoch of the DNN, between two epochs, within an epoch of the DPN
     int64_t steps = 0;
     stopped.options.stop = [&] { return ++steps == after; };
     EXPECT_THROW(stopped.results(), TrainingStopped);
@@ -167,7 +169,7 @@ TEST(ImageExperiment, TrainsNothingTwice) {
   };
   first.options.stop = never;
   EXPECT_EQ(first.results(), wanted);
-  // Another experiment takes the finished runs from where they are.
+  // Another experiment uses the finished runs where they lie.
   Reproduction second(folder / "second");
   second.options.stop = never;
   second.run.other_runs = {folder / "first" / "runs"};
@@ -188,7 +190,8 @@ TEST(ImageExperiment, GivesMeansOverSeeds) {
   EXPECT_NE(bytes_of(folder / "out" / "table.md").find("by Student's t, for the mean over 2 seeds"), std::string::npos);
 }
 
-/// As profile modern has it, from seed 1 on: the DPNs are the members of an ensemble, which is of the first seed alone.
+/// As in profile modern, from seed 1 on: the DPNs of the seeds are the members of an ensemble, which only the first
+/// seed evaluates.
 ImageExperiment small_ensemble(uint64_t seed) {
   auto experiment = small_experiment(seed);
   auto ensemble = small_plan("dpn", 1);
@@ -242,7 +245,7 @@ TEST(ImageExperiment, TakesAWholeEnsembleFromAnotherExperiment) {
   EXPECT_EQ(second.steps, 0);
   const auto results = nlohmann::json::parse(bytes_of(folder / "second" / "results.json"));
   EXPECT_EQ(results["seeds"][0]["models"][2]["evaluation"]["run"], "../first/runs/seed-1/dpn");
-  // One member that is not finished makes it another ensemble, of which nothing is taken.
+  // If one member is not finished, no member of that ensemble is used.
   fs::remove_all(folder / "first" / "runs" / "seed-1" / "dpn" / "member-2");
   Reproduction third(folder / "third");
   third.run.other_runs = second.run.other_runs;
@@ -250,7 +253,7 @@ TEST(ImageExperiment, TakesAWholeEnsembleFromAnotherExperiment) {
   EXPECT_EQ(third.steps, 2 * 2 * 10) << "both members; the DNN and the single DPN are taken";
 }
 
-/// The ensemble of small_ensemble, and a student of it per seed, which stands before it.
+/// The ensemble of small_ensemble, and before it one student of it per seed.
 ImageExperiment small_student(uint64_t seed) {
   auto experiment = small_ensemble(seed);
   const auto first = small_ensemble(1);
@@ -279,7 +282,7 @@ TEST(ImageExperiment, KnowsAStudentWhereverItLies) {
   Reproduction moved(folder / "far/away");
   moved.count_steps(small_student);
   EXPECT_EQ(moved.steps, 0);
-  // Another experiment beside it takes it from there; a student of somebody else is another student.
+  // Another experiment uses the student from there. A student of another teacher is refused.
   Reproduction other(folder / "far/other");
   other.run.other_runs = {folder / "far/away/runs"};
   other.count_steps(small_student);
@@ -294,7 +297,8 @@ TEST(ImageExperiment, KnowsAStudentWhereverItLies) {
   EXPECT_THROWS(DataError, moved.count_steps(of_another), message.c_str());
 }
 
-// The folder is moved while the student is half way: it goes on, and ends as one that stayed.
+// The folder is moved while the student is half trained. Training goes on and ends like that of a student that was not
+// moved.
 TEST(ImageExperiment, GoesOnWithAStudentThatWasMoved) {
   const TemporaryFolder folder;
   Reproduction whole(folder / "whole");
@@ -356,7 +360,7 @@ TEST(ImageExperiment, MakesOneEnsembleOfTheNetworksOfAllSeeds) {
   EXPECT_EQ(results["seeds"][0]["models"].size(), 3u);
   EXPECT_EQ(results["seeds"][1]["models"].size(), 2u);
   EXPECT_EQ(results["seeds"][1]["models"][1]["evaluation"]["run"], "runs/seed-1/dpn/member-2");
-  // The ensemble's numbers are those of the one that there is, beside means over seeds.
+  // The ensemble's numbers come from the only ensemble; the numbers of networks are means over seeds.
   const auto& errors = summary.tables[0];
   ASSERT_EQ(errors.rows.size(), 3u);
   EXPECT_NEAR(errors.rows[2][1].value(),

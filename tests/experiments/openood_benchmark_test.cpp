@@ -34,7 +34,7 @@ TEST(OpenOodExperiment, HasTheSetsOfTheBenchmark) {
                 "openood is not in the paper and has no profile paper: give --profile modern or quick");
 }
 
-/// Near: noise of the kind that the DPN was trained against, and bars; far: noise.
+/// Near sets: bars, and noise of the kind that the DPN learnt as out of distribution. Far set: noise.
 ImageExperiment small_benchmark(uint64_t seed) {
   ImageExperiment experiment;
   experiment.name = "openood";

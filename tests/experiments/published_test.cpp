@@ -14,8 +14,8 @@ int cells_of(const PublishedRow& row) {
   return count;
 }
 
-// 3 errors; 9 cells a metric in each of the five tables of three models (DNN 2, MCDP 3, DPN 4), twice; and of the table
-// on noise 1 + 2 + 3 at each of two sigmas.
+// 3 errors; two metrics with 9 cells each in five tables of three models (DNN 2, MCDP 3, DPN 4); and 1 + 2 + 3 cells of
+// the table on noise at each of two sigmas.
 TEST(PublishedMnist, HoldsEveryCell) {
   int count = 0;
   for (const auto& row : published_mnist()) count += cells_of(row);
@@ -48,7 +48,7 @@ TEST(PublishedMnist, SaysWhatThePaperHasNot) {
   EXPECT_EQ(find_published(rows, {"SVHN", "DPN", 3}), nullptr);
 }
 
-// 3 errors, and 9 cells a metric (DNN 2, MCDP 3, DPN 4) for misclassification and for each of four sets.
+// 3 errors, and 9 cells per metric (DNN 2, MCDP 3, DPN 4) for misclassification and for each of four sets.
 TEST(PublishedColour, HoldsEveryCell) {
   for (const auto rows : {published_svhn(), published_cifar10()}) {
     int count = 0;

@@ -96,8 +96,8 @@ TEST(VerdictShares, AreAFunctionOfTheSeed) {
   EXPECT_NE(share(1), share(2));
 }
 
-// Thresholds of a fold come from the others: of 20 rows in two folds ten calibrate, and 1/11 is the smallest p-value.
-// All 20 would give some of them 1/21.
+// The thresholds of a fold come from the other folds: of 20 rows in two folds ten calibrate, and 1/11 is the smallest
+// p-value. If all 20 calibrated, some rows would have 1/21.
 TEST(VerdictShares, CalibrateOnRowsThatAreNotDecided) {
   SetScores few;
   few.probabilities = torch::tensor({{0.9, 0.1}}, torch::kFloat64).repeat({20, 1});

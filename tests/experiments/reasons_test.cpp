@@ -66,7 +66,7 @@ TEST(ReasonsPlan, TakesAsManyStepsWhateverTheAmountOfData) {
   EXPECT_EQ(plan.amounts.models[0].run, "seed-1/dpn-500-images");
   EXPECT_EQ(plan.amounts.models[1].run, "seed-1/dnn-ensemble-500-images");
   EXPECT_EQ(plan.amounts.models[1].config.members, 3);
-  // Beyond the images they are the same.
+  // Except for the images the configurations are the same.
   auto alike = plan.amounts.models[0].config;
   alike.train = "cifar10:train";
   EXPECT_EQ(to_toml(alike), to_toml(plan.amounts.models[10].config));
@@ -78,7 +78,7 @@ TEST(ReasonsPlan, IsNotOfThePaper) {
                 "reasons is not in the paper and has no profile paper: give --profile modern or quick");
 }
 
-/// Bars, of which people doubt every third.
+/// Bars; people disagree about every third.
 Dataset reasons_set(const std::string& name) {
   if (name != "people") return small_set(name);
   auto counts = torch::zeros({90, 3});

@@ -9,12 +9,13 @@
 namespace priornet {
 namespace {
 
-/// Of two Dirichlets per row.
+/// The scores of two Dirichlets per row.
 SetScores scores_of_two(const torch::Tensor& first, const torch::Tensor& second) {
   return scores_of_logits(torch::stack({first, second}).log(), true);
 }
 
-// Sharp and alike: data alone. Flat and alike: distributional. Sharp and at odds: model.
+// Dirichlets that are sharp and alike have data uncertainty alone; flat and alike, distributional; sharp and different,
+// model uncertainty.
 TEST(UncertaintyParts, TellThreeKindsOfDoubtApart) {
   const auto sharp = scores_of_two(rows({{1e4, 1, 1}, {1, 1e4, 1}}), rows({{1e4, 1, 1}, {1, 1e4, 1}}));
   const auto ambiguous = scores_of_two(rows({{5e3, 5e3, 1}, {1, 5e3, 5e3}}), rows({{5e3, 5e3, 1}, {1, 5e3, 5e3}}));
@@ -24,7 +25,7 @@ TEST(UncertaintyParts, TellThreeKindsOfDoubtApart) {
   ASSERT_EQ(sets.size(), 4u);
   for (size_t kind = 0; kind < 3; ++kind) {
     const auto& means = sets[kind + 1].mean;
-    // The flat Dirichlet of three classes also has the expected entropy of what it may draw: 1/2 + 1/3 nats.
+    // The flat Dirichlet of three classes also has data uncertainty, its expected entropy: 1/2 + 1/3 nats.
     if (kind != 1) {
       EXPECT_EQ(std::max_element(means.begin(), means.end()) - means.begin(), static_cast<int64_t>(kind));
     }

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <functional>
 
-// Everything that takes CUDA tensors gives there what it gives on the CPU, which the other tests hold to the truth.
+// Every function that takes CUDA tensors gives the same on a GPU as on the CPU, where the other tests check it.
 
 namespace priornet {
 namespace {
@@ -17,7 +17,7 @@ const torch::Device kCuda(torch::kCUDA);
 
 using Function = std::function<torch::Tensor(const torch::Tensor&)>;
 
-/// Values, and gradients of a weighted sum, at sizes that fill no block.
+/// Compares values, and gradients of a weighted sum, at sizes that fill no block.
 void expect_same(const std::string& name, const Function& function) {
   for (const auto dtype : {torch::kFloat32, torch::kFloat64}) {
     const double tolerance = dtype == torch::kFloat32 ? 1e-6 : 1e-11;
@@ -88,8 +88,8 @@ void expect_near(const LossWithGradient& found, const LossWithGradient& wanted, 
   EXPECT_TRUE(near(found.gradient.cpu(), wanted.gradient, 1e-6)) << what;
 }
 
-// As many rows as a training step has, fewer than a block takes, more than all blocks take at once; so many classes
-// that a block has to ask for shared memory, and more than it can have.
+// As many rows as a training step has, fewer than one block takes, and more than all blocks take at once; so many
+// classes that a block has to ask for shared memory, and more than fit there.
 TEST(Cuda, LossesOfBatchesAreTheCpus) {
   for (const int64_t rows : {1, 7, 512, 20001}) {
     for (const int64_t classes : {2, 10, 33, 36, 1000, 1600}) {

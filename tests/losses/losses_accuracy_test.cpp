@@ -77,7 +77,7 @@ TEST_P(LossAccuracy, Float64IsWithin1e11OfTheExactValue) { expect_values(torch::
 
 TEST_P(LossAccuracy, Float32IsWithin1e6OfTheExactValue) { expect_values(torch::kFloat32, 1e-6, 1e-12); }
 
-/// The divergence of a row and its gradient in the numbers that a GPU takes for float32.
+/// The divergence of a row and its gradient, in the arithmetic that a GPU uses for float32.
 template <RowDivergence kDivergence>
 std::vector<double> quick_loss(const torch::Tensor& logits, double on, double off, double label) {
   const int64_t classes = logits.size(0);

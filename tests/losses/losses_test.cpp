@@ -187,7 +187,7 @@ TEST(Losses, RejectWhatDoesNotFit) {
                 "cross_entropy: labels should be a tensor, found none");
 }
 
-// A gradient that lacked the part through the loss would look right.
+// Without an error, the gradient would look right but lack the part through the loss.
 TEST(Losses, RefuseASecondDerivative) {
   const auto inputs = make_logits(Shape::kRandom, 4, 3, torch::kFloat64, 3, -2, 4).requires_grad_();
   const auto weights = torch::eye(3, torch::kFloat64).requires_grad_();

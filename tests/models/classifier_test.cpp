@@ -18,7 +18,7 @@
 namespace priornet {
 namespace {
 
-// A network as a user would write it, who knows nothing of priornet.
+// A network as a user writes it who does not know priornet.
 struct TwoLayersImpl : torch::nn::Module {
   TwoLayersImpl(int64_t inputs, int64_t classes)
       : first(register_module("first", torch::nn::Linear(inputs, 6))),
@@ -207,13 +207,14 @@ TEST(TorchScript, TakesTheFeaturesThatItGivesBesideTheLogitsWhereTheyMakeThem) {
   };
   const auto wanted = made(kLinear)->forward(inputs);
 
-  // Two layers behind the features: the last dense one alone would take other features.
+  // Two layers follow the features: the last dense layer alone would have other features.
   const auto named = made("torch.linear(2 * hidden, self.fc.weight, self.fc.bias), hidden");
   EXPECT_TRUE(torch::allclose(named->features(inputs), made(kLinear)->features(inputs)));
   EXPECT_TRUE(named->from_features(named->features(inputs)).equal(named->forward(inputs)));
   EXPECT_EQ(named->last_parameters().size(), 2u);
 
-  // Logits that do not follow from what stands beside them: the last dense layer says what the features are.
+  // The second output is not what the logits are made from, so the input of the last dense layer counts as the
+  // features.
   const auto unrelated = made("torch.linear(hidden, self.fc.weight, self.fc.bias), torch.flatten(x, 1)");
   EXPECT_TRUE(unrelated->forward(inputs).equal(wanted));
   EXPECT_EQ(unrelated->features(inputs).size(1), 5);
@@ -272,7 +273,7 @@ TEST(TorchScript, NeedsNoParametersAndSaysHowManyClassesItGives) {
   EXPECT_TRUE(infer(*network, inputs).equal(2.0 * inputs.flatten(1).narrow(1, 0, 6)));
 }
 
-// A package runs where LibTorch has what loads it; everywhere it is a program that is not trained.
+// A package runs only if LibTorch can load it, and it is never trained.
 TEST(Package, IsRefusedWithAReason) {
   const TemporaryFolder folder;
   const auto options = scripted_options(folder.file("net.pt2", "no package"));
@@ -305,7 +306,7 @@ TEST(TorchScript, IsTrainedStoredAndOpenedOnlyWhereItIsAllowed) {
   config.model.file = scripted(folder, inputs, 9, kLinear);  // more classes than the set has
   const RunFolder run(folder / "run", RunFolder::Start::kNew);
   const auto network = trained(config, run);
-  std::filesystem::remove(*config.model.file);  // the run needs it no more
+  std::filesystem::remove(*config.model.file);  // the run does not need the file any more
   const auto wanted = infer(*network, set.inputs);
   EXPECT_THROWS(DataError, load_run(folder / "run"),
                 ((folder / "run").string() +

@@ -7,7 +7,7 @@
 #include "learning/base/gpu_modes.h"
 #include "learning/networks/layers.h"
 
-// What follows a convolution in one pass gives what LibTorch's operations give one after the other.
+// One pass after a convolution gives the same as LibTorch's operations one after the other.
 
 namespace priornet {
 namespace {
@@ -21,7 +21,7 @@ struct Sizes {
   int64_t images, from, to, side;
 };
 
-// Rows that fill no block and rows that fill many; more channels than threads in a block's row.
+// Too few rows to fill a block, and enough for many blocks; more channels than a block has threads in a row.
 constexpr Sizes kSizes[] = {{3, 8, 8, 2}, {5, 3, 24, 6}, {40, 16, 64, 32}, {33, 8, 512, 4}, {2, 8, 2048, 4}};
 
 torch::Tensor activated(const torch::Tensor& values, double slope) {
@@ -148,7 +148,7 @@ TEST(CudaConvolution, NormsValuesFarFromZero) {
   EXPECT_TRUE(near(found.cpu(), wanted.cpu(), 2e-3));
 }
 
-// In bfloat16 both round, each in its own places.
+// In bfloat16 both ways round, in different places.
 TEST(CudaConvolution, TakesBFloat16) {
   Case made({40, 16, 64, 32}, true);
   const torch::NoGradGuard no_gradient;

@@ -17,7 +17,7 @@ torch::Tensor drawn(at::IntArrayRef shape, uint64_t seed) {
   return torch::randn(shape, make_generator(seed), torch::kFloat64);
 }
 
-// With beta = 0 a flow moves nothing: what is left is the Gaussian.
+// With beta = 0 a flow moves nothing: the density is the Gaussian.
 TEST(RadialLogDensity, IsGaussianWhereFlowsStandStill) {
   const auto z = drawn({5, 3}, 1), same = drawn({2, 4}, 2);
   const auto found = radial_log_density(z, drawn({2, 4, 3}, 3), same, same);

@@ -11,12 +11,12 @@
 
 #include <algorithm>
 
-// What every network of the table can do, however it is made: a new one needs no test of its own for that.
+// What every network of the table must be able to do: a new network is tested here too.
 
 namespace priornet {
 namespace {
 
-/// Small images, or the same as rows of numbers for networks that take those.
+/// Small images; for networks that take rows of numbers, the same as rows.
 Dataset small_set(int64_t count, bool images) {
   auto set = small_images(count, 1);
   if (!images) set.inputs = set.inputs.flatten(1).narrow(1, 0, 24).to(torch::kFloat32) / 50;
@@ -32,7 +32,7 @@ class EveryNetwork : public testing::TestWithParam<std::string> {
   void train_once(const std::filesystem::path& folder) const {
     auto config = small_config();
     config.model = options_;
-    config.model.prior = 1.0;  // the last layer has to say the same too
+    config.model.prior = 1.0;  // so that the prior is stored and read as well
     config.augmentation = {};
     config.epochs = 1;
     NoProgress progress;
@@ -55,7 +55,8 @@ TEST_P(EveryNetwork, LearnsWithAllItsWeights) {
   }
 }
 
-// alpha = prior + e^x of what the layers give: never below the prior, and far above it as if there were none.
+// alpha = prior + e^x, where x is the output of the layers: alpha is never below the prior, and far above the prior it
+// is e^x.
 TEST_P(EveryNetwork, CountsEvidenceAboveAPrior) {
   auto options = options_;
   const auto set = small_set(4, images_);

@@ -28,7 +28,7 @@ TEST(Model, IsMadeByName) {
   }
 }
 
-// What a model file from strangers is held to before there are weights.
+// The size limits of a model file are checked before its weights are read.
 TEST(Model, KnowsItsSizeBeforeItHasWeights) {
   for (const auto& name : model_names()) {
     auto options = options_of(name);
@@ -65,7 +65,7 @@ TEST(Model, TellsWhichNetworksHaveAnOption) {
     for (const auto& option : row.options) EXPECT_NE(model_option_meaning(option).find(row.name), std::string::npos);
 }
 
-// A layer of somebody else's: it has nothing but the interface.
+// A layer from outside this repository: it has only the interface.
 class OwnLayer : public Layer {
  public:
   std::string label() const override { return "own"; }
@@ -92,7 +92,7 @@ TEST(Network, TakesLayersOfOthers) {
                 "network: its last layer should give [5] logits, found [3]");
 }
 
-// Of the 18-layer network for CIFAR in He et al.: 11,173,962 for 10 classes.
+// The 18-layer network for CIFAR in He et al. has 11,173,962 weights for 10 classes.
 TEST(Model, HasTheParametersOfResNet18) {
   auto options = options_of("resnet18");
   options.classes = 10;

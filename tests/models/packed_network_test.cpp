@@ -11,7 +11,7 @@
 namespace priornet {
 namespace {
 
-/// One of the table on 32 x 32 images, with batch norms that have seen data: statistics other than 0 and 1.
+/// A network of the table for 32 x 32 images, whose batch norms have seen data: their statistics are not 0 and 1.
 std::shared_ptr<Network> image_network(const std::string& name) {
   auto options = small_network(name);
   options.input = {3, 32, 32};
@@ -32,7 +32,7 @@ torch::Tensor images(int64_t count) {
   return 2 * torch::rand({count, 3, 32, 32}) - 1;
 }
 
-/// What the layers give one by one, as they do with gradients.
+/// The output of the layers one by one, as with gradients.
 Activations by_layers(Network& network, const torch::Tensor& inputs) {
   const torch::AutoGradMode gradients(true);
   return network.activations(inputs, true);
@@ -43,7 +43,7 @@ class PackedNetworks : public testing::TestWithParam<std::string> {};
 TEST_P(PackedNetworks, AnswerAsTheirLayersDo) {
   const auto network = image_network(GetParam());
   ASSERT_NE(PackedNetwork::of(network->plan()), nullptr);
-  const auto inputs = images(700);  // more than are computed at a time
+  const auto inputs = images(700);  // more than one batch
   const auto kept = inputs.clone();
   const auto wanted = by_layers(*network, inputs);
   const torch::NoGradGuard no_gradient;
@@ -128,7 +128,7 @@ TEST(PackedNetwork, LeavesDropoutAtWork) {
       1e-4, 1e-4));
 }
 
-// At sizes that leave lanes over; the last rows are those that a product of matrices takes.
+// At sizes that do not fill the last vector; the largest numbers of rows go through a matrix product.
 TEST(DenseRows, AreThoseOfLibTorchWithEveryInstructionSet) {
   for (const auto instructions : {InstructionSet::kPortable, InstructionSet::kAvx2, InstructionSet::kAvx512}) {
     if (!is_supported(instructions)) continue;

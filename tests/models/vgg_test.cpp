@@ -56,7 +56,7 @@ TEST(VGG, CanBeCutWhereItsDropoutBegins) {
   EXPECT_TRUE(network->from_dropout(values).equal(network->forward(inputs)));
 }
 
-// With gain sqrt(2) the mean square of what a layer gives stays that of its input, however deep the network is.
+// With gain sqrt(2) the mean square of a layer's output equals that of its input, however deep the network is.
 TEST(VGG, StartsWithValuesOfOneSize) {
   auto options = vgg16();
   options.blocks = {{64, 64, 64, 64, 64, 64}};
@@ -80,7 +80,7 @@ TEST(VGG, StartsWithTheGainItIsGiven) {
   }
 }
 
-// The values of a block's last convolution go to the pooling as they are.
+// Dropout does not change the output of the last convolution of a block, which goes to the pooling.
 TEST(VGG, DropsNothingBeforePooling) {
   auto options = vgg16();
   options.keep_convolution = 0.8;

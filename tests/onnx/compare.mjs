@@ -1,17 +1,17 @@
-// compare.mjs FOLDER: runs every exported model below FOLDER (of tests/deploy/export_samples) in onnxruntime and holds what it
-// answers against what the library answered. Exit status 1 if they differ.
+// compare.mjs FOLDER: runs every exported model below FOLDER (of tests/deploy/export_samples) in onnxruntime and compares its
+// answers with those of the library. Exit status 1 if they differ.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import ort from 'onnxruntime-node';
 import { readNpy } from './npy.mjs';
 
-const batch = 999; // leaves a smaller one over
+const batch = 999; // so that the last batch is smaller
 const tolerance = 1e-5;
 // What counts as 0 when differences are relative: logits are sums of numbers of that size.
 const nothing = (output) => (output === 'logits' ? 1 : 1e-9);
 
-// Detectors make much of small differences, and their scores have no 0 of their own: a thousandth of how far apart they are is
-// what networks round.
+// Detectors magnify small differences, and their scores have no natural 0: rounding in the network may change a score by a
+// thousandth of the spread of the scores.
 function spreadOf(values) {
   const mean = values.reduce((a, b) => a + b, 0) / values.length;
   return Math.sqrt(values.reduce((a, b) => a + (b - mean) ** 2, 0) / values.length);
@@ -44,8 +44,8 @@ function worstOf(found, wanted, least) {
   return worst;
 }
 
-// A p-value is a rank among calibration inputs. Those inputs themselves stand at a rank's edge, where rounding may put them on
-// the other side; of the others few may move.
+// A p-value is a rank among calibration inputs. Those inputs themselves lie at the edge of a rank, and rounding may move them
+// across it; of all other inputs only few may move.
 function pValuesOf(answers, expected, about) {
   const differences = Array.from(expected.p_value, (wanted, i) => Math.abs(answers.p_value?.[i] - wanted));
   const others = differences.slice(about.calibration_rows);
@@ -56,8 +56,8 @@ function pValuesOf(answers, expected, about) {
   };
 }
 
-// Rows whose verdict differs though no measure is at its threshold, and those where one is. A threshold that no number
-// reaches is null.
+// Counts the rows whose verdict differs: those with no measure at its threshold, and those with one. A threshold that
+// no number reaches is null.
 function verdictsOf(answers, expected, about) {
   let wrong = 0, near = 0;
   expected.verdict.forEach((verdict, i) => {
@@ -71,7 +71,7 @@ function verdictsOf(answers, expected, about) {
   return { wrong, near };
 }
 
-// Of a model with dropout on: that it is, again in each run, and that measures come out alike on average.
+// For a model with dropout: each run must drop other values, and the measures must be alike on average.
 function differencesOfRandom(answers, again, expected) {
   const differences = [];
   if (answers.logits.every((value, i) => value === again.logits[i])) differences.push('two runs drop the same values');
@@ -83,7 +83,7 @@ function differencesOfRandom(answers, again, expected) {
   return differences;
 }
 
-const mostMoved = 0.05; // by what a p-value may
+const mostMoved = 0.05; // how far a p-value may move
 let failures = 0, cases = 0, calibrated = 0;
 const folder = process.argv[2];
 for (const name of readdirSync(folder).sort()) {

@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import onnxruntime as ort
 
-BATCH = 999  # leaves a smaller one over
+BATCH = 999  # so that the last batch is smaller
 TOLERANCE = 1e-5
-MOST_MOVED = 0.05  # by what a p-value may
+MOST_MOVED = 0.05  # how far a p-value may move
 
 
 def answers_of(session, about, inputs):
@@ -38,7 +38,7 @@ def compare(folder, providers):
     if "class_names" not in metadata or ("verdict" in expected) != ("verdict_names" in metadata):
         failures.append(f"metadata is {sorted(metadata)}")
     line = f"{folder.name}: {len(answers['prediction'])} inputs"
-    if about["random"]:  # dropout on, again in each run; measures come out alike on average
+    if about["random"]:  # with dropout each run drops other values; the measures are alike on average
         again = answers_of(session, about, np.load(folder / "inputs.npy"))
         if np.array_equal(answers["logits"], again["logits"]):
             failures.append("two runs drop the same values")
@@ -67,8 +67,8 @@ def compare(folder, providers):
         line += f", verdicts {wrong} differ (and {int(np.sum(differs & near))} at the threshold)"
         if wrong:
             failures.append(f"{wrong} verdicts differ")
-        # A p-value is a rank among calibration inputs. Those inputs themselves stand at a rank's edge, where rounding may put
-        # them on the other side; of the others few may move.
+        # A p-value is a rank among calibration inputs. Those inputs themselves lie at the edge of a rank, and rounding may
+        # move them across it; of all other inputs only few may move.
         differences = np.abs(answers["p_value"] - expected["p_value"])
         others = differences[about["calibration_rows"]:]
         moved = int(np.sum(~(others <= 1e-9)))

@@ -1,4 +1,4 @@
-"""What the tests of the Python module share. PRIORNET_TOOL names the tool that they are held against."""
+"""What the tests of the Python module share. PRIORNET_TOOL names the tool that they are compared with."""
 
 import os
 import subprocess

@@ -56,10 +56,10 @@ class Unscriptable(Convolutions):
 
 
 class Fickle(Unscriptable):
-    """What it does depends on values, which tracing does not see."""
+    """A network whose path depends on values, which tracing does not see."""
 
     def forward(self, images):
-        """Logits, of another sign by the number of inputs."""
+        """Logits whose sign depends on the number of inputs."""
         logits = super().forward(images)
         return logits if len(images) == 2 else -logits
 

@@ -119,7 +119,7 @@ def test_it_says_whether_to_trust_it(many_blobs, tmp_path):
     assert np.array_equal(again.verdict(rows), verdicts)
     assert classifier.model_.class_names == ["elm", "fir", "oak"]
     classifier.model_.save(tmp_path / "trees.priornet")
-    opened = priornet.load(tmp_path / "trees.priornet", device="cpu")  # no program: it needs no leave
+    opened = priornet.load(tmp_path / "trees.priornet", device="cpu")  # it holds no program, so it needs no permission
     assert opened.predict(rows).verdict == verdicts.tolist()
 
 

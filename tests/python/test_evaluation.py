@@ -21,7 +21,7 @@ def model():
 
 
 def partly_mislabelled(count, seed):
-    """Images and labels, of which the first 30 are wrong: so that there are errors."""
+    """Images and labels; the first 30 labels are wrong, so that there are errors."""
     images, labels = networks.quarters(count, seed)
     labels[:30] = (labels[:30] + 1) % 4
     return images, labels
@@ -109,7 +109,7 @@ def test_a_run_is_evaluated_as_the_tool_does_it(trained, blobs, tool, tmp_path, 
     )
     theirs = json.loads(said)
     ours = priornet.evaluate(trained, blobs, {"out": far}, replicates=20)
-    names = ("set", "trivial_statistic")  # of sets and columns: arrays have none
+    names = ("set", "trivial_statistic")  # names of sets and columns: arrays have none
     for found, expected in (
         (ours.json["in_distribution"], theirs["in_distribution"]),
         (ours.json["out_of_distribution"][0], theirs["out_of_distribution"][0]),
@@ -155,7 +155,7 @@ for attempt in range(20):
         work()
     except KeyboardInterrupt as stopped:
         print(stopped)
-        if str(stopped):  # else it came just before or after
+        if str(stopped):  # otherwise the signal came just before or after the work
             sys.exit(3)
 """
 

@@ -30,7 +30,7 @@ def model(network):
 
 
 def test_a_network_of_one_s_own_is_asked_with_thresholds(network, model):
-    assert network.training  # as it was
+    assert network.training  # calibrate() left it in training mode
     images, labels = networks.quarters(500, 2)
     said = model.predict(images)
     with torch.no_grad():
@@ -53,7 +53,7 @@ def test_a_network_of_one_s_own_is_asked_with_thresholds(network, model):
 def test_what_the_network_never_saw_is_unfamiliar(model):
     said = model.predict(networks.noise(200, 3))
     assert said.verdict.count("unfamiliar") > 150
-    assert set(said.verdict_by) & set(model.scores[-1:])  # a detector spoke
+    assert set(said.verdict_by) & set(model.scores[-1:])  # a detector rejected some
 
 
 def test_bytes_and_normalised_images_are_the_same_inputs(network, model):
@@ -176,7 +176,7 @@ def test_features_are_those_of_a_named_layer(network):
 
     images, _ = networks.quarters(30, 2)
     scores = {layer: calibrated(layer).predict(images).scores["knn"] for layer in (None, "drop", "hidden")}
-    torch.testing.assert_close(scores[None], scores["drop"], rtol=1e-4, atol=1e-6)  # what comes to the last layer
+    torch.testing.assert_close(scores[None], scores["drop"], rtol=1e-4, atol=1e-6)  # the input of the last layer
     assert not torch.allclose(scores["drop"], scores["hidden"], rtol=1e-2)
     with pytest.raises(ValueError, match="layer 'conv' should give"):
         calibrated("conv")
@@ -270,7 +270,7 @@ def test_too_few_inputs_are_warned_of(network):
 
 
 def test_a_run_is_calibrated_as_the_tool_does_it(trained, blobs, tool, tmp_path, one_thread):
-    rows, labels = (blobs[0] * 1.25).astype(np.float32), blobs[1]  # of those it learnt from the tool takes but a few
+    rows, labels = (blobs[0] * 1.25).astype(np.float32), blobs[1]  # other rows: of rows that the run learnt from, the tool uses only a few
     table = tmp_path / "rows.csv"
     lines = ["x,y,kind"] + [f"{x!r},{y!r},{kind}" for (x, y), kind in zip(rows.tolist(), labels)]
     table.write_text("\n".join(lines) + "\n")
@@ -301,7 +301,7 @@ def test_a_model_without_thresholds_gives_no_verdicts(trained, blobs):
 
 def test_labels_of_a_run_are_those_that_it_learnt(blobs, tmp_path):
     rows, names = blobs
-    numbers = np.array([2, 3, 1])[np.unique(names, return_inverse=True)[1]]  # no numbers of classes
+    numbers = np.array([2, 3, 1])[np.unique(names, return_inverse=True)[1]]  # these are no class numbers
     run = priornet.train(data=(rows, numbers), out=tmp_path / "run", settings={"training.epochs": 5}, device="cpu")
     assert run.class_names == ["1", "2", "3"]
     found = priornet.evaluate(priornet.calibrate(run, (rows, numbers)), (rows, numbers), replicates=10)

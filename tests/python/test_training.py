@@ -21,6 +21,7 @@ def test_arrays_are_learnt(blobs, trained):
     assert trained.class_names == ["elm", "fir", "oak"]
     assert (trained.input_shape, trained.members, trained.kind) == ([2], 1, "dirichlet")
     assert [line["epoch"] for line in trained.metrics] == [1, 2, 3, 4, 5]
+    assert all(line["images_per_second"] > 0 for line in trained.metrics)
     probabilities = trained.predict_proba(rows)
     assert torch.allclose(probabilities.sum(1), torch.ones(120, dtype=torch.float64))
     said = np.array(trained.class_names)[probabilities.argmax(1)]
@@ -121,6 +122,13 @@ def test_a_run_that_is_there_is_not_replaced_unasked(blobs, trained):
         priornet.train(data=blobs, out=out, device="cpu")
     priornet.train(data=blobs, out=out, settings={"training.epochs": 1}, force=True, device="cpu")
     assert len(priornet.Run(out).metrics) == 1
+
+
+def test_metrics_of_older_runs_get_todays_names(trained):
+    file = trained.folder / "metrics.jsonl"
+    now = trained.metrics
+    file.write_text(file.read_text().replace("images_per_second", "images_a_second"))
+    assert priornet.Run(trained.folder).metrics == now
 
 
 def test_other_rows_cannot_resume_a_run(blobs, trained):

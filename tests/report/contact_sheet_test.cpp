@@ -13,7 +13,7 @@ torch::Tensor plain_images(int64_t count, int64_t channels, int64_t height, int6
   return torch::arange(count, torch::kUInt8).view({-1, 1, 1, 1}).expand({count, channels, height, width});
 }
 
-// The middle of the cell at a row and a column, of cells 64 pixels a side with gaps of 4.
+// The middle of the cell at a row and a column. Cells are 64 x 64 pixels, with gaps of 4.
 int value_at(const torch::Tensor& sheet, int64_t row, int64_t column) {
   return sheet[0][4 + 68 * row + 32][4 + 68 * column + 32].item<int>();
 }

@@ -9,8 +9,8 @@
 namespace priornet {
 namespace {
 
-// Four inputs of two classes, of which the third is wrong and accepted, the fourth wrong and handed back; and two
-// foreign ones, of which one is accepted.
+// Four inputs of two classes: the third answer is wrong and accepted, the fourth is wrong and handed back. One of two
+// foreign inputs is accepted.
 struct SmallReport {
   ModelFile model;
   EvaluationReport evaluation;
@@ -178,7 +178,7 @@ TEST(ModelReport, CountsConfusionsByWhatIsTrue) {
   EXPECT_EQ(json["foreign"][0]["trivial_beats_network"], false);
   EXPECT_EQ(json["operating_point"]["watches"][0].dump(),
             R"({"cause":"ambiguous","measure":"expected_entropy","threshold":0.5,"spoke":1})");
-  // The operating point lies on the curve: of the three accepted one is wrong.
+  // The operating point lies on the curve: one of the three accepted answers is wrong.
   const auto& points = test["risk_coverage"]["points"];
   bool found = false;
   for (size_t i = 0; i < points[0].size(); ++i)

@@ -17,7 +17,7 @@ StoredResults small_results(const std::string& title) {
   return results;
 }
 
-/// The page without the script that was built in, of which the texts are none of ours.
+/// The page without the built-in script, which contains texts of other projects.
 std::string own_part(const std::string& page) {
   const auto data = page.find("<script type=\"application/json\"");
   return page.substr(0, page.find("<style>")) + page.substr(data, page.find("<script>\n", data) - data);

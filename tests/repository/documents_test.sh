@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tables in the documents are those of results/. And results are as light as the tool writes them: one line of JSON.
+# The tables in the documents are those of results/. And each results.json is one line, as the tool writes it.
 set -euo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
 tools/write-results --check

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The report's front end that is kept in web/report/dist is the one that its sources give. Where npm can install what it is
-# built with, it is built again; elsewhere the hash of the sources has to do.
+# The front end in web/report/dist is up to date with its sources. If npm can install what the build needs, the test builds
+# it again and compares; otherwise it compares the hash of the sources.
 set -euo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "$0")")/../../web/report"
 status=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# hardened_test.sh SAMPLE TOOL: what the flags of a release build (cmake/Build.cmake) do to a small program, seen in its machine
-# code; and that TOOL, where it is built and newer than those flags, has the same.
+# hardened_test.sh SAMPLE TOOL: checks in the machine code of a small program what the flags of a release build
+# (cmake/Build.cmake) do, and that TOOL has the same, if it is built and newer than those flags.
 set -euo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
 source tests/repository/needs.sh
@@ -27,7 +27,7 @@ if grep -q x86-64 <<<"$(objdump -f "$1")"; then
   grep -Eq '(or|mov)[ql]? +\$0x0,(0x0)?\(%rsp' <<<"$code" || complain "$1: does not touch each page of a large frame (stack clash)"
 fi
 if [[ -e $2 && $2 -nt cmake/Build.cmake ]]; then check "$2"; fi
-for preset in release python cuda; do  # without tests it is on unless somebody says otherwise
+for preset in release python cuda; do  # a build without tests has it, unless an option turns it off
   variables=$(sed -n "/\"name\": \"$preset\", \"inherits\"/,/}/p" CMakePresets.json)
   grep -Eq '"PRIORNET_TESTS": "OFF"|"PRIORNET_HARDENED": "ON"' <<<"$variables" || complain "the preset $preset is not hardened"
   ! grep -q '"PRIORNET_HARDENED": "OFF"' <<<"$variables" || complain "the preset $preset is not hardened"

@@ -10,8 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 mapfile -t headers < <(cd include && find priornet -name '*.h' | sort)
 ((${#headers[@]} >= 40 && ${#headers[@]} <= 65)) || { echo "${#headers[@]} public headers: should be about 50"; exit 1; }
 
-# LibTorch's are read once: a header that includes them, itself or through another of ours, finds them precompiled. Clang
-# wants IValue first.
+# LibTorch's headers are read once: a header of ours that includes them finds them precompiled. Clang needs IValue first.
 printf '#include <%s>\n' ATen/core/ivalue.h torch/types.h >"$folder/torch.h"
 "$compiler" "$@" -x c++-header "$folder/torch.h" -o "$folder/torch.h.gch"
 includes_torch() {

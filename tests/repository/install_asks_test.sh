@@ -14,7 +14,7 @@ stand_in sudo 'exec "$@"'
 export PATH=$folder:$PATH
 unset CI PRIORNET_YES
 
-# asked CONTAINER ANSWER [VARIABLE=VALUE]: its exit status, having written what it said and did.
+# asked CONTAINER ANSWER [VARIABLE=VALUE]: runs tools/install, writes what it said and did, and returns its exit status.
 asked() {
   stand_in systemd-detect-virt "exit $([[ $1 == container ]] && echo 0 || echo 1)"
   rm -f "$folder/log"

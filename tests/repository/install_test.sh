@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# install_test.sh BUILD [TORCH]: an install serves separate projects: one links the component uncertainty alone, another all of
-# the library; the source does as a folder of it. What is installed is include/ and nothing else. The installed tool makes the
-# model file that the second project's program is asked about.
+# install_test.sh BUILD [TORCH]: separate projects use the installed library: one links the component uncertainty alone,
+# another all components; a third project adds the source as a subfolder. Only the headers of include/ are installed. The
+# installed tool makes the model file that the second project opens.
 set -euo pipefail
 build=$1
 torch=${2:-}
@@ -26,7 +26,7 @@ diff <(headers "$folder/part/include" priornet) \
 consumer "$source/uncertainty" "$folder/part" "$folder/part-build"
 "$folder/part-build/measures"
 if command -v pkg-config >/dev/null; then
-  # This prefix is not the one that CMake was given: folders should be found from where the .pc file lies.
+  # This prefix differs from CMake's: the .pc file must find its folders relative to itself.
   PKG_CONFIG_PATH=$(dirname "$(find "$folder/part" -name 'priornet-uncertainty.pc')")
   export PKG_CONFIG_PATH
   read -ra flags < <(pkg-config --cflags priornet-uncertainty)
@@ -40,11 +40,11 @@ diff <(headers "$folder/installed/include" priornet) <(headers "$source/../../in
   exit 1
 }
 consumer "$source" "$folder/installed" "$folder/build"
-# As a folder of that project: to generate is to find everything that is linked.
+# The source as a subfolder of that project: generating shows that everything that is linked is found.
 cmake -G Ninja -S "$source" -B "$folder/inside" -DPRIORNET_SOURCE="$source/../.." \
   -DCMAKE_PREFIX_PATH="$torch" >/dev/null
 
-# The examples are a project of somebody else's, too.
+# The examples are a separate project, too.
 cmake -G Ninja -S "$source/../../examples/cpp" -B "$folder/examples" -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$folder/installed${torch:+;$torch}" ${CONSUMER_FLAGS:+-DCMAKE_CXX_FLAGS="$CONSUMER_FLAGS"} >/dev/null
 cmake --build "$folder/examples" --target own_thresholds >/dev/null

@@ -1,6 +1,6 @@
 # For scripts to source: models of made-up data, in the folder where they stand.
 
-# said TOOL WORDS...: runs the tool on one thread; what it says is shown where it fails.
+# said TOOL WORDS...: runs the tool with one thread, and shows its output only if it fails.
 said() {
   "$1" --threads 1 "${@:2}" >said.txt 2>&1 || {
     cat said.txt

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Components and their modules stand in the order of docs/map.md: a file includes only what stands above it, or its own
-# module. A public header belongs to the module of its source. And docs/map.md names each header.
+# docs/map.md lists components and modules in their order: a file includes only files of modules above its own, or of
+# its own module. A public header belongs to the module of its source. And docs/map.md names each header.
 set -euo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
 # "| `src/learning/base/` | ..." in the map's first table.

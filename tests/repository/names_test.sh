@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A source file that a comment or a document names is there, at the path that it gives. And two files share a name only as a
-# header and its sources do: a header in include/, or beside them.
+# If a comment or a document names a source file, the file exists at that path. And two files share a name only if they are
+# a header, in include/ or beside its sources, and its sources.
 set -euo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
 status=0
@@ -19,7 +19,7 @@ for file in "${files[@]}"; do  # tests/deploy/a.h is also named deploy/a.h or a.
 done
 ((${#files[@]} > 400)) || complain "only ${#files[@]} files were found"
 
-# Where a header and its sources belong together: a component of the library, a module of the tool, else a folder.
+# A header and its sources belong to the same component of the library, module of the tool, or otherwise folder.
 place_of() {
   case $1 in
     include/priornet/*/* | src/*/*) cut -d/ -f"$2" <<<"$1" ;;
@@ -45,7 +45,7 @@ while IFS=: read -r file line name; do
   mentions=$((mentions + 1))
   name=${name#../}  # a link
   case $name in
-    torch/*.h | jpeglib.h | NAME.cpp) continue ;;  # of others
+    torch/*.h | jpeglib.h | NAME.cpp) continue ;;  # files of other projects
   esac
   [[ -n ${known[$name]:-} ]] || complain "$file:$line names $name, which is not there"
 done < <(grep -nvE '^ *#include' "${files[@]}" /dev/null |

@@ -1,4 +1,4 @@
-# need HINT PROGRAM...: ends the test as skipped, with exit status 77, where one of the programs is not there. To be sourced.
+# need HINT PROGRAM...: ends the test as skipped, with exit status 77, if one of the programs is missing. To be sourced.
 need() {
   local hint=$1 program
   shift

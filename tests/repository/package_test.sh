@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # package_test.sh BUILD: cpack makes Debian packages of the tool, of each component of the library and of the Python module.
 # Each is installed, used and removed: into a folder, with a copy of this machine's list of packages, so that dependencies
-# count and the machine stays as it is. Skipped, with exit status 77, where Debian's tools for it are missing.
+# are checked and the machine is not changed. Skipped, with exit status 77, where Debian's tools for it are missing.
 set -euo pipefail
 source "$(dirname -- "$(readlink -f -- "$0")")/needs.sh"
 build=$1
@@ -20,7 +20,7 @@ cpack -G DEB --config "$build/CPackConfig.cmake" -B "$folder" >"$folder/log" 2>&
 for package in "$folder"/*.deb; do
   dpkg-deb --show --showformat='${Package} ${Version}, ${Installed-Size} KiB: ${Depends}\n' "$package"
 done
-# deb PACKAGE: where cpack left it; nothing where this build has no such package.
+# deb PACKAGE: the path where cpack left it; empty if this build has no such package.
 deb() { find "$folder" -maxdepth 1 -name "$1_*.deb"; }
 
 root=$folder/root

@@ -11,7 +11,7 @@ python=$2
 }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-mkdir "$folder/source"  # setuptools leaves its notes beside the sources
+mkdir "$folder/source"  # setuptools leaves files beside the sources
 cp -r setup.py setup.cfg python include docs "$folder/source"
 PRIORNET_BUILD=$(readlink -f "$build") "$python" -m pip install -q --no-deps --no-index --no-build-isolation --root-user-action=ignore \
   --target "$folder/installed" "$folder/source"

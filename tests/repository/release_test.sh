@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The newest entry of CHANGELOG.md is about the version of version.h, which no other document repeats.
+# The newest entry of CHANGELOG.md is about the version in version.h, and no other document repeats that version.
 set -euo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
 version=$(sed -n 's/^#define PRIORNET_VERSION "\(.*\)"$/\1/p' include/priornet/version.h)

@@ -18,7 +18,7 @@ node tests/web/report_test.mjs "$folder/reasons.html" reasons tables record
 "$tool" report results --out "$folder/results.html" >/dev/null
 node tests/web/report_test.mjs "$folder/results.html" figures tables simplex record
 
-# From data to report as a user goes: rows of numbers, and images.
+# From data to report, as a user does it: rows of numbers, and images.
 source tests/repository/made_up_model.sh
 node tests/web/made_up_data.mjs "$folder"
 model_report() { # NAME TRAIN TEST FOREIGN

@@ -12,8 +12,8 @@ folder=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
 
-# served TEST MODEL...: starts a server, runs the test with its address, and stops it. What an earlier server said goes first:
-# the shell empties the file only once the new one is under way.
+# served TEST MODEL...: starts a server, runs the test with its address, and stops it. The output of the server before is
+# removed first, because the shell empties the file only when the new server has started.
 served() {
   rm -f "$folder/said"
   touch "$folder/said"

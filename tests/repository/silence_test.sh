@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The library never prints and never ends the process: that is the tool's.
+# The library never prints and never ends the process: only the tool does.
 set -euo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
 ! grep -rnE 'std::(cout|cerr|clog|exit|abort|terminate)|[^_n]printf\(|fmt::print|\b(_exit|quick_exit)\(' \

@@ -18,7 +18,7 @@
 #include "learning/runs/detector_list.h"
 #include "learning/runs/shrunk_gaussian.h"
 
-// Each detector against its formula, written out row by row.
+// Each detector, compared with its formula row by row.
 
 namespace priornet {
 namespace {
@@ -223,11 +223,11 @@ TEST(Detectors, OfLogitsAlone) {
     wanted.push_back(sum);
   }
   EXPECT_TRUE(near(scored("gen", batch, batch), vector(wanted), 1e-9));
-  // Where 1 - p rounds to 0 it is still told from certainty: 1e-30^0.1 is 1e-3.
+  // If 1 - p rounds to 0, the score still differs from that of certainty: 1e-30^0.1 is 1e-3.
   DetectorInputs sure;
   sure.logits = rows({{30 * std::log(10.0), 0.0}});
   EXPECT_NEAR(scored("gen", sure, sure).item<double>(), 2e-3, 1e-9);
-  // Of several members: the mean of their logits, of their probabilities.
+  // For several members: from the mean of their logits, or of their probabilities.
   DetectorInputs several;
   several.logits = torch::stack({batch.logits, batch.logits + 1.0});
   EXPECT_TRUE(near(scored("max_logit", several, several), -batch.logits.amax(1) - 0.5, 1e-6));
@@ -269,21 +269,21 @@ TEST(Detectors, OfColumnsSeeOutliersAndACommonShift) {
     }
     return x;
   };
-  // Each column in its deviations.
+  // Each column is divided by its deviation.
   const auto deviations = tamed(training.inputs).std(0, false);
   const auto x = tamed(training.inputs) / deviations;
   const auto asked = tamed(batch.inputs) / deviations;
   EXPECT_TRUE(near(scored("columns_mahalanobis", training, batch), plain_mahalanobis(x, training.labels, asked), 1e-9));
 
-  // 1' S^-1 (a - m) / sqrt(1' S^-1 1), of which the squared distance of a + t 1 from a knows all there is: it grows by
-  // 2 t times the first and t^2 times the second.
+  // 1' S^-1 (a - m) / sqrt(1' S^-1 1). Both products follow from the squared distance of a + t 1: it grows by 2 t times
+  // the first and t^2 times the second.
   const auto distance = [&](double t) { return plain_mahalanobis(x, {}, asked + t); };
   const auto linear = (distance(1.0) - distance(-1.0)) / 4.0;
   const auto square = (distance(1.0) + distance(-1.0)) / 2.0 - distance(0.0);
   EXPECT_TRUE(near(scored("columns_shift", training, batch), (linear / square.sqrt()).abs(), 1e-9));
 }
 
-// A file of an older version has no tails, and columns that were tamed by asinh.
+// A file of an older version has no tails; its columns went through asinh.
 TEST(Detectors, OfColumnsAreReadAsOlderVersionsKeptThem) {
   const auto batch = made_up(9, 2, 72);
   const auto made = make_detector("columns_shift");
@@ -347,7 +347,7 @@ TEST(Detectors, OnePassGivesLogitsFeaturesAndLayers) {
   const auto& maps = dynamic_cast<const Network&>(*network).seen_maps();
   ASSERT_EQ(seen.layers.size(), maps.size());
   EXPECT_GE(maps.size(), 2U);
-  // The moments of the first map, pixel by pixel.
+  // The moments of the first map, computed from all its pixels.
   auto values = images;
   for (size_t i = 0; i <= maps[0]; ++i) values = dynamic_cast<Network&>(*network).plan().layer(i).forward(values);
   const auto channels = values.size(1);
@@ -394,7 +394,8 @@ TEST(Detectors, EveryOneIsFittedKeptAndReadAgain) {
   EXPECT_TRUE(near(logits, logits_of_networks(networks, training.inputs.narrow(0, 0, 50), options)));
 }
 
-// In as many parts as half of the rows, each row is judged by detectors that saw all but its part.
+// The rows are split into half as many parts as there are rows. Each row is judged by detectors that learnt from all
+// other parts.
 TEST(Detectors, CrossValidationJudgesEachRowByWhatDidNotLearnFromIt) {
   const auto all = made_up(30, 5, 60);
   const auto judged = cross_validate({"columns_mahalanobis", "columns_shift"}, all.inputs, all.labels);
@@ -403,7 +404,7 @@ TEST(Detectors, CrossValidationJudgesEachRowByWhatDidNotLearnFromIt) {
     EXPECT_TRUE(values.isfinite().all().item<bool>());
     EXPECT_FALSE(near(values, scored(name, all, all))) << name << ": they learnt from what they judge";
   }
-  // A row far out pulls what learns from it towards itself.
+  // A detector that learns from a row far out moves towards that row.
   auto inputs = all.inputs.clone();
   inputs[7].fill_(50.0);
   const auto far = cross_validate({"columns_mahalanobis"}, inputs, all.labels);
@@ -452,7 +453,7 @@ TEST(Detectors, SayWhatTheyCannotLookAt) {
   EXPECT_THROW(make_detector("mahalonobis"), ArgumentError);
 }
 
-// How far the first column is out.
+// The distance of the first column from 0.
 class FirstColumn : public Detector {
  public:
   torch::Tensor score(const DetectorInputs& batch) const override {

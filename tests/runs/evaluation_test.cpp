@@ -29,7 +29,7 @@ Dataset noise_set(int64_t count) {
           {}};
 }
 
-// Half of the labels are wrong in some rows, so that there is something to detect.
+// The first labels are wrong, so that there are errors to detect.
 Dataset partly_mislabelled() {
   auto set = small_images(120, 9);
   set.labels = set.labels.clone();
@@ -53,7 +53,7 @@ TEST(Evaluation, HoldsWhatTheMetricsSayOfTheScores) {
                    calibration_error(scores.probabilities, inside.labels, Binning::kEqualCount));
   ASSERT_EQ(result.inside.misclassification.size(), scores.columns.size());
 
-  // A confidence counts negated.
+  // A confidence is negated first.
   const auto unsure = scores.find("max_prob")->neg();
   const auto wrong = unsure.masked_select(result.wrong);
   const auto right = unsure.masked_select(result.wrong.logical_not());

@@ -171,14 +171,14 @@ TEST(Scores, AreTheMeasuresInFloat64) {
   EXPECT_TRUE(scores.find("differential_entropy")->equal(differential_entropy(exact)));
   EXPECT_TRUE(scores.probabilities.allclose(expected_categorical(exact), 1e-12, 1e-12));
   EXPECT_TRUE(scores.find("energy")->allclose(-precision(exact).log(), 1e-12, 1e-12));
-  // Of two members: the mean of the energies, and of the probabilities.
+  // For two members: the mean of the energies, and of the probabilities.
   const auto members = torch::stack({logits, logits + 1});
   const auto both = scores_of_logits(members, false);
   EXPECT_TRUE(both.find("energy")->allclose(*scores.find("energy") - 0.5, 1e-6, 1e-6));
   EXPECT_TRUE(both.probabilities.allclose(scores.probabilities, 1e-6, 1e-6));
 }
 
-// The rows in batches, against all of them at once; another fit is another column, also in the cache.
+// Batches of rows give the same as all rows at once. Another fit gives another column, also in the cache.
 TEST(Scores, HaveAColumnPerDetector) {
   const TemporaryFolder folder;
   auto run = load_small_run();
@@ -220,14 +220,14 @@ TEST(ScoreCache, ComputesOnceAndNeverTrustsWhatChanged) {
   const auto path = only_file();
   expect_same(first, score(run, set, {}, silent));
 
-  // What lies there is what is given: the network is not asked again.
+  // The stored values are returned: the network is not asked again.
   auto kept = read_tensor_file(path);
   std::vector<NamedTensor> changed;
   for (const auto& [name, values] : kept.tensors) changed.push_back({name, values + 1});
   write_tensor_file(path, changed, kept.metadata);
   EXPECT_TRUE(cached_score(run, set, {}, cache, silent).probabilities.equal(first.probabilities + 1));
 
-  // Damage, other inputs and other weights are seen.
+  // Damage, other inputs and other weights are noticed.
   auto bytes = bytes_of(path);
   bytes[bytes.size() - 3] ^= 1;
   std::ofstream(path, std::ios::binary) << bytes;
@@ -253,7 +253,7 @@ TEST(ScoreCache, KeepsEachWayOfScoringApart) {
   run.identity.clear();
   noisy.noise = 0.4;
   cached_score(run, set, noisy, folder / "", silent);
-  EXPECT_EQ(folder.names().size(), 2u);  // weights that nobody can name are not kept
+  EXPECT_EQ(folder.names().size(), 2u);  // scores of weights without an identity are not kept
 }
 
 TEST(ScoreCache, GoesOnWhereItCannotWrite) {

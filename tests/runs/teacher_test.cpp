@@ -72,7 +72,7 @@ TEST_F(Teacher, TeachesNetworksOfEveryMethod) {
   }
 }
 
-// A pupil whose labels are all wrong learns what the teacher says, not what they do.
+// A pupil whose labels are all wrong learns what the teacher says, not what the labels say.
 TEST_F(Teacher, TakesThePlaceOfTheLabels) {
   auto config = pupil_;
   config.method.name = "dnn";
@@ -86,7 +86,8 @@ TEST_F(Teacher, TakesThePlaceOfTheLabels) {
 
 TEST_F(Teacher, MayBeSureOfAClass) {
   add_teacher(sets_, pupil_, torch::kCPU);
-  const auto sure = sets_.teacher(to_unit_range(sets_.train.inputs) * 1e5);  // far outside: the others are at 0
+  const auto sure = sets_.teacher(to_unit_range(sets_.train.inputs) *
+                                  1e5);  // far outside: the probabilities of the other classes round to 0
   EXPECT_EQ(sure.max().item<float>(), 1.0F);
   EXPECT_EQ(sure.min().item<float>(), std::numeric_limits<float>::epsilon());
 }

@@ -66,7 +66,7 @@ TEST(PosteriorEntropy, IsLn3AtTheCentreAndVanishesAlongAMean) {
     const GaussianClasses classes{.sigma = sigma};
     EXPECT_NEAR(posterior_entropy(classes, point(0, 0)).item<double>(), std::log(3.0), 1e-15);
     EXPECT_NEAR(posterior_entropy(classes, point(0, 1e4)).item<double>(), 0.0, 1e-300);
-    // Straight down runs the boundary of the two lower classes, however far.
+    // The boundary of the two lower classes runs straight down, however far.
     EXPECT_NEAR(posterior_entropy(classes, point(0, -1e4)).item<double>(), std::numbers::ln2, 1e-9);
   }
 }

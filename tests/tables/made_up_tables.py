@@ -57,7 +57,7 @@ def orders(rows=3000, seed=3):
 
 
 def frauds(rows=5000, seed=4):
-    """One row in twenty is what is looked for; tabs."""
+    """One row in twenty has the class that is looked for; separated by tabs."""
     draws = np.random.default_rng(seed)
     fraud = draws.random(rows) < 0.05
     amount = np.exp(draws.normal(3 + 1.5 * fraud, 1.2))

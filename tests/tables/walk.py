@@ -38,7 +38,7 @@ FALSE_ALARM = 0.05
 
 
 def prepared_by_hand(table):
-    """What somebody would do for scikit-learn: dates into parts, keys away, truths to numbers."""
+    """The usual preparation for scikit-learn: dates into parts, keys away, truths to numbers."""
     table = table.drop(columns=[name for name in ("loan_id", "session", "currency", "id") if name in table])
     for name in list(table):
         if name in ("ordered", "day"):
@@ -78,7 +78,7 @@ def run(tool, *arguments):
 
 
 def peak_memory(tool, *arguments):
-    """Of the command, in GB."""
+    """The memory peak of the command, in GB."""
     pid = os.spawnv(os.P_NOWAIT, tool, [tool, *arguments])
     _, status, used = os.wait4(pid, 0)
     if status != 0:

@@ -49,7 +49,7 @@ struct WorstError {
   double relative_bound;
   double absolute_bound;
   double share = 0;
-  double relative = 0;  ///< of the worst of those held to the relative bound
+  double relative = 0;  ///< of the worst value that the relative bound applies to
   std::string where = "nowhere";
 
   void add(double value, const exact::Real& exact_value, const std::string& place) {

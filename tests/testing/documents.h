@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-// What the documents of the repository say, for tests that hold them against the program's own lists.
+// What the documents of the repository say, for tests that compare them with the program's own lists.
 
 namespace priornet {
 
-/// The text of a file of the repository; fails the test where there is none.
+/// The text of a file of the repository; fails the test if there is none.
 inline std::string document(const std::string& path) {
   std::ifstream file(std::string(PRIORNET_SOURCE) + "/" + path);
   EXPECT_TRUE(file) << path;
@@ -21,7 +21,7 @@ inline std::string document(const std::string& path) {
   return text.str();
 }
 
-/// The rows below the heading of a Markdown table that begins with `heading`; fails the test where there are none.
+/// The rows of a Markdown table whose heading begins with `heading`; fails the test if there are none.
 inline std::vector<std::string> table_rows(const std::string& path, const std::string& heading) {
   std::istringstream lines(document(path));
   std::vector<std::string> rows;
@@ -39,7 +39,7 @@ inline std::vector<std::string> table_rows(const std::string& path, const std::s
 /// As documents write a name.
 inline std::string code(std::string_view name) { return "`" + std::string(name) + "`"; }
 
-/// The row whose first cell has the name, as one of several between commas; fails the test where there is none.
+/// The row whose first cell names it, possibly as one of several names between commas; fails the test if there is none.
 inline std::string row_with(const std::vector<std::string>& rows, const std::string& name) {
   for (const auto& row : rows) {
     const auto cell = row.substr(0, row.find('|', 1));

@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-// The measures and divergences at 50 digits, from their textbook formulas: what the fast ones are compared with.
+// The measures and divergences at 50 digits, from their textbook formulas: the fast functions are compared with them.
 
 namespace priornet::exact {
 
 using Real = boost::multiprecision::cpp_bin_float_50;
 using Row = std::vector<Real>;
 
-/// A function at 50 digits costs far more than a look into a table: sums over classes and finite differences ask for
-/// the same values again and again.
+/// Remembers values: a function at 50 digits costs far more than a table lookup, and sums over classes and finite
+/// differences ask for the same values many times.
 template <Real (*function)(const Real&)>
 Real remembered(const Real& x) {
   static std::map<Real, Real> known;

@@ -8,8 +8,8 @@
 #include <testing/silent.h>
 #include <testing/small_networks.h>
 
-// Models of every kind with inputs, to be exported and compared with the library's own answers. Weights are random:
-// what counts is that each operator and each branch of the measures is there.
+// Models of every kind with inputs, to be exported and compared with the library's own answers. Weights are random: the
+// cases only have to contain each operator and each branch of the measures.
 
 namespace priornet {
 
@@ -17,7 +17,7 @@ struct ExportCase {
   std::string name;
   ModelFile model;
   torch::Tensor inputs;
-  int64_t calibration_rows;  ///< the first inputs, which the operating points were made from
+  int64_t calibration_rows;  ///< how many of the first inputs the operating points come from
 };
 
 constexpr int64_t kCalibrationRows = 600;
@@ -56,9 +56,8 @@ inline ModelFile random_model(const std::string& method, ModelOptions options, i
   return model;
 }
 
-/// A model whose inputs are its logits, which its members scale, class by class, by a little more or less than 1. Each
-/// logit is one product: machines that sum products in another order give the same, so that what is compared is the
-/// measures.
+/// A model whose inputs are its logits; its members multiply each class by a number close to 1. Each logit is one
+/// product, so machines that sum in another order give the same logits, and a test compares the measures alone.
 inline ModelFile logits_model(const std::string& method, int64_t members) {
   ModelOptions options;
   options.name = "mlp";
@@ -85,7 +84,7 @@ inline torch::Tensor hostile_logits(int64_t count) {
   auto rows = torch::randn({count, 10}, generator) * scales.index_select(0, pick).unsqueeze(1) + offset;
   const auto kind = torch::arange(count).remainder(4).unsqueeze(1);
   rows = torch::where(kind.eq(0), wide, rows);
-  // Flat ones come late, where no operating point is made from them: they are equal except for rounding.
+  // Flat logits come late, so that no operating point comes from them: they are equal except for rounding.
   const auto late = torch::arange(count).unsqueeze(1).ge(kCalibrationRows);
   rows = torch::where(kind.eq(1).logical_and(late), offset.expand({count, 10}), rows);
   const auto ahead = torch::zeros({count, 10}).scatter_(1, pick.unsqueeze(1), 30.0);
@@ -174,7 +173,7 @@ inline std::vector<ExportCase> export_cases(int64_t count) {
   table.preprocessing.scale.drawn_in = true;
   table.preprocessing.feature_names = {"a", "b", "c"};
   auto rows = torch::randn({count, 3}, generator) * 9;
-  rows[0] = torch::tensor({1e9F, -1e30F, 0.0F});  // values that no table should have
+  rows[0] = torch::tensor({1e9F, -1e30F, 0.0F});  // values that should be in no table
   add("table", table, rows, {});
   table.detectors = exported_detectors(table, torch::randn({3000, 3}, generator));
   add("table-detectors", std::move(table), rows, watching(dirichlet, {"columns_mahalanobis", "columns_shift"}));

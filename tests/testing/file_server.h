@@ -19,25 +19,25 @@ namespace priornet {
 
 struct FileRequest {
   std::string path;   ///< "/a/b"
-  int64_t from = -1;  ///< of a range; -1 without one
+  int64_t from = -1;  ///< first byte of the range; -1 without a range
 };
 
 /// How the server answers one request.
 struct FileReply {
   std::string body;                ///< the whole file
   int status = 200;                ///< 206 if ranges are served and one was asked for
-  bool serves_ranges = true;       ///< else the whole file is sent, with status 200
-  int64_t range_off_by = 0;        ///< serves ranges that begin so many bytes later
+  bool serves_ranges = true;       ///< if not, the whole file is sent, with status 200
+  int64_t range_off_by = 0;        ///< how many bytes too late a range begins
   int64_t break_after = -1;        ///< closes the connection after that many bytes of the answer
-  bool stalls = false;             ///< there, keeps the connection open instead, and sends no more
+  bool stalls = false;             ///< at that point sends no more, but keeps the connection open
   int64_t claimed_length = -1;     ///< instead of the true Content-Length
-  bool says_length = true;         ///< else there is no Content-Length and the end is where the connection closes
-  std::string location;            ///< of a redirect
+  bool says_length = true;         ///< if not, there is no Content-Length, and the closed connection marks the end
+  std::string location;            ///< target of a redirect
   int bytes_per_millisecond = -1;  ///< how fast it sends at most
 };
 
-/// An HTTP/1.1 server on the loopback device, a thread a connection, that answers as the test says and keeps what
-/// it was asked for. One request a connection.
+/// An HTTP/1.1 server on the loopback device that answers as the test says and records the requests. It has one thread
+/// per connection and answers one request per connection.
 class FileServer {
  public:
   using Script = std::function<FileReply(const FileRequest&)>;

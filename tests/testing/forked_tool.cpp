@@ -10,9 +10,9 @@
 #include "tool/commands/main.cpp"
 #undef main
 
-// Loading LibTorch and what it brings along costs half a CPU-second per process, far more than most commands that tests
-// run. So a copy of the test program is set aside before anything has run or any thread has begun; each call of the
-// tool is a fork of it: a process as new as one from the disk, without the loading.
+// Loading LibTorch with its own libraries costs half a CPU-second per process, far more than most commands that tests
+// run. So the test program forks a copy of itself before anything has run or any thread has begun. Each call of the
+// tool is a fork of that copy: as fresh as a process from the disk, without the loading.
 
 namespace priornet {
 namespace {
@@ -57,7 +57,7 @@ bool receive(int file, Texts& texts) {
 [[noreturn]] void be_the_tool(Texts arguments, Texts environment, const Texts& place) {
   ::clearenv();
   for (auto& variable : environment) ::putenv(variable.data());
-  ::setenv("GOMP_SPINCOUNT", "10000", 0);  // it cannot begin again: its file is the test's
+  ::setenv("GOMP_SPINCOUNT", "10000", 0);  // the tool cannot start itself again here: its file is the test program
   const auto opened = [](const std::string& path, int mode, int as) {
     return ::dup2(::open(path.c_str(), mode), as) == as;
   };
@@ -102,7 +102,7 @@ class ToolForks {
 
   ~ToolForks() {
     ::close(file_);
-    ::waitpid(process_, nullptr, 0);  // whoever counts the test's CPU time counts the tool's
+    ::waitpid(process_, nullptr, 0);  // so that the CPU time of the test includes that of the tool
   }
   ToolForks(const ToolForks&) = delete;
   ToolForks& operator=(const ToolForks&) = delete;
@@ -131,7 +131,7 @@ ToolForks* tool_forks = nullptr;
 Outcome run_tool(const std::vector<std::string>& arguments) {
   std::vector<std::string> command{PRIORNET_TOOL_PATH};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  // These look for a program beside their own file, or start it again.
+  // These commands look for a program beside their own file, or start it again.
   for (const auto& word : arguments)
     if (word == "bench" || word == "--processes") return run_process(std::move(command));
   const TemporaryFolder folder;

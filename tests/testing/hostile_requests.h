@@ -12,8 +12,8 @@
 
 namespace priornet {
 
-/// Requests that no client should send, made from `valid`, a whole request that is answered with 200. Each does its
-/// worst on a connection of its own and takes what comes.
+/// Requests that no client should send, made from `valid`, a whole request that is answered with 200. Each has its own
+/// connection and takes any answer.
 class HostileClient {
  public:
   HostileClient(int port, std::string valid, uint64_t seed) : port_(port), valid_(std::move(valid)), random_(seed) {}
@@ -39,14 +39,14 @@ class HostileClient {
     return HttpClient::request("POST", "/v2/models/made-up/infer", body, headers);
   }
 
-  // False where no answer is waited for.
+  // Returns false if no answer should be waited for.
   bool send_something(HttpClient& client) {
     switch (below(14)) {
       case 0: {  // bytes changed anywhere
         auto request = valid_;
         for (size_t i = 0; i <= below(8); ++i) request[below(request.size())] = static_cast<char>(below(256));
         client.send(request);
-        return false;  // its length may have grown: no waiting
+        return false;  // the server may wait for more bytes, so do not wait for an answer
       }
       case 1: {  // bytes changed in the body
         auto request = valid_;
@@ -65,21 +65,21 @@ class HostileClient {
       case 5:  // larger than is allowed
         return client.send("POST /predict HTTP/1.1\r\nContent-Length: " +
                            std::to_string((17ULL << 20) + below(1ULL << 40)) + "\r\n\r\nx");
-      case 6:  // a length that never comes
+      case 6:  // fewer bytes than announced
         client.send("POST /predict HTTP/1.1\r\nContent-Length: 16000000\r\n\r\n" + noise(100));
         return false;
       case 7:
         return client.send(posted(std::string(1 + below(100'000), below(2) == 0 ? '[' : '{')));
-      case 8:  // a shape of which nothing is there
+      case 8:  // a huge shape with one value
         return client.send(posted(R"({"inputs":[{"name":"input","datatype":"UINT8","shape":[)" +
                                   std::to_string(below(size_t{1} << 62)) + R"(,1,28,28],"data":[1]}]})"));
-      case 9: {  // lengths of binary data that lie
+      case 9: {  // wrong lengths of binary data
         const std::string body =
             R"({"inputs":[{"name":"input","datatype":"FP32","shape":[1,1,28,28],"parameters":{"binary_data_size":)" +
             std::to_string(below(size_t{1} << 40)) + "}}]}" + noise(below(4000));
         return client.send(posted(body, "Inference-Header-Content-Length: " + std::to_string(below(5000)) + "\r\n"));
       }
-      case 10:  // chunks that are none
+      case 10:  // a body that is not in chunks
         client.send("POST /predict HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + std::to_string(below(1'000'000)) +
                     "\r\n" + noise(below(2000)));
         return false;
@@ -91,7 +91,7 @@ class HostileClient {
           std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
         return false;
-      default:  // images that are none
+      default:  // bytes that only begin like an image
         return client.send(HttpClient::request("POST", "/predict", "\x89PNG\r\n\x1a\n" + noise(below(4000))));
     }
   }
@@ -101,7 +101,7 @@ class HostileClient {
   std::mt19937_64 random_;
 };
 
-/// Bytes of memory that the process at `port` holds, as it says itself; fails where it does not say.
+/// The memory of the process at `port` in bytes, as its own metrics say; fails the test if they do not.
 inline double memory_at(int port) {
   const auto metrics = HttpClient(port).ask("GET", "/metrics").body;
   const std::string name = "\nprocess_resident_memory_bytes ";
@@ -120,7 +120,7 @@ inline std::string valid_image_request() {
       R"({"inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,28,28],"data":[)" + numbers + "]}]}");
 }
 
-/// So many hostile requests, from several clients at a time.
+/// Sends this many hostile requests, from several clients at a time.
 inline void attack(int port, int requests, uint64_t seed) {
   constexpr int kClients = 8;
   std::vector<std::thread> clients;
@@ -132,8 +132,9 @@ inline void attack(int port, int requests, uint64_t seed) {
   for (auto& client : clients) client.join();
 }
 
-/// Attacks a server that has the model made-up, of images [1, 28, 28]: it lives on, its memory does not grow and its
-/// next answer is right. PRIORNET_HOSTILE_REQUESTS asks for another number of requests than `requests`.
+/// Attacks a server that has the model made-up, of images [1, 28, 28]: the server must live on, its memory must not
+/// grow, and its next answer must be right. PRIORNET_HOSTILE_REQUESTS asks for another number of requests than
+/// `requests`.
 inline void expect_survival(int port, int requests) {
   if (const auto* asked = std::getenv("PRIORNET_HOSTILE_REQUESTS")) requests = std::atoi(asked);
   const auto answer = [&] {
@@ -143,7 +144,7 @@ inline void expect_survival(int port, int requests) {
   };
   const auto before = answer();
   ASSERT_EQ(before.status, 200) << before.body;
-  attack(port, requests / 2, 1);  // buffers and caches are there after it
+  attack(port, requests / 2, 1);  // after this, buffers and caches are in place
   const auto memory = memory_at(port);
   attack(port, requests, 1000);
   const auto after = answer();

@@ -24,7 +24,7 @@ struct HttpReply {
 /// s.
 class HttpClient {
  public:
-  /// `from`: the address of this end, in 127.0.0.0/8; the kernel's choice, 127.0.0.1, where it is none.
+  /// `from`: the address of this end, in 127.0.0.0/8; by default the kernel chooses 127.0.0.1.
   explicit HttpClient(int port, const char* from = nullptr) {
     socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -51,7 +51,7 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  /// False where the other side no longer takes it.
+  /// Returns false if the other side accepts no more bytes.
   bool send(std::string_view bytes) const {
     while (!bytes.empty()) {
       const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -9,8 +9,8 @@
 namespace priornet {
 
 /// A model behind a server that needs no network. Images [1, 2, 2] of three classes: the class is the first byte modulo
-/// 3, its alpha 1 + the second byte; above 200 in the third byte it is unfamiliar, above 100 ambiguous. 255 in the
-/// fourth byte fails the whole batch.
+/// 3, its alpha is 1 + the second byte. An image whose third byte is above 200 is unfamiliar, above 100 ambiguous. If a
+/// fourth byte is 255, the whole batch fails.
 inline serving::ServedModel made_up_model(const std::string& name = "made-up") {
   serving::ServedModel model;
   model.description.name = name;

@@ -10,7 +10,7 @@
 
 namespace priornet {
 
-/// semeion/semeion.data: row n is the digit n % 10, and white but for pixel n % 256.
+/// semeion/semeion.data: row n is the digit n % 10, and all white except for pixel n % 256.
 inline void make_up_semeion(const std::filesystem::path& root, int rows = 1593) {
   std::filesystem::create_directories(root / "semeion");
   std::ofstream file(root / "semeion" / "semeion.data");

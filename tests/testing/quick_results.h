@@ -9,7 +9,7 @@
 
 namespace priornet {
 
-/// The cells of an experiment in profile quick, with these published sets alone.
+/// The cells of an experiment in profile quick, with only these published sets.
 class QuickResults {
  public:
   using Reproduce = ExperimentSummary (*)(const ExperimentOptions& options, Progress& progress);
@@ -27,7 +27,7 @@ class QuickResults {
     cells_ = nlohmann::json::parse(bytes_of(folder_ / "out" / "results.json"))["cells"];
   }
 
-  /// Fails the test where there is no such cell.
+  /// Fails the test if there is no such cell.
   double cell(const char* set, const char* model, const char* metric, const char* measure) const {
     for (const auto& row : cells_)
       if (row["out of distribution"] == set && row["model"] == model && row["metric"] == metric &&

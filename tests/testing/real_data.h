@@ -11,7 +11,7 @@
 
 // For tests with the published files: they lie in the folder that PRIORNET_TEST_DATA names.
 
-/// What is called `where` in that folder; skips the test where there is no such thing.
+/// The path `where` in that folder; skips the test if it does not exist.
 #define REAL_DATA(variable, where)                                                      \
   const char* variable##_root = std::getenv("PRIORNET_TEST_DATA");                      \
   if (variable##_root == nullptr) GTEST_SKIP() << "PRIORNET_TEST_DATA names no folder"; \
@@ -26,13 +26,13 @@ inline std::vector<std::string> numbered_classes(int count) {
   return names;
 }
 
-/// Means and standard deviations of the channels of images in [0, 1] are these, to `tolerance`: published values are
-/// rounded to four digits, and some are of slightly other formulas.
+/// Checks means and standard deviations of the channels, for images in [0, 1], to `tolerance`: published values are
+/// rounded to four digits, and some come from slightly different formulas.
 inline void expect_moments(const Dataset& set, const std::vector<double>& means, const std::vector<double>& deviations,
                            double tolerance) {
   ASSERT_EQ(set.inputs.size(1), static_cast<int64_t>(means.size()));
   for (size_t channel = 0; channel < means.size(); ++channel) {
-    // By the counts of the 256 values: exact, and no second copy of the images in floating point.
+    // From the counts of the 256 values: exact, and without a copy of the images in floating point.
     const auto counts =
         torch::bincount(set.inputs.select(1, static_cast<int64_t>(channel)).flatten(), {}, 256).to(torch::kFloat64);
     const auto values = torch::arange(256, torch::kFloat64) / 255;

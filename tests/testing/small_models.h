@@ -8,7 +8,7 @@
 
 namespace priornet {
 
-/// Reference and combined values that make sense of any measure.
+/// Reference and combined values that suit any measure.
 inline OperatingPoints small_points(const std::vector<std::pair<Verdict, std::string>>& watched) {
   OperatingPoints points;
   for (const auto& [cause, measure] : watched)
@@ -21,7 +21,7 @@ inline OperatingPoints small_points(const std::vector<std::pair<Verdict, std::st
   return points;
 }
 
-/// Detectors for a model of small_images, fitted on those that it was trained on.
+/// Detectors for a model of small_images, fitted on its training images.
 inline std::vector<NamedDetector> small_detectors(const ModelFile& model, const std::vector<std::string>& names) {
   const auto train = small_sets().train;
   return fit_detectors(names, model.run.members, {train.inputs, train.labels, model.run.gives_dirichlet(), 1}, silent);
@@ -71,7 +71,7 @@ inline std::vector<NamedDetector> small_table_detectors(const ModelFile& model, 
                        {rows, rows.select(1, 0).gt(0).to(torch::kInt64), model.run.gives_dirichlet(), 1}, silent);
 }
 
-/// Thresholds for the logits of a network elsewhere, of two classes and three features, with every detector.
+/// Thresholds for logits that come from outside, with two classes, three features and every detector.
 inline ModelFile small_logits_model() {
   ModelFile model;
   model.name = "elsewhere";

@@ -8,8 +8,7 @@
 
 namespace priornet {
 
-/// A network of the table with few channels and units, as far as it has options for them; without its input and
-/// classes.
+/// A network of the table with few channels and units, if it has options for them; its input and classes are not set.
 inline ModelOptions small_network(const std::string& name) {
   const auto& table = model_table();
   const auto row = std::find_if(table.begin(), table.end(), [&](const auto& info) { return info.name == name; });
@@ -25,7 +24,7 @@ inline ModelOptions small_network(const std::string& name) {
   return options;
 }
 
-/// Whether it can be made for small images; otherwise it takes rows of numbers.
+/// Whether the network takes small images; otherwise it takes rows of numbers.
 inline bool takes_images(ModelOptions options) {
   options.input = {1, 8, 8};
   options.classes = 3;

@@ -30,7 +30,7 @@ inline TrainConfig small_config(const std::string& method = "dpn") {
   return config;
 }
 
-/// One whose loss is not finite after a step.
+/// A configuration whose loss is not finite after one step.
 inline TrainConfig diverging_config() {
   auto config = small_config("dnn");
   config.optimiser.name = "sgd";
@@ -41,26 +41,27 @@ inline TrainConfig diverging_config() {
 
 inline TrainingSets small_sets() { return {small_images(320, 1), small_images(90, 2), {}}; }
 
-/// With a teacher that sees the bars, where the method needs one.
+/// If the method needs a teacher, the sets have one that recognises the bars.
 inline TrainingSets small_sets(const std::string& method) {
   auto sets = small_sets();
   if (method_info(method).needs_teacher)
     sets.teacher = [](const torch::Tensor& inputs) {
-      const auto brightness = inputs.mean({1, 2}).slice(1, 0, 8);  // of the columns; bars begin at 0, 3 and 6
+      const auto brightness =
+          inputs.mean({1, 2}).slice(1, 0, 8);  // brightness of each column; bars begin at columns 0, 3 and 6
       const auto bars = brightness.slice(1, 0, 7, 3) + brightness.slice(1, 1, 8, 3);
       return torch::full({inputs.size(0), 3}, 0.05, inputs.device()).scatter(1, bars.argmax(1, true), 0.9);
     };
   return sets;
 }
 
-/// What was written of each epoch, without the times.
+/// The metrics of each epoch, without the times.
 inline std::vector<nlohmann::json> metrics_of(const RunFolder& folder) {
   std::istringstream lines(bytes_of(folder.metrics()));
   std::vector<nlohmann::json> result;
   for (std::string line; std::getline(lines, line);) {
     result.push_back(nlohmann::json::parse(line));
     result.back().erase("seconds");
-    result.back().erase("images_a_second");
+    result.back().erase("images_per_second");
   }
   return result;
 }

@@ -44,8 +44,8 @@ class StartedProcess {
 
   pid_t id() const { return id_; }
 
-  /// Its exit status, 128 + signal if it was killed; -1 if it still runs after that time, which is long enough for a
-  /// machine that is busy with other things.
+  /// Its exit status, 128 + signal if it was killed; -1 if it still runs after that time. The default is long enough
+  /// for a busy machine.
   int wait(std::chrono::milliseconds time = std::chrono::minutes(5)) {
     const auto until = std::chrono::steady_clock::now() + time;
     while (!status_) {

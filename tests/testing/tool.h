@@ -27,7 +27,7 @@ inline void expect_misuse(const Outcome& outcome, const std::string& message) {
   EXPECT_EQ(outcome.err, "priornet: " + message + "\n");
 }
 
-/// The words of a command that needs no more of a shell than single quotes.
+/// The words of a command whose only shell syntax is single quotes.
 inline std::vector<std::string> words_of(const std::string& command) {
   std::vector<std::string> words{""};
   bool quoted = false;

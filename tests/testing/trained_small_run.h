@@ -22,7 +22,7 @@ inline void train_small_run(const std::filesystem::path& folder, const TrainConf
   train(config, small_sets(), RunFolder(folder, RunFolder::Start::kForce), {}, progress);
 }
 
-/// One that lasts as long as the test program: training takes longer than most tests.
+/// One trained run for the whole test program: training takes longer than most tests.
 inline const std::filesystem::path& small_run(const std::string& method = "dpn") {
   static const TemporaryFolder folder;
   static std::map<std::string, std::filesystem::path> trained;

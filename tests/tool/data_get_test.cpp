@@ -12,11 +12,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The tool against a mirror of our own, with an empty data root and no way to any other host.
+/// Runs the tool with a mirror of our own, an empty data root, and no way to reach any other host.
 class DataGet : public testing::Test {
  protected:
   DataGet() {
-    // Nobody listens there, and what goes to 127.0.0.1 itself is not sent through it.
+    // Nobody listens at this proxy; requests to 127.0.0.1 do not go through it.
     for (const auto* name : {"http_proxy", "https_proxy"}) ::setenv(name, "http://127.0.0.1:1", 1);
     ::setenv("PRIORNET_DATA", root().c_str(), 1);
     ::setenv("PRIORNET_MIRROR", server.url("/mirror/").c_str(), 1);
@@ -74,7 +74,8 @@ TEST_F(DataGet, KeepsWhatCameWhenItIsKilledAndGoesOnFromThere) {
   EXPECT_GE(stopped, killed + 100'000);
   EXPECT_EQ(bytes_of(file(".part")), bytes.substr(0, stopped));
 
-  // The made-up bytes are not the published ones: once all have come, they are fetched again and then set aside.
+  // The made-up bytes are not the published ones: when all have come, the tool fetches them again and then sets them
+  // aside.
   pace = -1;
   const auto outcome = run_tool({"data", "get", "semeion"});
   EXPECT_EQ(outcome.status, 1);

@@ -55,7 +55,7 @@ TEST(Deploy, WalksFromAFolderOfImagesToVerdicts) {
   EXPECT_EQ(report["watches"][0]["cause"], "unfamiliar");
   EXPECT_EQ(report["watches"].back()["measure"], "layers_mahalanobis");
   EXPECT_NEAR(report["false_alarm_range"][1].get<double>(), 0.1171, 1e-4);  // Beta(3, 57) at 0.975
-  EXPECT_LE(report["sets"][0]["rejected"], 2);                              // of 59, which three of 60 may be
+  EXPECT_LE(report["sets"][0]["rejected"], 2);                              // of 59; the promise allows three of 60
   EXPECT_EQ(report["sets"][1]["size"], 200);
   EXPECT_LT(report["sets"][1]["rejected"], 40);
 
@@ -81,14 +81,14 @@ TEST(Deploy, WalksFromAFolderOfImagesToVerdicts) {
   EXPECT_NE(table.out.find("distributional"), std::string::npos);
 }
 
-// What lies in folders of photographs, twenty kinds of it; the fixtures are small pictures of every format.
+// Twenty kinds of files that people have in folders of photographs; the fixtures are small pictures of every format.
 void add_trouble(const PhotoFiles& files) {
   const auto fixture_bytes = [](const std::string& name) {
     return bytes_of(fs::path(PRIORNET_TEST_FIXTURES) / "images" / name);
   };
   const auto add = [&](const std::string& name, const std::string& bytes) { files.file("photos/" + name, bytes); };
   const auto jpeg = fixture_bytes("rgb_420.jpg");
-  // Not to be used.
+  // Images that cannot be used.
   add("left/1 empty.jpg", "");
   add("left/2 cut.jpg", jpeg.substr(0, jpeg.size() / 2));
   add("left/3 text.png", "not found");
@@ -98,13 +98,13 @@ void add_trouble(const PhotoFiles& files) {
   add("right/5 damaged.png", flipped);
   add("right/6 film.gif", "GIF89a");
   add("7 lost.png", fixture_bytes("grey1.png"));
-  // No images at all.
+  // Files that are no images, and an empty folder.
   add("left/8 Thumbs.db", "thumbs");
   add("right/9 notes.txt", "notes");
   add("10 readme.md", "photos");
   fs::create_directories(files / "photos/11 empty class");
   add("left/.12 hidden.jpg", "hidden");
-  // Unusual, and good.
+  // Unusual images that can be used.
   add("left/13 turned.jpg", fixture_bytes("turned6.jpg"));
   add("left/14 film.gif", fixture_bytes("palette.gif"));
   add("right/15 old.bmp", fixture_bytes("runs8.bmp"));
@@ -220,7 +220,8 @@ TEST(Deploy, WalksFromATableToVerdicts) {
   EXPECT_EQ(csv.out.find("verdict"), std::string::npos);
 }
 
-// Text, truths, dates, gaps, decimal commas: packed or not, in any order, from training to strange rows.
+// Text, truths, dates, gaps and decimal commas, compressed or not, with columns in any order: from training to strange
+// rows.
 TEST(Deploy, TakesMixedTablesPackedAndByName) {
   const InputFiles files;
   auto generator = make_generator(2);
@@ -355,7 +356,7 @@ TEST(Deploy, NoticesThatTheDataChanged) {
   auto again = train;
   again.push_back("--resume");
   EXPECT_EQ(run_tool(again).status, 0);
-  // A row more at the top: those kept back would be others, which the network learnt from.
+  // One more row at the top: the rows kept back would now be others, which the network learnt from.
   files.text("t.csv", "x,kind\n60,even\n" + text);
   expect_failure(run_tool({"calibrate", run, "--out", (files / "m.priornet").string()}),
                  data + ": its rows have changed since " + run +

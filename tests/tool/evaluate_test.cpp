@@ -54,7 +54,7 @@ const Clouds& clouds() {
   return files;
 }
 
-// Those that look at rows of numbers, fitted on the run's training set; all of them see points that lie far off.
+// The detectors of rows of numbers, fitted on the run's training set, all recognise points that lie far off.
 TEST(Evaluate, ShowsEveryDetectorInOneTable) {
   const auto& files = clouds();
   const auto [status, out, err] = run_tool({"evaluate", files.dpn, "--data", files.test_set, "--ood", files.far_set,
@@ -149,7 +149,8 @@ TEST(Evaluate, LeavesWhatAReportShows) {
       << tables;
 }
 
-// A model file says what it hands back, in words, as JSON, and to the report, which finds it beside the file.
+// For a model file, evaluate says what the model hands back: in words, as JSON, and in files beside the model file for
+// the report.
 TEST(Evaluate, ShowsWhatACalibratedModelHandsBack) {
   const auto& files = clouds();
   const auto model = (files / "clouds.priornet").string();
@@ -183,9 +184,9 @@ TEST(Evaluate, ShowsWhatACalibratedModelHandsBack) {
   EXPECT_EQ(counted, 150);
   const auto& foreign = summary["foreign"][0];
   EXPECT_DOUBLE_EQ(foreign["handed_back"]["value"], 1 - foreign["verdicts"]["accept"].get<double>() / 90);
-  EXPECT_EQ(foreign["trivial_beats_network"], true);  // it was taught nothing of what is far off
+  EXPECT_EQ(foreign["trivial_beats_network"], true);  // the network did not learn about points far off
 
-  // The detectors that the file holds were fitted already: what they learnt from is not read again.
+  // The detectors in the file are fitted already, so their training set is not read again.
   const auto watching = (files / "watching.priornet").string();
   std::filesystem::copy_file(model, watching);
   std::filesystem::rename(files / "train.csv", files / "away.csv");
@@ -247,7 +248,7 @@ TEST(Evaluate, RecordsACommandThatGivesTheSameNumbers) {
   const auto record = nlohmann::json::parse(results);
   const auto command = words_of(record["run"]["command"]);
   ASSERT_EQ(command.front(), "priornet");
-  // All that was asked for, except for what is the default.
+  // All options that were given, except for default values.
   for (const auto& word : asked)
     EXPECT_TRUE(word == "--checkpoint" || word == "last" ||
                 std::find(command.begin(), command.end(), word) != command.end())

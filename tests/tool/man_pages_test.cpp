@@ -49,7 +49,7 @@ class Manual : public ::testing::Test {
     listing_ = json::parse(run_tool({"--help-json"}).out);
   }
 
-  // What a shell without a terminal prints; nothing where the shell is not installed.
+  // What a shell without a terminal prints; nothing if the shell is not installed.
   static std::string said_by(const std::string& shell, const std::string& script) {
     const auto done = run_process({"/usr/bin/env", shell, "-c", script});
     EXPECT_EQ(done.err, "");

@@ -3,7 +3,7 @@
 #include <testing/tool.h>
 #include <testing/train_files.h>
 
-// What people type who have not read the manual, and what the tool answers.
+// Commands of people who have not read the manual, and what the tool answers.
 
 namespace priornet {
 namespace {
@@ -96,7 +96,7 @@ struct ModelFiles : InputFiles {
   std::string rows = (*this / "rows.npy").string();
 };
 
-// The program begins again with the variable that makes idle threads sleep soon.
+// The tool starts itself again with the variable that makes idle threads sleep soon.
 TEST(Mistakes, ThreadsThatWaitTakeNoProcessorFromOthers) {
   const ModelFiles files;
   const auto waits_of = [&](const std::vector<std::string>& variables) {

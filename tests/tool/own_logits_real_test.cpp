@@ -15,7 +15,7 @@ namespace {
 
 std::vector<nlohmann::json> predicted(std::vector<std::string> words) {
   words.insert(words.begin(), "predict");
-  // Batches as calibrate takes them: convolutions round by the shape of a batch.
+  // The same batch size as in calibrate: rounding in convolutions depends on the shape of a batch.
   words.insert(words.end(), {"--format", "jsonl", "--batch", "1000"});
   const auto said = run_tool(words);
   EXPECT_EQ(said.status, 0) << said.err;
@@ -25,9 +25,9 @@ std::vector<nlohmann::json> predicted(std::vector<std::string> words) {
   return rows;
 }
 
-// Logits of a run, exported, calibrated and judged apart from it, get the verdicts of the run's own model file; new
-// inputs are rejected as often as printed. The published test images, halved at random: their first and second
-// thousands come from other writers.
+// The logits of a run are exported, calibrated and judged without the run. They get the verdicts of the run's own model
+// file, and new inputs are rejected as often as printed. The published test images are split at random, because the
+// first and the second half come from different writers.
 TEST(OwnLogitsReal, GetTheVerdictsOfTheRunTheyComeFrom) {
   REAL_DATA(mnist, "mnist");
   LoadOptions load;

@@ -51,7 +51,7 @@ void expect_same_verdicts(const std::vector<nlohmann::json>& rows, const std::ve
       EXPECT_EQ(rows[i][key], wanted[i][key]) << key << " of row " << i;
 }
 
-/// Logits of a made-up classifier of 4 classes and what stands before its last layer: features in a cluster per class.
+/// Logits of a made-up classifier of 4 classes and the input of its last layer: features with one cluster per class.
 struct MadeUp {
   torch::Tensor labels;
   torch::Tensor features;  ///< float32 [N, 6]
@@ -68,8 +68,8 @@ MadeUp made_up(int64_t count, uint64_t seed) {
   return made;
 }
 
-// What a model file with its network says about inputs, a file without one says about their logits, to the last bit of
-// the p-value: calibration and verdict are the same functions.
+// A model file with a network says about inputs exactly what a file without a network says about their logits, to the
+// last bit of the p-value: both use the same functions.
 TEST(OwnLogits, GetTheVerdictsOfTheNetworkTheyComeFrom) {
   for (const std::string method : {"dpn", "dnn"})
     for (const bool per_class : {false, true}) {
@@ -79,7 +79,7 @@ TEST(OwnLogits, GetTheVerdictsOfTheNetworkTheyComeFrom) {
       const bool dirichlet = method == "dpn";
       const auto held_out = small_images(300, 5);
       auto fresh = small_images(200, 6).inputs.clone();
-      fresh.slice(0, 0, 60).copy_(255 - fresh.slice(0, 0, 60));  // unfamiliar ones among them
+      fresh.slice(0, 0, 60).copy_(255 - fresh.slice(0, 0, 60));  // some are unfamiliar
       const auto said = Predictor(model).predict(held_out.inputs);
       const auto logits = files.npy("new.npy", Predictor(model).predict(fresh).logits);
       model.points = calibrate(said, held_out.labels, watched_measures(dirichlet, false), {0.05, per_class});
@@ -101,7 +101,7 @@ TEST(OwnLogits, GetTheVerdictsOfTheNetworkTheyComeFrom) {
         EXPECT_EQ(rows[i]["row"], i);
       }
       EXPECT_GT(share_rejected(rows), 0.0);
-      // Logits are the inputs of such a model; those of a network are float32.
+      // The logits can also be given as the inputs of such a model.
       expect_same_verdicts(predicted({file, logits}), rows);
       const auto exported = run_tool({"export", file, "--onnx", (files / "m.onnx").string()});
       expect_failure(exported, "m: holds no network, only thresholds for a network's logits");
@@ -136,7 +136,7 @@ TEST(OwnLogits, KeepThePromiseOnNewInputs) {
   }
 }
 
-// The outliers have ordinary logits: the features alone know.
+// The outliers have ordinary logits; only their features are strange.
 TEST(OwnLogits, AreJudgedByTheirFeaturesToo) {
   const InputFiles files;
   const auto held_out = made_up(1000, 1);
@@ -312,7 +312,7 @@ struct NetworkFiles : InputFiles {
   std::string model = (*this / "m.priornet").string();
 };
 
-// No training, no run: what the network gives is judged as if its logits had come in a file.
+// Without training and without a run: the network's logits are judged as if they had come in a file.
 TEST(NetworkFile, IsCalibratedAsItIs) {
   const NetworkFiles files;
   const auto held_out = made_up(400, 1);
@@ -338,7 +338,7 @@ TEST(NetworkFile, IsCalibratedAsItIs) {
   EXPECT_NE(refused.err.find("give --allow-torchscript"), std::string::npos) << refused.err;
 }
 
-// The last two columns, to which the network is blind, are what is strange.
+// Only the last two columns are strange, and the network ignores them.
 TEST(NetworkFile, HasDetectorsThatLearnFromItsTrainingSetOrFromOneHalf) {
   const NetworkFiles files;
   auto strange = made_up(200, 3);

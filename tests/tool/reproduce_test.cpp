@@ -41,7 +41,7 @@ TEST(Reproduce, RecordsACommandThatGivesTheSameNumbers) {
   const std::vector<std::string> asked{"--threads", "1",          "reproduce", "synthetic", "--profile",
                                        "quick",     "--device",   "cpu",       "--seed",    "7",
                                        "--out",     out.string(), "--json"};
-  // The folder goes, so that the next run trains again.
+  // Removes the folder, so that the next run trains again.
   const auto results_of = [&](const std::vector<std::string>& arguments) {
     const auto done = run_tool(arguments);
     EXPECT_EQ(done.status, 0) << done.err;
@@ -124,7 +124,7 @@ TEST(Reproduce, GoesThroughAllAndSumsUp) {
   EXPECT_GT(rows[0]["wall time, s"], 0);
 }
 
-/// CIFAR-10's training set where the tool looks for it, as large as it is, and black.
+/// A black CIFAR-10 training set of the true size, where the tool looks for it.
 void lay_out_black_cifar10(const std::filesystem::path& root) {
   std::filesystem::create_directories(root / "cifar-10-batches-bin");
   for (const auto* number : {"1", "2", "3", "4", "5"}) {
@@ -224,7 +224,7 @@ TEST(Reproduce, TakesTheNetworksOfItsPlanAsItsOwn) {
     ASSERT_EQ(done.status, 0) << done.err;
   }
   EXPECT_EQ(plan_images({plan}, options, {}).size(), 0u);
-  // In another place, too: there the student's teacher has another path.
+  // The same after the folder was moved: then the teacher of the student has another path.
   std::filesystem::create_directories(files / "far");
   std::filesystem::rename(options.out, files / "far/away");
   options.out = files / "far/away";

@@ -61,7 +61,7 @@ class Serve : public ::testing::Test {
     FAIL() << "it does not listen: " << process_->err();
   }
 
-  // What it wrote to standard error except for the word to root.
+  // What the server wrote to standard error, without the warning to root.
   std::string complaints() {
     auto text = process_->err();
     const std::string to_root =
@@ -84,7 +84,7 @@ TEST_F(Serve, SurvivesHostileRequests) {
   EXPECT_EQ(complaints(), "");
 }
 
-/// Clients that never pause. Whoever's request was taken gets an answer.
+/// Clients that never pause. Every client whose request was accepted gets an answer.
 class PatientClients {
  public:
   PatientClients(int port, int count) {

@@ -5,8 +5,8 @@
 
 #include <cstdlib>
 
-// A run that is killed again and again ends bit for bit where one ends that nobody disturbed. tools/kill-and-resume has
-// it killed more often than a short check does.
+// A run that is killed many times ends with the same bits as an undisturbed run. tools/kill-and-resume kills it more
+// often than this test does.
 
 namespace priornet {
 namespace {
@@ -56,7 +56,7 @@ TEST_F(InterruptedTraining, EndsBitForBitAsIfItHadNotBeenKilled) {
   int killed = 0;
   for (int i = 0; i < kills; ++i) {
     StartedProcess run(command("disturbed"), {});
-    // Any moment of its life, its start and a write included; it gets on between two of them.
+    // Kills it at any moment, also during its start and while it writes; between two kills it makes progress.
     run.wait(
         std::chrono::milliseconds(static_cast<int64_t>(random.uniform() * 0.8 * static_cast<double>(took_.count()))));
     ::kill(run.id(), SIGKILL);
@@ -81,7 +81,7 @@ TEST_F(InterruptedTraining, IsStoppedByCtrlCWithACheckpoint) {
   expect_same_end();
 }
 
-// Steps long enough to be shown each: what is shown is not what stops them.
+// Each step is long enough to be shown, so showing progress is not what stops the run.
 TEST(SlowTraining, IsStoppedByCtrlCWithACheckpoint) {
   const TrainFiles files;
   const auto run = files / "run";

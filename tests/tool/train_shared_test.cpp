@@ -42,7 +42,7 @@ TEST(TrainShared, RefusesBatchesThatCannotBeShared) {
       << outcome.err;
 }
 
-// As where memory runs out while it starts.
+// As if memory ran out while the process starts.
 TEST(TrainShared, SaysThatAProcessWasKilledBeforeItKnewTheOthers) {
   const TrainFiles files;
   StartedProcess first(

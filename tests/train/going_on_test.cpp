@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-// When a run ends, and how one that ended or whose data were moved goes on; what rare classes weigh.
+// When a run ends, how a run goes on that had ended or whose data were moved, and the weight of rare classes.
 
 namespace priornet {
 namespace {
@@ -17,7 +17,7 @@ using Start = RunFolder::Start;
 
 double nll_of(const nlohmann::json& epoch) { return epoch["validation"]["nll"]; }
 
-// Of labels that say nothing, a network that learns knows less and less.
+// The validation labels are wrong, so validation gets worse as the network learns.
 TrainingSets sets_that_mislead() {
   auto sets = small_sets();
   sets.validation->labels = sets.validation->labels.roll(1);
@@ -45,7 +45,7 @@ TEST(Patience, EndsARunAndKeepsTheNetworkOfTheBestEpoch) {
   const auto& method = method_info(config.method.name);
   network->eval();
   EXPECT_NEAR(validate(*network, *sets.validation, {}, method, {}).log_likelihood_loss, nll_of(*best), 1e-6);
-  // What everybody opens is that network too, and a run that is asked to go on stays at its end.
+  // Resuming gives that network too, and trains no further.
   options.resume = true;
   const auto again = train(config, sets, RunFolder(run.path(), Start::kResume), options, progress);
   EXPECT_TRUE(again->parameters()[0].equal(network->parameters()[0]));
@@ -121,7 +121,7 @@ TEST(GoingOn, KnowsDataThatWereMovedByTheirContent) {
                     .c_str());
 }
 
-// Two classes that overlap, one of them of every twentieth row.
+// Two classes that overlap; every twentieth row is of the second.
 TEST(Balance, GivesRareClassesTheWeightOfTheOthers) {
   const auto generator = make_generator(1);
   const auto labels = torch::arange(800).remainder(20).eq(0).to(torch::kInt64);

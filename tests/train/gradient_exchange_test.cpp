@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr int64_t kRows = 12;
 
-/// Calls work(group) for each rank, each on a thread of its own, and gives what they return.
+/// Calls work(group) for each rank, each on its own thread, and returns the results.
 template <class Work>
 auto in_processes(int processes, const Work& work, ProcessPlace place = {}) {
   if (place.attempt.empty()) place.port = static_cast<uint16_t>(free_local_port());
@@ -39,7 +39,7 @@ auto in_processes(int processes, const Work& work, ProcessPlace place = {}) {
 
 MLP network() { return MLP(MLPOptions{4, {7, 5}, 3}, make_generator(3)); }
 
-/// Of rows first, ..., first + count - 1 of the same made-up data.
+/// The loss of rows first, ..., first + count - 1 of the same made-up data.
 torch::Tensor loss(MLP& model, int64_t first, int64_t count) {
   auto generator = make_generator(4);
   const auto inputs = torch::randn({kRows, 4}, generator);
@@ -48,7 +48,7 @@ torch::Tensor loss(MLP& model, int64_t first, int64_t count) {
                                               labels.narrow(0, first, count));
 }
 
-/// What each process holds after two steps, of which the second must not see the first.
+/// The gradients of each process after two steps; the first step must not show in the second.
 std::vector<torch::Tensor> exchanged(int processes, int64_t bucket_bytes, int64_t buckets) {
   return in_processes(processes, [&](ProcessGroup& group) {
     auto model = network();
@@ -87,7 +87,7 @@ TEST(GradientExchange, SumsBucketsWhileBackwardStillRuns) {
     auto model = network();
     FlatParameters parameters(model->parameters());
     GradientExchange exchange(parameters, group, 1);
-    // The last bias has its gradient first; the first layer waits until its sum over both processes is there.
+    // The last bias has its gradient first. The first layer waits until that gradient is summed over both processes.
     const auto bias = parameters.views.back().grad();
     bool seen = false;
     parameters.views.front().register_hook([&](const torch::Tensor& gradient) {
@@ -99,7 +99,7 @@ TEST(GradientExchange, SumsBucketsWhileBackwardStillRuns) {
     });
     auto generator = make_generator(1);
     const auto logits = model->forward(torch::randn({2, 4}, generator));
-    // Its gradient for the last bias is 1 for each of 3 logits in one process, and as much in the other.
+    // The gradient of the last bias is 1 for each of 3 logits, in each of the two processes.
     (logits.sum() / 2).backward();
     exchange.wait();
     EXPECT_TRUE(seen);
@@ -156,7 +156,7 @@ TEST(ProcessGroup, WhoDisagreesWithTheFirstIsRefused) {
   });
 }
 
-// As torchrun's does, which starts processes that have failed once more.
+// torchrun has such a store, and starts failed processes again.
 TEST(ProcessGroup, MeetsAgainInAStoreThatOutlivesIt) {
   ProcessPlace place;
   place.master = "127.0.0.1";

@@ -4,18 +4,18 @@
 #include <testing/tensors.h>
 #include "learning/training/training_batches.h"
 
-// The batches that a GPU makes by a kernel are those made by tensor operations. The kernel's functions run here on the
-// CPU; tests/train/step_cuda_test.cpp runs the kernel.
+// The kernel that makes batches on a GPU makes the same batches as tensor operations. The kernel's functions run here
+// on the CPU; tests/train/step_cuda_test.cpp runs the kernel.
 
 namespace priornet {
 namespace {
 
-// Where the set's size is not a multiple of the batch, passes end in the middle of batches.
+// The size of the set is not a multiple of the batch, so passes end in the middle of batches.
 std::unique_ptr<OutsideSource> other_images(int64_t count) {
   return outside_images(torch::randint(256, {count, 3, 12, 12}, make_generator(9), torch::kUInt8), 5);
 }
 
-// One that draws its images again.
+// A source that draws new images for each batch.
 class DrawnImages final : public OutsideSource {
  public:
   torch::Tensor batch(const OutsideBatch& batch) override {
@@ -44,7 +44,7 @@ BatchSources sources_of(const Dataset& set, OutsideSource& outside, const Traini
   return {set.inputs, set.labels, BatchOrder(set.size(), derive_seed(options.seed, "order")), &outside, options};
 }
 
-// The steps go through 50 rows and come back to them, and jump as a run does that goes on.
+// The steps go through 50 rows several times, and jump as in a resumed run.
 void expect_same_batches(OutsideSource& outside, const TrainingBatchesOptions& options, double tolerance = 0) {
   const auto set = images_of_twelve();
   auto sources = sources_of(set, outside, options);

@@ -18,7 +18,7 @@ std::vector<pid_t> children_of(pid_t id) {
   return {std::istream_iterator<pid_t>(file), {}};
 }
 
-/// A zombie, whose parent has not looked yet, does not run.
+/// Whether the process runs; a zombie, whose parent has not waited for it yet, does not.
 bool runs(pid_t id) {
   const auto text = bytes_of(fmt::format("/proc/{}/stat", id));
   return !text.empty() && text.find(") Z ") == std::string::npos;
@@ -59,7 +59,7 @@ TEST(LocalLaunch, EndsTheProcessesWithItself) {
     auto launched = launch(folder / "run", {"epochs=1000", "pause=20"});
     const auto children = training_children(launched, folder / "run");
     ASSERT_EQ(children.size(), 1u);
-    // Those that are stopped cannot notice by themselves that process 0 is gone.
+    // Stopped processes cannot notice by themselves that process 0 is gone.
     for (const auto child : children) ::kill(child, SIGSTOP);
     ::kill(launched.id(), signal);
     EXPECT_EQ(launched.wait(), 128 + signal);

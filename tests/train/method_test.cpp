@@ -89,7 +89,7 @@ TEST(Method, HoldsNothingToEqualProbabilitiesWithoutAnOutside) {
   EXPECT_EQ(loss.total.item<double>(), loss.in.item<double>());
 }
 
-// A network that says what the teacher says has the least cross-entropy: there the gradient is that of the divergences.
+// A network that agrees with the teacher has the smallest cross-entropy: then only the divergences have a gradient.
 TEST(Method, HoldsCrossEntropiesToTheTeacher) {
   const auto agreeing = example_teacher().log();
   EXPECT_LT(example_loss({"dnn", {}}, agreeing.slice(0, 0, kInside), true).gradient.abs().max().item<double>(), 1e-12);
@@ -102,7 +102,8 @@ TEST(Method, HoldsCrossEntropiesToTheTeacher) {
   }
 }
 
-// Of Dir(2, 1, 1, 1) with the label first: errors of 0.6 and three times 0.2, variances over 6, and nothing misleads.
+// Dir(2, 1, 1, 1), where the first class is the label: errors of 0.6 and three times 0.2, variances divided by 6, and
+// no misleading evidence.
 TEST(Method, CountsWhatEvidenceIsExpectedToMiss) {
   const auto logits = torch::tensor({{2.0, 1.0, 1.0, 1.0}}, torch::kFloat64).log();
   const BatchTargets targets{torch::zeros({1}, torch::kInt64), {}};
@@ -113,7 +114,7 @@ TEST(Method, CountsWhatEvidenceIsExpectedToMiss) {
   EXPECT_NEAR(relaxed.total.item<double>(), 0.48, 1e-12);
 }
 
-// Evidence for the label is not held against a network; evidence for another class is.
+// Evidence for the label costs nothing; evidence for another class does.
 TEST(Method, HoldsOnlyMisleadingEvidenceToAFlatDirichlet) {
   const auto loss = [](double label, double other) {
     const auto logits = torch::tensor({{label, other, 1.0}}, torch::kFloat64).log();
@@ -140,7 +141,7 @@ TEST(Method, ExpectsTheCrossEntropyOfAPosterior) {
   EXPECT_NEAR(total(2.0), kExpected + 2 * (std::log(4.0) - kExpected), 1e-10);
 }
 
-// A density says nothing at all of an input far away, and very much of one that it knows.
+// Evidence can be almost 0 for an input far away, and huge for an input that the network knows.
 TEST(Method, StaysFiniteForEveryPosterior) {
   const auto logits = torch::tensor({{0.0, 0.0}, {300.0, -300.0}, {-80.0, 80.0}});
   const auto found = make_method({"posterior", {}})->loss(logits, {torch::zeros({3}, torch::kInt64), {}}, 10.0);

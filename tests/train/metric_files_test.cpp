@@ -15,9 +15,9 @@ namespace {
 
 using Start = RunFolder::Start;
 
-// A reader of event files of its own: by the specification of TFRecords, and of protocol buffers' wire format.
+// A reader of event files, written from the specifications of TFRecords and of the wire format of protocol buffers.
 
-// By a table, as Castagnoli's checksum is usually computed; the writer goes bit by bit.
+// Castagnoli's checksum by a table, as it is usually computed; the writer computes it bit by bit.
 uint32_t crc32c(const std::string& bytes) {
   std::array<uint32_t, 256> table = {};
   for (uint32_t i = 0; i < 256; ++i) {
@@ -144,6 +144,7 @@ TEST(MetricFiles, SayTheSameInEveryFormat) {
   std::string line;
   std::getline(table, line);
   EXPECT_TRUE(line.starts_with("epoch,loss,inside,outside,cross_entropy,")) << line;
+  EXPECT_NE(line.find(",images_per_second,"), std::string::npos) << line;
   EXPECT_NE(line.find(",validation/nll,"), std::string::npos) << line;
   EXPECT_NE(line.find(",validation/outside/differential_entropy"), std::string::npos) << line;
   const auto columns = std::count(line.begin(), line.end(), ',');
@@ -183,6 +184,19 @@ TEST(MetricFiles, AreCutWhereARunGoesOn) {
   run.add_metrics(R"({"epoch":1,"error":0.5})");
   EXPECT_EQ(bytes_of(run.path() / "metrics.csv"), "epoch,error\n1,0.5\n");
   EXPECT_EQ(events_in(run.path() / "metrics.tfevents").size(), 2u);
+}
+
+TEST(MetricFiles, GetTodaysNamesWhereAnOlderRunGoesOn) {
+  const TemporaryFolder folder;
+  const RunFolder run(folder / "run", Start::kNew);
+  for (const int number : {1, 2, 3}) run.add_metrics(fmt::format(R"({{"epoch":{},"images_a_second":9.5}})", number));
+  run.cut_metrics(3);
+  run.add_metrics(R"({"epoch":3,"images_per_second":8.5})");
+  EXPECT_EQ(bytes_of(run.path() / "metrics.csv"), "epoch,images_per_second\n1,9.5\n2,9.5\n3,8.5\n");
+  EXPECT_EQ(bytes_of(run.metrics()),
+            "{\"epoch\":1,\"images_per_second\":9.5}\n{\"epoch\":2,\"images_per_second\":9.5}\n"
+            "{\"epoch\":3,\"images_per_second\":8.5}\n");
+  EXPECT_EQ(events_in(run.path() / "metrics.tfevents").size(), 4u);
 }
 
 }  // namespace

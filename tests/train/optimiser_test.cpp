@@ -10,7 +10,8 @@
 namespace priornet {
 namespace {
 
-// A gradient that depends on where we are, so that an error feeds back: of sum over i of (i + 1) (p - 1)^2 / 2, noisy.
+// The gradient of the sum over i of (i + 1) (p - 1)^2 / 2, with noise. It depends on p, so an error in one step shows
+// in the next.
 torch::Tensor gradient_at(const torch::Tensor& p, int64_t step) {
   const auto scale = torch::arange(1, p.numel() + 1, torch::kFloat64);
   const auto noise = torch::randn({p.numel()}, make_generator(static_cast<uint64_t>(step)), torch::kFloat64);

@@ -25,7 +25,7 @@ std::array<double, 2> variances_with(double factor_variance) {
   const auto train = rows_with_a_factor();
   NoProgress progress;
   const auto source = make_outside(options, {train, torch::kCPU, 5, progress, {}});
-  // Every other row lies farther out by design.
+  // Every second row lies farther out on purpose.
   const auto rows = source->batch({0, 20'000, 0, 20'000}).slice(0, 0, 20'000, 2);
   const auto variance = rows.var(0, false);
   return {variance[0].item<double>(), variance[2].item<double>()};

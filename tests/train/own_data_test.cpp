@@ -162,7 +162,8 @@ TEST(OwnData, DrawsRowsAroundTheDataAndBeyond) {
   }
 }
 
-// Median 5, quartiles 3 and 7, a value a million times as large; 0 and 1; always the same.
+// Three columns: one with median 5, quartiles 3 and 7 and a value a million times as large; one of 0 and 1; one that is
+// constant.
 TEST(OwnData, ScalesByWhatMostRowsAreLike) {
   auto rows = torch::zeros({9, 3});
   for (int64_t i = 0; i < 9; ++i) rows[i][0] = static_cast<double>(i + 1);
@@ -184,7 +185,7 @@ TEST(OwnData, ScalesByWhatMostRowsAreLike) {
   EXPECT_TRUE(drawn_in[5].isnan().item<bool>());
 }
 
-// Incomes and debts as they are: a few rows a thousand times the others.
+// Columns like incomes and debts: a few rows are a thousand times as large as the others.
 TEST(OwnData, StartsWithALossInTheHundredsHoweverLongTheTails) {
   const TemporaryFolder folder;
   const auto generator = make_generator(3);
@@ -207,7 +208,7 @@ TEST(OwnData, StartsWithALossInTheHundredsHoweverLongTheTails) {
   for (const auto& [name, mean] : first.validation->outside) EXPECT_LT(std::abs(mean), 1e4) << name;
 }
 
-// 90 rows of one class, 9 of another, one of a third, which is left to be learnt from.
+// 90 rows of one class, 9 of another, and one row of a third class, which stays in the training set.
 TEST(OwnData, KeepsBackItsShareOfEachClass) {
   Dataset set{"./t", torch::randn({100, 2}), torch::zeros({100}, torch::kInt64), {"many", "few", "one"}, {}};
   set.labels.slice(0, 0, 99, 11).fill_(1);

@@ -1,12 +1,12 @@
 #include <testing/temporary_folder.h>
 #include <testing/training_processes.h>
 
-// What the others do when one process fails.
+// What the other processes do when one process fails.
 
 namespace priornet {
 namespace {
 
-const char* const kLastCheckpoint = "checkpoints/step-00000010.safetensors";  // of 5 epochs, two steps each
+const char* const kLastCheckpoint = "checkpoints/step-00000010.safetensors";  // 5 epochs of two steps each
 
 std::string closed(const TrainingProcesses& run, int rank) {
   return run.name(rank) + " is gone: it closed its connections\n";
@@ -27,7 +27,7 @@ TEST(ProcessFaults, AKilledProcessIsNamedWithinSecondsAndTheRunGoesOnLater) {
   }
 }
 
-// Why there is a watch beside c10d: alone, it tells about a broken connection but not of whom.
+// Why we watch processes ourselves: c10d alone reports a broken connection, but not whose.
 TEST(ProcessFaults, C10dAloneDoesNotSayWhichProcessIsGone) {
   const TemporaryFolder folder;
   TrainingProcesses run(3, folder / "run", {"c10d_alone", "kill=7@1"});
@@ -40,7 +40,7 @@ TEST(ProcessFaults, C10dAloneDoesNotSayWhichProcessIsGone) {
   }
 }
 
-// A monitored barrier tells process 0 alone who is missing; the others hear of process 0.
+// A monitored barrier tells only process 0 which process is missing; to the others it names process 0.
 TEST(ProcessFaults, AMonitoredBarrierOfC10dNamesTheProcessToTheFirstAlone) {
   const TemporaryFolder folder;
   TrainingProcesses run(3, folder / "run", {"c10d_alone", "monitored", "freeze=2@1"});

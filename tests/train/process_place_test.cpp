@@ -97,7 +97,7 @@ TEST(ProcessPlace, GivesTheUserTheLastWordOnWhereToMeet) {
   EXPECT_EQ(found.port, 7);
 }
 
-// Its variables are those of the whole job, but srun has not started it.
+// A batch script has the variables of the whole job, but srun has not started it.
 TEST(ProcessPlace, IsOneProcessInABatchScript) { EXPECT_EQ(place(changed(kSlurm, "SLURM_STEP_ID", "")).processes, 1); }
 
 TEST(ProcessPlace, NamesTheVariableThatIsMissing) {

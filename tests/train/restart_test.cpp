@@ -15,7 +15,7 @@ TrainConfig config_with(int64_t restarts) {
   return config;
 }
 
-// Every answer of a network that has learnt is wrong on these.
+// Validation labels that make every answer of a trained network wrong.
 TrainingSets sets_with_false_labels() {
   auto sets = small_sets();
   sets.validation->labels = (sets.validation->labels + 1) % 3;
@@ -32,7 +32,7 @@ TEST(Restart, BeginsAgainFromAnotherSeedWhereTheErrorIsThatOfChance) {
   TrainerOptions options;
   options.on_restart = [&](const Restart& restart) {
     heard.push_back(restart);
-    if (heard.size() == 2) sets.validation->labels.copy_(true_labels);  // from now on it learns what is asked
+    if (heard.size() == 2) sets.validation->labels.copy_(true_labels);  // from now on the validation labels are right
   };
   NoProgress progress;
   const auto network = train(config_with(5), sets, run, options, progress);
@@ -41,7 +41,7 @@ TEST(Restart, BeginsAgainFromAnotherSeedWhereTheErrorIsThatOfChance) {
   EXPECT_GE(heard[0].error, heard[0].chance);
   EXPECT_NEAR(heard[0].chance, 2.0 / 3.0, 0.1);
   const auto metrics = metrics_of(run);
-  ASSERT_EQ(metrics.size(), 3u);  // nothing is left of the networks that were thrown away
+  ASSERT_EQ(metrics.size(), 3u);  // the metrics of discarded networks are gone
   for (const auto& epoch : metrics) EXPECT_EQ(epoch["restart"], 2);
   EXPECT_LT(metrics[2]["validation"]["error"], 0.2);
   EXPECT_FALSE(trained(small_config(), plain)->parameters()[0].equal(network->parameters()[0]));

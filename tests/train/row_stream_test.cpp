@@ -11,13 +11,13 @@
 
 #include "learning/training/kernel_batches.h"
 
-// Sets that stay on the host give the batches that sets on the device give. What is shown here on a CPU is all of it
-// but the copies to a GPU, which tests/train/step_cuda_test.cpp shows.
+// Sets that stay on the host give the same batches as sets on the device. This test runs everything on a CPU except for
+// the copies to a GPU; tests/train/step_cuda_test.cpp tests those.
 
 namespace priornet {
 namespace {
 
-/// While it lives no set fits anywhere.
+/// While this object lives, no set fits into memory.
 struct NoRoom {
   NoRoom() { ::setenv("PRIORNET_MEMORY", "1", 1); }
   ~NoRoom() { ::unsetenv("PRIORNET_MEMORY"); }
@@ -114,7 +114,7 @@ TEST(StreamedBatches, OfRowsOfNumbersMayBeKept) {
     EXPECT_TRUE(kept[i].equal(resident.at(kAskedSteps[i]).inputs)) << kAskedSteps[i];
 }
 
-// As a GPU makes them: the kernel finds the slot of its step by itself.
+// Batches as a GPU makes them: the kernel finds the slot of its step by itself.
 TEST(StreamedBatches, AreMadeByTheKernel) {
   const auto set = images_and_labels(50);
   const auto images = torch::randint(256, {37, 3, 12, 12}, make_generator(9), torch::kUInt8);
@@ -168,7 +168,7 @@ TEST(StreamedInputs, GetTheSameLogits) {
   EXPECT_TRUE(chosen.equal(infer(*network, set.inputs.index_select(0, torch::tensor({94, 3, 3, 0, 17})), options)));
 }
 
-// Rows kept back are looked at where they lie; factor analysis and validation take the set piece by piece.
+// Rows kept back are read where they lie; factor analysis and validation read the set piece by piece.
 TEST(StreamedTraining, EndsWithTheSameNetwork) {
   auto config = small_config();
   config.validation_share = 0.2;

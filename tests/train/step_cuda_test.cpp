@@ -7,14 +7,14 @@
 #include "learning/training/row_stream.h"
 #include "learning/training/training_step.h"
 
-// What a GPU does in a training step by kernels of our own: the batch, the update, both within the graph.
+// Our own kernels in a training step on a GPU: the batch and the update, both within the graph.
 
 namespace priornet {
 namespace {
 
 const torch::Device kGpu(torch::kCUDA, 0);
 
-// Gradients pull towards 1, so that an error of one step shows in the next.
+// Gradients pull towards 1, so an error of one step shows in the next.
 torch::Tensor optimised_on(const torch::Device& device, const OptimiserOptions& options, int64_t size, int64_t steps) {
   auto p = torch::randn({size}, make_generator(1)).to(device).requires_grad_();
   FlatParameters flat({p});
@@ -95,8 +95,8 @@ TEST(CudaBatches, AreThoseOfTheCpu) {
       }
 }
 
-// Of sets that stay on the host, the outside set too. The device is kept busy, so that copies that come too early, or
-// slots that are filled too early, would show.
+// Both sets stay on the host. The test keeps the device busy, so that copies that come too early, or slots that are
+// filled too early, give wrong batches.
 TEST(CudaBatches, AreTheSameWhereTheSetsStayOnTheHost) {
   const SideStream stream(kGpu);
   const auto set = rgb_images(50, 1);
@@ -157,7 +157,7 @@ TEST(CudaBatches, CarryNoiseAndDrawnOutliers) {
   }
 }
 
-// What the graph saw is still there after each step.
+// The batch of the graph is still there after each step.
 TEST(CudaStep, MakesItsBatchesWithinTheGraph) {
   const SideStream stream(kGpu);
   const auto sets = small_sets();

@@ -12,7 +12,7 @@ namespace priornet {
 namespace {
 
 struct NamedTable {
-  const char* key;  ///< that chooses a row
+  const char* key;  ///< the key that chooses a row
   std::vector<Choice> rows;
 };
 
@@ -27,7 +27,7 @@ TrainConfig config_given(const std::vector<std::string>& overrides) {
   return read_config(TomlText{"", "[data]\ntrain = 'mnist'\n[method]\nteacher = 'run'"}, overrides);
 }
 
-// A configuration has one value per key, whichever row takes it.
+// A configuration has one value per key, for every row that has the key.
 TEST(Tables, AgreeOnSettingsOfOneKey) {
   for (const auto& table : all_tables()) {
     std::map<std::string, Setting> seen;
@@ -62,7 +62,7 @@ TEST(Tables, StandInTheManual) {
       EXPECT_NE(manual.find(fmt::format("`{}`", row.name)), std::string::npos) << row.name;
 }
 
-// A run of before a key was there goes on with what the key does by default.
+// A run that is older than a key goes on with the default of that key.
 TEST(Tables, MayGrowWhileRunsAreUnderWay) {
   const auto today = to_toml(config_given({}));
   const auto without = [&](const std::string& key) {

@@ -7,7 +7,7 @@
 #include "learning/base/gpu_modes.h"
 #include "learning/training/training_step.h"
 
-// Training on a GPU: recorded as a graph it does what it does step by step, and what it does on a CPU.
+// Training on a GPU as a recorded graph gives the same as step by step, and the same as on a CPU.
 
 namespace priornet {
 namespace {
@@ -39,7 +39,7 @@ TEST(CudaTrainer, FollowsTheCpu) {
   for (int64_t epoch = 0; epoch < 3; ++epoch) EXPECT_NEAR(loss_of(there, epoch), loss_of(here, epoch), 2e-2);
 }
 
-// Also with dropout, whose draws go on from step to step within a graph.
+// Also with dropout: every replay of the graph draws new values.
 TEST(CudaTrainer, LearnsWithEveryMethodAndPrecision) {
   for (const auto& method : methods())
     for (const auto precision : {Precision::kFloat32, Precision::kBFloat16}) {
@@ -54,7 +54,7 @@ TEST(CudaTrainer, LearnsWithEveryMethodAndPrecision) {
     }
 }
 
-// Of rows of numbers the batch is copied to where the graph finds it.
+// A batch of rows of numbers is copied to the place that the graph reads.
 TEST(CudaTrainer, ReplaysWhatItRecorded) {
   const SideStream stream(kCuda);
   auto train = small_images(320, 1);
@@ -85,7 +85,7 @@ TEST(CudaTrainer, ReplaysWhatItRecorded) {
   EXPECT_TRUE(near(replayed.second, plain.second, 1e-3));
 }
 
-// Batch norm keeps counts and means of its own from replay to replay.
+// Batch norm updates its own counts and means in every replay.
 TEST(CudaTrainer, RecordsNetworksWithBatchNorm) {
   for (const auto* name : {"vgg6", "resnet18"}) {
     auto config = small_config("outlier-exposure");

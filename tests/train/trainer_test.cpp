@@ -228,7 +228,7 @@ TEST(Trainer, NamesStepRowsAndCheckpointOfALossThatIsNotFinite) {
   }
 }
 
-// A first step so long that the logits leave what exp can give in float32: the gradient is clipped, not lost.
+// The first step is so large that exp(logits) overflows float32: the gradient is clipped and stays finite.
 TEST(Trainer, SurvivesLogitsBeyondTheRangeOfExp) {
   const TemporaryFolder folder;
   const RunFolder run(folder / "run", Start::kNew);

@@ -14,8 +14,8 @@
 #include <memory>
 #include <optional>
 
-// One process of a training run, for the tests: training_process FOLDER KEY=VALUE... One that happens in one process
-// only is KEY=STEP@RANK.
+// One process of a training run, for the tests: training_process FOLDER KEY=VALUE... KEY=STEP@RANK happens in one
+// process alone, at one step.
 
 namespace priornet {
 namespace {
@@ -74,7 +74,7 @@ TrainingSets sets_of(const Settings& settings) {
   return sets;
 }
 
-// The same exchange by c10d alone, again and again, to see what it says about a process that ends or hangs.
+// Repeats the same exchange with c10d alone, to see what c10d says about a process that ends or hangs.
 int run_c10d_alone(const ProcessPlace& place, const Settings& settings) {
   const auto store = open_store(place, {place.rank == 0, std::chrono::seconds(250)});
   const auto collectives = make_gloo(store, place);
@@ -133,7 +133,7 @@ int run(const std::string& folder, const Settings& settings) {
 }  // namespace priornet
 
 int main(int argc, char** argv) {
-  ::alarm(300);  // whatever happens, no test waits for longer
+  ::alarm(300);  // no test waits longer, whatever happens
   priornet::Settings settings;
   for (int i = 2; i < argc; ++i) {
     const std::string text = argv[i];

@@ -62,7 +62,7 @@ TEST(WeightAverage, IsWhatARunKeepsAndGivesBack) {
   config.weight_average.reset();
   const auto last = trained(config, plain);
   EXPECT_FALSE(mean->parameters()[0].equal(last->parameters()[0]));
-  // Training itself does not change: the losses are those of a run without it, only validation differs.
+  // The average does not change training: the losses equal those of a run without it, and only validation differs.
   for (size_t epoch = 0; epoch < 3; ++epoch) {
     EXPECT_EQ(metrics_of(averaged)[epoch]["loss"], metrics_of(plain)[epoch]["loss"]);
     EXPECT_NE(metrics_of(averaged)[epoch]["validation"], metrics_of(plain)[epoch]["validation"]);

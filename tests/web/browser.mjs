@@ -1,4 +1,4 @@
-// Chromium without a window, spoken to over a pipe in its DevTools protocol: no package is needed.
+// Controls Chromium without a window over a pipe, in its DevTools protocol: no package is needed.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -81,7 +81,7 @@ class Page {
   }
 
   async show(url, { width, height = 900, scheme = "light" }) {
-    await this.send("Page.bringToFront"); // or the pointer moves over another page
+    await this.send("Page.bringToFront"); // otherwise the pointer moves over another page
     await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
     await this.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
     const loaded = new Promise((resolve) => (this.loaded = resolve));
@@ -90,7 +90,7 @@ class Page {
     await this.settle();
   }
 
-  // Two frames: what observes sizes has drawn.
+  // Waits for two frames: then parts that observe their size have been drawn.
   settle() {
     return this.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30))))");
   }

@@ -10,7 +10,7 @@ const [, , report, ...sections] = process.argv;
 const problems = [];
 const expect = (condition, problem) => condition || problems.push(problem);
 
-// What each section must show: so many elements of a kind that are drawn and not empty.
+// What each section must show: how many elements of each kind, drawn and not empty.
 const wanted = {
   outcomes: [".outcome-bar span", 3],
   mistakes: [".confusion tbody td", 4],
@@ -47,7 +47,8 @@ async function checkSections(page, name) {
   for (const kind of sections) expect(found.some((section) => section.kind === kind), `${name}: no section ${kind}`);
 }
 
-// Nothing is wider than the page, inside boxes that could be scrolled neither; what a chart draws may overlap its margin.
+// Nothing is wider than the page, and nothing is wider than its box, even in boxes that could scroll; a chart may draw
+// over its margin.
 async function checkWidth(page, name) {
   const [content, window] = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]");
   expect(content <= window, `${name}: the page is ${content} pixels wide, the window ${window}`);
@@ -61,7 +62,7 @@ async function checkWidth(page, name) {
   expect(cut.length === 0, `${name}: wider than its place: ${cut.join(", ")}`);
 }
 
-// Of one model: what stands on the first screen, and what is only seen when it is asked for.
+// The report of one model: what the first screen shows, and what appears only after a click.
 async function checkModel(page, name) {
   const { figures, line, folded, marked, lower } = await page.evaluate(`({
     figures: [...document.querySelectorAll(".figures .value")].map((value) => value.textContent),
@@ -104,7 +105,7 @@ async function checkTip(page, name) {
     const path = [...box.querySelectorAll('[aria-label="line"] path')].at(-1);
     const { x, y } = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
     ({ x, y: y + 3 }) }`);
-  for (const offset of [8, 0]) // a pointer that does not move is none
+  for (const offset of [8, 0]) // the page only notices a pointer that moves
     await page.send("Input.dispatchMouseEvent", { type: "mouseMoved", x: at.x + offset, y: at.y, pointerType: "mouse" });
   await page.settle();
   const tip = await page.evaluate(`document.querySelector('.explorer .pair .chart [aria-label="tip"]')?.textContent ?? ""`);
@@ -122,7 +123,7 @@ async function checkKeyboardAndLinks(page, name) {
   expect(nameless === 0, `${name}: ${nameless} controls without a name`);
 }
 
-// The same page with a model that has every measure of the table: each is to be called by its label.
+// The same page with a model that has every measure of the table: the page must call each by its label.
 async function checkLabels(browser) {
   const html = readFileSync(report, "utf8");
   const jsonOf = (id) => new RegExp(`(<script type="application/json" id="${id}">)(.*?)(</script>)`, "s");

@@ -1,5 +1,6 @@
-// node serve_kinds_test.mjs ADDRESS [FOLDER]: the page of a server of two models, the first of rows of numbers, the second of
-// colour images: each opens with what it takes. Says what is wrong, one line per problem, and exits 1. With FOLDER it leaves pictures there.
+// node serve_kinds_test.mjs ADDRESS [FOLDER]: the page of a server with two models, for rows of numbers and for colour images. For each
+// model it shows the right way to give an input. Says what is wrong, one line per problem, and exits 1. With FOLDER it leaves pictures
+// there.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Browser } from "./browser.mjs";
@@ -13,7 +14,7 @@ const picture = async (page, name) => folder && (await pause(500), writeFileSync
 const text = (page, id) => page.evaluate(`document.getElementById("${id}").textContent`);
 const isShown = (page, id) => page.evaluate(`document.getElementById("${id}").checkVisibility()`);
 
-// Until it is so: as long as a busy machine may take.
+// Waits until the condition holds, as long as a busy machine may take.
 async function until(isSo) {
   for (let i = 0; i < 500 && !(await isSo()); ++i) await pause(20);
 }

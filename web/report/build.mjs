@@ -23,7 +23,7 @@ const options = {
   logLevel: "warning",
 };
 
-// The licences of what is inside stand at the head of the script, each text once, and so in every page.
+// The licences of the bundled packages stand at the head of the script, each text once, and so in every page.
 function licences(inputs) {
   const names = new Map();
   for (const input of inputs) {
@@ -41,7 +41,7 @@ function licences(inputs) {
 const { metafile } = await build({ ...options, metafile: true, write: false });
 await build({ ...options, banner: { js: licences(Object.keys(metafile.inputs)) } });
 
-// What dist/ was built from: a test without npm can tell whether it is up to date.
+// The hash of the sources: with it a test without npm can tell whether dist/ is up to date.
 const hash = createHash("sha256");
 for (const file of ["build.mjs", "package-lock.json", ...readdirSync(join(here, "src")).sort().map((name) => `src/${name}`)]) {
   hash.update(readFileSync(join(here, file)));

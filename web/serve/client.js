@@ -32,7 +32,7 @@ export const predict = (name, body) =>
     headers: { "Content-Type": body instanceof Blob ? body.type || "application/octet-stream" : "application/json" },
   });
 
-// Runs the latest of many wishes: one at a time, and not before `pause` ms of quiet.
+// Runs only the latest of many requests, one at a time, after `pause` ms without a new one.
 export function latest(run, pause) {
   let timer, wish, busy = false;
   const go = async () => {

@@ -46,7 +46,7 @@ export function imageExamples(names) {
   if (!knowsDigits(names)) return [["Unfamiliar", patterns]];
   const drawn = (...list) => list.map(([label, key]) => [label, { strokes: strokes[key] }]);
   return [
-    ["Known", drawn(["a zero", "zero"], ["a two", "two"], ["a three", "three"], ["a seven", "seven"])],
+    ["Digits", drawn(["a zero", "zero"], ["a two", "two"], ["a three", "three"], ["a seven", "seven"])],
     ["Between two digits: move the slider", Object.values(morphs).map((morph) => [`${morph.ends.join(" or ")}?`, { morph }])],
     ["No digit", [patterns[0], patterns[1], ...drawn(["the letter R", "letterR"], ["the letter W", "letterW"], ["a star", "star"])]],
   ];
@@ -73,7 +73,7 @@ export function tableExamples({ feature_means: means, feature_deviations: deviat
   if (!means?.length) return [];
   const away = (factor) => means.map((mean, i) => mean + factor * (i % 2 ? -1 : 1) * deviations[i]);
   return [
-    ["Known", [["the average", { row: means }]]],
+    ["Familiar", [["the average", { row: means }]]],
     ["Unfamiliar", [["10 deviations away", { row: away(10) }], ["100 deviations away", { row: away(100) }]]],
   ];
 }

@@ -8,7 +8,8 @@ import { short as shortNumber, View } from "./view.js";
 const byId = (id) => document.getElementById(id);
 let model, shape, view, simplex, pad, file, morph, kind;
 
-// What a model takes decides what the page opens with. Small grey images can be drawn; a photograph is dropped or chosen.
+// The inputs of a model decide what the page shows first. The user draws small grey images, and drops or chooses
+// photographs.
 const kinds = {
   drawing: ["Draw something", "The answer follows as you draw."],
   photo: ["Choose a photo", "The answer follows at once."],
@@ -18,7 +19,7 @@ const largestDrawing = 64;
 const kindOf = ([channels, height, width]) =>
   height === undefined ? "row" : channels === 1 && Math.max(height, width) <= largestDrawing ? "drawing" : "photo";
 
-// No answer stays beside an input, or a model, that it is not of.
+// Removes the answer, so that no answer stands beside another input or another model.
 function showNone(name, words) {
   view?.clear();
   simplex?.clear();
@@ -30,7 +31,7 @@ function showNone(name, words) {
 
 const complain = (error) => showNone("No answer", error.message);
 
-// Asks for a token once, where the server wants one.
+// Asks the user for a token if the server wants one.
 async function withToken(work) {
   while (true) {
     try {
@@ -45,7 +46,7 @@ async function withToken(work) {
   }
 }
 
-// Without a body there is nothing to ask about. What waits while another model is chosen is not for that one.
+// Without a body there is nothing to ask about. A question that waited while the user chose another model is dropped.
 const askLatest = latest(async ({ body, asked }) => {
   if (!asked || asked !== model) return;
   if (!body) return showNone(...kinds[kind]);
@@ -99,7 +100,7 @@ function inputChanged() {
   if (pad.image) {
     const canvas = byId("invert").checked ? inverted(copied(pad.image)) : pad.image;
     preview(canvas);
-    // The file itself where it may be: the server resizes it as it did in training.
+    // Sends the file itself if possible: the server resizes it as in training.
     ask(file && !byId("invert").checked ? file : () => asPng(copied(canvas)));
     return;
   }
@@ -126,7 +127,7 @@ function fillTable(row) {
   tableChanged();
 }
 
-// Of a model that knows its columns, fields may hold text, and may be empty: the server knows what that means.
+// If the model knows its columns, fields may hold text and may be empty: the server knows what that means.
 function tableChanged() {
   const inputs = [...byId("table-input").querySelectorAll("input")];
   if (inputs.some((input) => input.name))
@@ -136,7 +137,7 @@ function tableChanged() {
   ask(JSON.stringify({ features }));
 }
 
-// A slider below the pad, for as long as what it changes is there.
+// A slider below the pad, which is shown as long as the drawing that it changes.
 function offerMorph(chosen) {
   morph = chosen;
   byId("morph").hidden = !morph;
@@ -172,7 +173,7 @@ function showExamples(groups) {
     }));
 }
 
-// One field per column as people know it, with what is usual in it.
+// One field per column of the user's table, with a typical value.
 function showColumns(columns) {
   byId("table-input").replaceChildren(
     ...columns.map(({ name, type, levels, typical }, i) => {
@@ -194,7 +195,7 @@ function showColumns(columns) {
     }));
 }
 
-// One field per column, with the values that most rows have.
+// One field per column, with the mean of the column.
 function showTable({ feature_names: names, feature_means: means, feature_deviations: deviations }) {
   byId("table-input").replaceChildren(
     ...Array.from({ length: shape[0] }, (_, i) => {
@@ -218,7 +219,7 @@ const listedClasses = 12;
 const listed = (names) =>
   names.length <= listedClasses + 1 ? names.join(", ") : `${names.slice(0, listedClasses).join(", ")} and ${names.length - listedClasses} more`;
 
-// What the model is, for who opens the page without knowing.
+// Says what the model does, for visitors who do not know it.
 function introduce(name, { class_names: classes, calibrated, false_alarm: rate }) {
   const [channels, height, width] = shape;
   const takes = kind === "row" ? `rows of ${channels} column${channels === 1 ? "" : "s"}` : `${channels === 1 ? "grey" : "colour"} images, at ${width} × ${height} pixels,`;
@@ -240,7 +241,7 @@ function switchTo(shown) {
 }
 
 async function start(name) {
-  model = undefined; // nobody is asked before the page shows what the model takes
+  model = undefined; // no question is sent before the page shows what the model takes
   const { inputs, parameters } = await withToken(() => metadata(name));
   model = name;
   shape = inputs[0].shape.slice(1);

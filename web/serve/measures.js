@@ -5,7 +5,7 @@ const meanings = {
   data: ["Data", "the input is like several classes"],
   distributional: ["Distributional", "the input is unlike what the model learned from"],
   model: ["Model", "the members disagree about the input"],
-  total: ["Total", "how open the class is, whatever the reason"],
+  total: ["Total", "how unsure the class is, whatever the reason"],
 };
 
 export class Measures {
@@ -35,8 +35,13 @@ export class Measures {
     return measure && (this.dirichlet ? measure.cause : measure.softmax_cause);
   }
 
-  // A gauge for data, distributional and total uncertainty each, by the measure that calibration watches, else the first that
-  // the model gives; and one for whatever else is watched, by its own name.
+  // A gauge whose title is the label of its score does not repeat it.
+  explanation({ measure, title, meaning }) {
+    return title === this.label(measure) ? `Another sign: ${meaning}` : `${this.labelWithUnit(measure)}: ${meaning}`;
+  }
+
+  // One gauge each for data, distributional and total uncertainty: of the measure that calibration watches, otherwise of the
+  // first that the model gives. Every other watched score has a gauge with its own name.
   gauges(watches) {
     const watched = watches.map((watch) => watch.measure);
     const candidates = [...watched, ...this.names.filter((name) => this.table.get(name)?.direction === "uncertainty")];
@@ -58,8 +63,8 @@ function logGamma(x) {
 }
 
 // 0 to 1. Entropies go up to ln K; small values matter, so a square root spreads them. The differential entropy has no
-// lower end: it fades towards 0 far below that of a flat Dirichlet. A detector's score has a scale of its own: half way is its
-// limit.
+// lower end: it fades towards 0 far below that of a flat Dirichlet. The score of a detector has its own scale, with its limit
+// half way.
 export function position({ measure, detector, limit }, value, classes) {
   if (value === null || value === undefined) return 0;
   if (detector) return limit > 0 && value > 0 ? value / (value + limit) : 0;

@@ -14,7 +14,7 @@ export function takeDrops(element, dropped) {
 
 export class Pad {
   constructor(canvas, changed, dropped) {
-    this.isDrawable = true; // else it only shows images
+    this.isDrawable = true; // if not, the pad only shows images
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
     this.changed = changed;

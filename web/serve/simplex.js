@@ -1,4 +1,4 @@
-// The density over three classes of choice. What a Dirichlet says of three classes among themselves is a Dirichlet of
+// The density over three classes that the user chooses. Among three classes alone, a Dirichlet is the Dirichlet of
 // their three concentrations.
 
 export class Simplex {

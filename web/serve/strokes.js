@@ -13,7 +13,7 @@ export function paint(context, strokes, { size, width, transform = [1, 0, 0] }) 
     context.moveTo(...at(stroke[0]));
     if (stroke.length === 1) context.lineTo(...at(stroke[0]));
     for (let i = 1; i < stroke.length; ++i) {
-      // Through the middles, so that corners of a hand's line are round.
+      // The curve goes through the middles between points, so that the corners of a hand-drawn line are round.
       const [x, y] = at(stroke[i]);
       const [nextX, nextY] = at(stroke[Math.min(i + 1, stroke.length - 1)]);
       context.quadraticCurveTo(x, y, (x + nextX) / 2, (y + nextY) / 2);

@@ -17,7 +17,7 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-// What the server makes of all inputs so far.
+// What the server says about all inputs so far.
 function driftWords(drift) {
   if (!drift) return "";
   if (drift.alarm_input === 0) return ` Evidence of drift: ${short(drift.value)}; the alarm comes at ${short(drift.alarm_value)}.`;
@@ -25,7 +25,7 @@ function driftWords(drift) {
 }
 
 export class View {
-  // Built once for a model; an answer only moves what is there.
+  // Builds the elements once per model; each answer only changes them.
   constructor(parameters) {
     this.parameters = parameters;
     this.classes = parameters.class_names.length;
@@ -42,10 +42,11 @@ export class View {
         track.append(mark);
       }
       const box = element("div", { class: "gauge", "data-measure": gauge.measure }, element("b", {}, gauge.title, value), track,
-        element("p", {}, `${this.measures.labelWithUnit(gauge.measure)}: ${gauge.meaning}`), spoke);
+        element("p", {}, this.measures.explanation(gauge)), spoke);
       return { ...gauge, box, value, fill, spoke };
     });
     byId("gauges").replaceChildren(...this.gauges.map((gauge) => gauge.box));
+    byId("gauges").dataset.count = this.gauges.length;
     this.bars = parameters.class_names.map((name) => {
       const fill = element("div", { class: "fill" });
       const value = element("span", { class: "value" });
@@ -91,13 +92,13 @@ export class View {
     this.showBars();
   }
 
-  // What spoke against the answer: the server says it, or the watch of that cause does.
+  // The score that rejected the answer: the server names it, or it is the watched score of that cause.
   spokenOf(answer) {
     if (!answer.verdict || answer.verdict === "accept") return undefined;
     return answer.verdict_by ?? this.parameters.watches.find(({ cause }) => cause === answer.verdict)?.measure;
   }
 
-  // At most twelve classes: the likeliest, in their own order.
+  // At most twelve classes: the most likely ones, in the order of the classes.
   showBars() {
     if (!this.answer) return;
     const values = (this.view === "alphas" && this.answer.alphas) || this.answer.probabilities;

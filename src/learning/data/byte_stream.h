@@ -98,7 +98,7 @@ constexpr int64_t kLargestDeflateRatio = 1032;
 
 /// Uninitialised memory, on the CPU, for values that the next bytes of a stream will fill. DataError, which begins with
 /// the stream's name, before anything is allocated, if the shape takes more bytes than can follow or than fit in
-/// memory: "NAME: [60000, 28, 28] takes 47040000 bytes from byte 16, of which 100 can follow".
+/// memory: "NAME: [60000, 28, 28] needs 47040000 bytes from byte 16 on, but at most 100 can follow".
 torch::Tensor memory_for(const ByteStream& bytes, const std::vector<int64_t>& shape, torch::ScalarType dtype);
 
 /// The same if the shape was already checked in another way: "NAME: [60000, 28, 28] does not fit in memory". If

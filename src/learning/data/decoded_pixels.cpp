@@ -14,7 +14,7 @@ void check_image_size(const std::string& name, int64_t height, int64_t width, in
   const auto fail = [&](const std::string& wanted) {
     throw DataError(fmt::format("{}: an image of {}x{} pixels, {}", name, width, height, wanted));
   };
-  if (height < 1 || width < 1) fail("which is none");
+  if (height < 1 || width < 1) fail("but each side should have at least 1");
   if (height > kLargestImageSide || width > kLargestImageSide)
     fail(fmt::format("more than the {} allowed per side", kLargestImageSide));
   if (height * width > kLargestImage) fail(fmt::format("more than the {} allowed in all", kLargestImage));

@@ -13,7 +13,7 @@ struct DenseRows {
   const float* in;      ///< [rows, inputs]
   const float* weight;  ///< [outputs, inputs]
   const float* bias;    ///< [outputs]
-  float* out;           ///< [rows, out_stride], of which `outputs` are written
+  float* out;           ///< [rows, out_stride]; the first `outputs` of each row are written
   int64_t out_stride;
   int64_t rows;
   int64_t inputs;

@@ -56,7 +56,7 @@ Dataset read_idx_set(const std::filesystem::path& root, const IdxSet& set);
 /// CIFAR's binary version: files of records, each of label bytes and then 32x32 pixels of red, of green, of blue.
 struct CifarSet {
   std::vector<std::string> files;        ///< names, in the order their rows are to have
-  int64_t label_bytes = 1;               ///< CIFAR-10: 1; CIFAR-100: 2, coarse and fine, of which the last counts
+  int64_t label_bytes = 1;               ///< CIFAR-10: 1; CIFAR-100: 2, coarse and fine; the last is the label
   std::vector<std::string> class_names;  ///< one per label
 };
 
@@ -74,7 +74,7 @@ std::vector<std::string> cifar10_names();
 Dataset read_cifar10h(const std::filesystem::path& root);
 
 /// SEMEION: 16x16 black and white digits, one per line of semeion.data, in a folder, an archive or as the file itself.
-/// A line holds 256 pixels, 0 or 1 (with or without decimals), and 10 flags of which one is 1: the digit. Images uint8
+/// A line holds 256 pixels, 0 or 1 (with or without decimals), and 10 flags: the flag of the digit is 1. Images uint8
 /// [N, 1, 16, 16] of 0 and 255, classes "0" to "9". DataError that names file and line (from 1) for anything else.
 Dataset read_semeion(const std::filesystem::path& root);
 

@@ -56,6 +56,14 @@ size_t size_of_lines(std::string_view file, int64_t count) {
   return size;
 }
 
+std::string with_new_names(std::string file) {
+  constexpr std::string_view kOld = "images_a_second";
+  constexpr std::string_view kNew = "images_per_second";
+  for (size_t at = file.find(kOld); at != std::string::npos; at = file.find(kOld, at + kNew.size()))
+    file.replace(at, kOld.size(), kNew);
+  return file;
+}
+
 // A TFRecord: length (8 bytes), its checksum (4), the bytes, their checksum (4), all little-endian.
 constexpr size_t kBeforeBytes = 12;
 constexpr size_t kAfterBytes = 4;
@@ -156,9 +164,9 @@ std::string epoch_event(std::string_view epoch, WallTime now) {
 
 // TensorBoard reads every file whose name has "tfevents" in it.
 const std::array<MetricFormat, 3> kMetricFormats = {{
-    {"metrics.jsonl", nullptr, json_line, size_of_lines},
-    {"metrics.csv", csv_names, csv_row, size_of_lines},
-    {"metrics.tfevents", version_event, epoch_event, size_of_records},
+    {"metrics.jsonl", nullptr, json_line, size_of_lines, with_new_names},
+    {"metrics.csv", csv_names, csv_row, size_of_lines, with_new_names},
+    {"metrics.tfevents", version_event, epoch_event, size_of_records, nullptr},
 }};
 
 }  // namespace priornet

@@ -21,12 +21,16 @@ struct MetricFormat {
   std::string (*piece)(std::string_view epoch, WallTime now);
   /// How many bytes the first `count` pieces take, the start counted as one; fewer pieces if some are cut off.
   size_t (*size)(std::string_view file, int64_t count);
+  /// The file with today's names instead of those of older versions; null if it keeps its names.
+  std::string (*with_new_names)(std::string file);
 };
 
 /// - metrics.jsonl: the line itself;
 /// - metrics.csv: the same numbers as a table; columns of nested values are called validation/inside/entropy;
 /// - metrics.tfevents: the same for TensorBoard, by those names: TFRecords of the protocol buffer Event.
-/// A number that is null (JSON has no other way to say "not finite") is empty in the table and left out of the events.
+/// Before version 0.2 images_per_second was called images_a_second. A run of that time that goes on gets the new name
+/// in all its lines; events keep their names. A number that is null (JSON has no other way to say "not finite") is
+/// empty in the table and left out of the events.
 extern const std::array<MetricFormat, 3> kMetricFormats;
 
 }  // namespace priornet

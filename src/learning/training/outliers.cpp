@@ -259,7 +259,8 @@ class FactorRows final : public OutsideSource {
 
 OutlierSourceInfo factor_analysis_source() {
   return {.name = kFactorAnalysis,
-          .summary = "a factor analysis of the training set with inflated variance; for rows every other one far out",
+          .summary =
+              "a factor analysis of the training set with inflated variance; every second row of a table lies far out",
           .settings = {kLatent, kScaleLow, kScaleHigh, kFactorVariance, kScaleEachSample, kSquash},
           .images = made_outside<FactorSource>,
           .rows = made_outside<FactorRows>,

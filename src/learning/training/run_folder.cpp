@@ -140,7 +140,8 @@ void RunFolder::cut_metrics(int64_t epoch) const {
     // Another run's first epoch may have other columns, so the start is removed too.
     const auto pieces = epoch == 1 ? 0 : epoch - 1 + (format.start == nullptr ? 0 : 1);
     AtomicFile file(path);
-    file.write(std::string_view(text).substr(0, format.size(text, pieces)));
+    auto kept = text.substr(0, format.size(text, pieces));
+    file.write(format.with_new_names == nullptr ? kept : format.with_new_names(std::move(kept)));
     file.commit();
   }
 }

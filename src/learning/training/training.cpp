@@ -74,7 +74,7 @@ std::string to_json(const EpochReport& report) {
                                  {"gradient_norm", report.gradient_norm},
                                  {"rate", report.rate},
                                  {"seconds", report.seconds},
-                                 {"images_a_second", report.images_per_second}};
+                                 {"images_per_second", report.images_per_second}};
   if (report.restart > 0) json["restart"] = report.restart;
   if (const auto& validation = report.validation) {
     auto& part = json["validation"];

@@ -11,7 +11,7 @@
 
 #include "tool/server/work_queues.h"
 
-// What one hostile client can do, and that another is served all the same. How fast is bench/attacks.py's matter.
+// What one hostile client can do, while another client is still served. bench/attacks.py measures how fast.
 
 namespace priornet {
 namespace {
@@ -29,7 +29,7 @@ std::string promise_of(int64_t bytes, const std::string& path = "/predict", cons
          "\r\n\r\n";
 }
 
-/// What threads wait at until it is opened.
+/// Threads wait at this gate until it is opened.
 class Gate {
  public:
   void open() {
@@ -63,8 +63,8 @@ bool eventually(const std::function<bool()>& holds) {
   return false;
 }
 
-// A model whose images are as large as their bodies say, "9999 x" is 9,999 x 9,999 pixels, and take until the gate
-// opens.
+// A model whose images are as large as their bodies say ("9999 x" is 9,999 x 9,999 pixels). Decoding one ends when the
+// gate opens.
 serving::ServedModel model_with_large_images(Gate& gate) {
   auto model = made_up_model();
   model.facts_of_image = [](std::string_view file) {
@@ -96,7 +96,7 @@ TEST(Attack, LargeImagesHoldNobodyElseUp) {
   HttpClient photo(server.port(), kElsewhere);
   photo.send(HttpClient::request("POST", "/predict", "4000 x"));
   EXPECT_LT(inference.memory->most(), int64_t{32} << 20) << "6,000 rows of a few pixels, one image at a time";
-  // One is being decoded and eight of one address may wait: all others are told so before the gate opens.
+  // One image is being decoded, and eight of one address may wait: the server refuses all others before the gate opens.
   const auto refusals = [&] {
     const auto text = server.ask("GET", "/metrics").body;
     const std::string line = "priornet_requests_total{path=\"/predict\",status=\"503\"} ";
@@ -229,7 +229,7 @@ TEST(Attack, SlowRequestsMakeWay) {
     slow.push_back(std::make_unique<HttpClient>(server.port()));
     slow.back()->send("GET /v2 HT");
   }
-  std::this_thread::sleep_for(150ms);  // longer than an honest request's header takes
+  std::this_thread::sleep_for(150ms);  // longer than the header of an honest request takes
   EXPECT_EQ(server.ask("GET", "/v2/health/live").status, 200);
   const auto reply = slow.front()->reply();
   EXPECT_EQ(reply.status, 503);
@@ -260,7 +260,8 @@ TEST(Attack, AnAddressHasItsShareOfTheConnections) {
   for (auto& client : busy) EXPECT_EQ(client->reply().status, 200) << "nobody who is being answered makes way";
 }
 
-// Nothing can be accepted while there are no file descriptors; then it goes on, or ends, as if nothing had been.
+// Without free file descriptors the server accepts no connection. When some are free again, it goes on, or ends, as
+// usual.
 TEST(Attack, RunningOutOfFileDescriptorsPasses) {
   for (const bool ends : {false, true}) {
     RunningServer server;
@@ -272,7 +273,7 @@ TEST(Attack, RunningOutOfFileDescriptorsPasses) {
     const int waiting = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     rlimit none = before;
     none.rlim_cur = static_cast<rlim_t>(waiting) + 1;
-    std::vector<int> filler;  // whatever is free below
+    std::vector<int> filler;  // takes every descriptor that is free below the limit
     ::setrlimit(RLIMIT_NOFILE, &none);
     for (int one = 0; (one = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) filler.push_back(one);
     sockaddr_in address{};
@@ -280,7 +281,7 @@ TEST(Attack, RunningOutOfFileDescriptorsPasses) {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<uint16_t>(server.port()));
     EXPECT_EQ(::connect(waiting, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    std::this_thread::sleep_for(120ms);  // it tries again each 50 ms
+    std::this_thread::sleep_for(120ms);  // the server tries again every 50 ms
     if (ends) server.stop();
     ::setrlimit(RLIMIT_NOFILE, &before);
     for (const int one : filler) ::close(one);

@@ -23,7 +23,7 @@ std::future<Outcome> submitted(BatchQueue& queue, const std::string& inputs, Clo
   return future;
 }
 
-/// A model that waits until it is let go, and tells how many rows it is asked for.
+/// A model that waits until its gate opens, and tells how many rows it was asked for.
 struct HeldModel {
   std::promise<void> gate;
   std::shared_future<void> open = gate.get_future().share();

@@ -76,7 +76,7 @@ TEST(HttpServer, DoesNotWaitForSlowClients) {
   const RunningServer server({}, http);
   HttpClient slow(server.port());
   std::atomic<bool> over{false};
-  std::thread drip([&] {  // each byte in time, the whole not
+  std::thread drip([&] {  // each byte comes in time, the whole request does not
     slow.send("POST /predict HTTP/1.1\r\nContent-Length: 1000\r\n\r\n");
     while (!over && slow.send("x")) std::this_thread::sleep_for(20ms);
   });
@@ -99,7 +99,7 @@ TEST(HttpServer, SaysWhereItCannotListen) {
   EXPECT_THROWS(Error, serving::HttpServer(http, {}), "the host should be an IP address or localhost, found example");
 }
 
-// A model that takes its time, asked by clients that never pause: whoever's request was taken gets an answer.
+// Clients ask a slow model without a pause. Every client whose request was accepted gets an answer.
 TEST(HttpServer, DropsNoRequestItTookWhenItEnds) {
   auto model = made_up_model();
   model.answer = [answer = model.answer](const std::string& inputs, int64_t rows) {

@@ -89,7 +89,7 @@ TEST(InferenceServer, AnswersPeopleInWords) {
             "below");
 }
 
-// Logits without evidence for any class, over and over: each is rarer than all 1,000 calibration inputs.
+// Many inputs without evidence for any class: each is rarer than all 1,000 calibration inputs.
 TEST(InferenceServer, RaisesAnAlarmWhenInputsStopLookingLikeTheCalibrationSet) {
   auto model = small_logits_model();
   model.points =
@@ -178,7 +178,7 @@ TEST(InferenceServer, RefusesWithAReason) {
   EXPECT_EQ(server.ask("POST", "/predict", "abcd").status, 200) << "still alive";
 }
 
-// Else the thread that answers last would let the model go, and wait for its own end.
+// Otherwise the thread that answers last would destroy the model and wait for its own end.
 TEST(InferenceServer, AnswersWhatItTookBeforeItEnds) {
   std::atomic<bool> answers = false, answered = false;
   {
@@ -271,7 +271,7 @@ TEST(InferenceServer, ReplacesItsModelsAndToken) {
   EXPECT_EQ(server.ask("POST", "/predict", "abcd", token).status, 200) << "as it was";
 }
 
-// Requests that are asked while models are exchanged all the time.
+// Clients ask while models are replaced all the time.
 TEST(InferenceServer, LosesNothingWhileItReplacesModels) {
   RunningServer server;
   std::atomic<bool> over{false};
@@ -354,7 +354,7 @@ TEST(InferenceServer, CountsForPrometheus) {
   has("process_resident_memory_bytes ");
 }
 
-// A rate of a rounded sum would be 0, or a leap.
+// If the sum were rounded, its rate would be 0 or jump.
 TEST(InferenceServer, CountsEveryInputHoweverManyThereWere) {
   serving::ServerMetrics metrics;
   metrics.batch("m", 123'456'789);

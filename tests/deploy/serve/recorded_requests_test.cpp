@@ -7,9 +7,9 @@
 #include "tool/server/http_messages.h"
 
 // Requests byte by byte as tritonclient.http puts them on the wire: JSON without spaces, members in the order id,
-// inputs, outputs, parameters; tensors behind it unless asked otherwise; outputs in binary unless some are named;
-// compressed bodies whose Inference-Header-Content-Length is that of the JSON before compression. And as KServe's text
-// on the REST protocol has them, with spaces and nested data.
+// inputs, outputs, parameters; tensors after the JSON unless asked otherwise; outputs in binary unless some are named;
+// compressed bodies whose Inference-Header-Content-Length is the length of the JSON before compression. Other requests
+// are as in KServe's text on the REST protocol, with spaces and nested data.
 
 namespace priornet {
 namespace {
@@ -28,7 +28,7 @@ std::string header_length(size_t length) {
   return "Inference-Header-Content-Length: " + std::to_string(length) + "\r\n";
 }
 
-/// An answer as the client takes it apart.
+/// The two parts of an answer, as the client reads them.
 struct Taken {
   json head;
   std::string tensors;

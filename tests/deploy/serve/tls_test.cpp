@@ -31,7 +31,7 @@ class TlsServer : public ::testing::Test {
   serving::HttpOptions http_;
 };
 
-// One request by a client that trusts this certificate alone; empty where they cannot agree.
+// The answer to one request of a client that trusts only this certificate; empty if client and server cannot agree.
 std::string asked_by_tls(int port, const std::string& trusted, const std::string& request, int newest_version) {
   const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
   SSL_CTX_load_verify_locations(context.get(), trusted.c_str(), nullptr);

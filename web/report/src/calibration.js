@@ -1,4 +1,4 @@
-// Whether probabilities can be believed, and what rejecting buys.
+// Whether probabilities can be believed, and what rejecting inputs gains.
 import * as Plot from "@observablehq/plot";
 import { chart, legend, lineMarks } from "./chart.js";
 import { choice } from "./controls.js";

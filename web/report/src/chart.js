@@ -35,7 +35,7 @@ export function chart(label, draw) {
   return box;
 }
 
-// Points of a thinned curve between its own, so that there is one wherever the reader points.
+// Adds points between those of a thinned curve, so that there is one wherever the reader points.
 function between(points) {
   const size = Math.max(...points.map((point) => point.y)) || 1;
   return points.flatMap((point, i) => {
@@ -68,7 +68,7 @@ const sample = (style) => {
     svg("line", { x1: 1, x2: 25, y1: 5, y2: 5, style: `stroke: ${stroke}`, "stroke-width": 2.5, "stroke-dasharray": strokeDasharray }));
 };
 
-// A legend that says what each line came to.
+// A legend that gives the result of each line.
 export const legend = (entries, heading) =>
   h("ul", { class: "legend" },
     heading && h("li", { class: "heading" }, heading),

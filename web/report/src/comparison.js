@@ -1,4 +1,5 @@
-// How a number of ours stands to the published one. Published numbers are rounded to a decimal: within half of it they agree.
+// How a number of ours compares with the published one. Published numbers are rounded to one decimal: numbers agree within
+// half of that.
 const rounding = 0.05;
 
 export const isCompared = (cell) => typeof cell === "object" && typeof cell.published === "number" && cell.value !== null;
@@ -27,7 +28,7 @@ export function difference(cell) {
   return size === "0.0" ? size : `${value < 0 ? "−" : "+"}${size}`;
 }
 
-// Cells whose published number is most likely of something else are counted apart from all others.
+// Cells whose published number most likely belongs to something else are counted apart from all others.
 export function countStandings(tables, apart = false) {
   const counts = { better: 0, equal: 0, worse: 0 };
   for (const table of tables)

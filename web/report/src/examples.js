@@ -1,4 +1,4 @@
-// Inputs with what the model says of them, in groups by what becomes of them.
+// Inputs with the model's answers, grouped by what happens to them.
 import { h } from "./elements.js";
 import { measureInSentence, percent, short } from "./names.js";
 import { count } from "./outcomes.js";
@@ -23,7 +23,7 @@ const pictureTile = (input, isForeign) =>
     h("img", { src: `data:image/png;base64,${input.picture}`, alt: spoken(input) }),
     h("figcaption", {}, saying(input, isForeign)));
 
-// How a value lies among those that the model learnt from.
+// How far a value lies from the values that the model learnt from.
 function deviation(value) {
   const size = Math.abs(value);
   if (size < 1) return "usual";

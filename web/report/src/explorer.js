@@ -36,7 +36,7 @@ class Explorer {
     return this.curves.models[model].measures.find((m) => m.measure === measure);
   }
 
-  // What is drawn: one line per model, measure or set, the other two as chosen.
+  // The lines to draw: one per model, measure or set; the reader chooses the other two.
   drawn() {
     const { curves } = this;
     const candidates = {
@@ -77,7 +77,7 @@ class Explorer {
     for (const caption of this.captions) caption.textContent = this.caption();
   }
 
-  // A model that lacks the measure shows another: choices are filled so that this happens to a list of models alone.
+  // A model without the chosen measure shows its entropy. The choices allow this only for a list of models.
   histogramEntry() {
     return this.entry() ?? this.curves.models[this.model].measures.find((m) => m.measure === "entropy");
   }

@@ -1,4 +1,4 @@
-// The images that a model is most and least certain of, with the Dirichlet it gives for each.
+// The images that a model is most and least certain about, with its Dirichlet for each.
 import { bytesOf, h, svg } from "./elements.js";
 import { measureInSentence, measureName, short } from "./names.js";
 

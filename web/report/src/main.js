@@ -20,13 +20,13 @@ const paper = "Predictive Uncertainty Estimation via Prior Networks";
 
 const isThere = ([, , content]) => content;
 
-// What a specialist asks for: of an experiment in full view, of one model behind a fold.
+// What a specialist wants to see. It is in full view for an experiment, and folded away in the report of one model.
 function researchSections(results) {
   const { curves, tables = [] } = results;
   const hasPublished = tables.some((table) => table.rows.some((row) => row.some((cell) => cell?.published !== undefined)));
   return [
     ["figures", "Uncertainty over the plane", results.maps && maps(results.maps)],
-    ["reasons", "Three tests of it", results.reasons && reasons(results.reasons)],
+    ["reasons", "Three tests of the reasons", results.reasons && reasons(results.reasons)],
     ["tables", hasPublished ? "Numbers beside the paper’s" : "In numbers",
       tables.length > 0 && [hasPublished && comparisonKey(), tables.map(tableElement)]],
     ["curves", "Scores and detection", curves?.models.length > 0 && explorer(curves)],
@@ -38,7 +38,7 @@ function researchSections(results) {
   ].filter(isThere);
 }
 
-// Of one model, for who decides about it; the numbers of specialists stand at the end, folded.
+// The report of one model, for the person who decides about it. The numbers for specialists stand at the end, folded.
 function modelSections(results, id) {
   const { summary } = results;
   const research = researchSections(results).map(([name, title, content]) =>
@@ -55,7 +55,7 @@ function modelSections(results, id) {
   ].filter(isThere);
 }
 
-// The sections of an experiment; one that has no data is left out.
+// The sections of an experiment; a section without data is left out.
 const sectionsOf = (results, id) =>
   results.summary ? modelSections(results, id) : [...researchSections(results), ["record", "How this was run", record(results)]];
 

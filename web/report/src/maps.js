@@ -1,4 +1,4 @@
-// The plane of the synthetic experiment: what each uncertainty is where.
+// The plane of the synthetic experiment: maps of each uncertainty.
 import { interpolateViridis } from "d3-scale-chromatic";
 import { rgb } from "d3-color";
 import { bytesOf, h, svg } from "./elements.js";
@@ -20,7 +20,7 @@ function heat(values, side) {
   return canvas;
 }
 
-// The edge of the union of the discs: of each circle what no other disc covers.
+// The edge of the union of the discs: the parts of each circle that no other disc covers.
 function outline({ means, radius }) {
   let path = "";
   for (const [cx, cy] of means) {

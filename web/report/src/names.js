@@ -1,4 +1,4 @@
-// How measures and models are called on the page, and how lines are told apart, with colour and without.
+// The names of measures and models on the page, and the styles of lines, which differ also without colour.
 
 // The tool's table of measures, which stands in the page: name, label, unit, direction of each.
 const table = new Map(JSON.parse(document.getElementById("measures").textContent).map((measure) => [measure.name, measure]));

@@ -1,5 +1,5 @@
 // What a model does with inputs: the numbers of the first screen, what happens to the inputs of each set, and the limits
-// behind that.
+// that decide.
 import { h, together, withCode } from "./elements.js";
 import { measureInSentence, measureUnit, percent, short } from "./names.js";
 

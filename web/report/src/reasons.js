@@ -1,4 +1,4 @@
-// Whether a model names the right reason: against people, against images whose reason is known, against the amount of data.
+// Does a model name the right reason? Compared with people, with images whose reason is known, and with the amount of data.
 import * as Plot from "@observablehq/plot";
 import { axisNumber, chart, legend, lineMarks } from "./chart.js";
 import { h } from "./elements.js";
@@ -12,7 +12,7 @@ function people(rows) {
   const measures = unique(rows.map((row) => row.label));
   const style = (row) => measures.indexOf(row.label);
   const colour = (row) => lineStyle(style(row)).stroke;
-  // A line per model and measure, those of a model under each other.
+  // One line per model and measure; the lines of a model stand together.
   const place = (row) => models.indexOf(row.model) + 0.16 * (style(row) - (measures.length - 1) / 2);
   const marks = rows.map((row) => ({ ...row, y: place(row) }));
   const box = chart("Rank correlation with the entropy of people’s labels", (width) => ({

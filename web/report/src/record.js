@@ -1,4 +1,4 @@
-// How the results came about, and what to be careful with.
+// How the results were made, and what to be careful with.
 import { h } from "./elements.js";
 
 function duration(seconds) {
@@ -40,7 +40,7 @@ function trainingTimes(rows) {
 
 const easy = 0.95;
 
-// What one number per image reaches without any network: if that is high, a detector proves little.
+// How well one number per image detects without any network. If that is good, a good detector proves little.
 export function trivial(rows) {
   return h("div", { class: "card" },
     h("p", { class: "caption" }, "AUROC of one number per image, without any network, for telling each set from the in-distribution one. If it is near 100 %, a good result on the set says little about the network."),

@@ -24,5 +24,5 @@ export function scoreBar(tables) {
 
 export const headlines = (results) =>
   results.headlines?.length > 0 &&
-  h("dl", { class: "headlines" }, results.headlines.map(({ text, label, published }) =>
+  h("dl", { class: "headlines", "data-count": results.headlines.length }, results.headlines.map(({ text, label, published }) =>
     h("div", {}, h("dt", {}, label), h("dd", {}, text), published !== undefined && h("dd", { class: "paper" }, `paper ${published}`))));

@@ -27,7 +27,8 @@ function probabilities({ test, operating_point: point }) {
     legend(lines.map((line) => ({ ...line, value: points(line.ece) })), "Mean difference (ECE):"));
 }
 
-// The line that a model's own order of inputs gives, and where on it the limits put the model.
+// The error of accepted inputs as more and more inputs are handed back, most uncertain first, and the point where the
+// model's limits lie.
 function handingBack({ test, operating_point: point }) {
   const [coverage, risk] = test.risk_coverage.points;
   const line = { name: "error of what is accepted", style: 0, points: coverage.map((x, i) => ({ x, y: 100 * risk[i] })) };
