@@ -144,15 +144,20 @@ work = {
     "evaluate": lambda: priornet.evaluate(model, many, {"noise": networks.noise(5000, 3)}, replicates=1000),
 }[sys.argv[2]]
 
-def interrupt():
+def interrupt(done):
     while not any(thread.name == "priornet" for thread in threading.enumerate()):
-        time.sleep(0.001)
+        if done.wait(0.001):
+            return
     os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C does, while the library computes
 
 for attempt in range(20):
-    threading.Thread(target=interrupt, daemon=True).start()
+    done = threading.Event()
+    interrupting = threading.Thread(target=interrupt, args=(done,))
     try:
+        interrupting.start()
         work()
+        done.set()
+        interrupting.join()  # on a busy machine the signal may come after the work
     except KeyboardInterrupt as stopped:
         print(stopped)
         if str(stopped):  # otherwise the signal came just before or after the work
