@@ -5,8 +5,8 @@
     bench/unfamiliar_rows.py build/dev/bin/priornet test     # sets to report
 
 The sets of `test` were in view when columns_shift was designed, so that their numbers flatter; those of `choice` were not. Calibration by
-cross-validation (docs/math.md, section 10), the factor e of its measures, the deviation of columns that never vary and tails that are drawn in once
-were chosen on `choice` and sets like it alone; the numbers of docs/deploy.md are of one run of `test` afterwards.
+cross-validation (docs/math.md, section 10), the deviation of columns that never vary and tails that are drawn in once were chosen on `choice` and
+sets like it alone; how columns and measures divide the rate was chosen on no set. The numbers of docs/deploy.md are of one run of `test` afterwards.
 
 For each set and split: 30 % of the rows are for testing. `priornet train`, `calibrate` and `predict` with nothing but their defaults, at 5 %
 false alarms. The test rows are asked about as they are and changed: every column times 10; the values of a row in another order; noise of 3

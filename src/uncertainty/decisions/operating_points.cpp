@@ -92,97 +92,120 @@ Joined joined(const std::vector<WatchedValues>& watched, const torch::Tensor& ro
   return result;
 }
 
-/// How often new inputs exceed a value of a measure that m inputs have: by the rank of the value x among them, counting
-/// x itself, (1 + how many are at least as large) / (m + 1); above the largest it falls exponentially, through 1/2 at
-/// the median and 1 / (m + 1) at the largest.
-class EstimatedTail {
+/// What m values of a measure say about how large a new one may be.
+class FewValues {
  public:
-  explicit EstimatedTail(const torch::Tensor& values)
-      : values_(values.cpu().contiguous()),
-        sorted_(std::get<0>(values_.sort()).contiguous()),
-        size_(values.size(0)),
-        slope_(std::log(static_cast<double>(size_ + 1) / 2.0)) {}
+  explicit FewValues(const torch::Tensor& values)
+      : sorted_(std::get<0>(values.cpu().sort()).contiguous()), size_(values.size(0)) {}
 
-  /// The value above which the tail is at most `tail`, which is above 0.
-  double value_at(double tail) const {
+  /// A number that a new value exceeds with a probability of at most `share`. By rank where there are enough values;
+  /// else above them all, which needs a tail that falls at least as fast as an exponential (docs/math.md, section 10).
+  double exceeded_by(double share) const {
     const auto* sorted = sorted_.data_ptr<double>();
-    const auto least = std::clamp<int64_t>(static_cast<int64_t>(tail * static_cast<double>(size_ + 1)), 0, size_);
-    if (least > 0) return sorted[size_ - least];
+    const auto rank = static_cast<int64_t>(share * static_cast<double>(size_ + 1) + 1e-9);
+    if (rank > 0) return sorted[size_ - std::min(rank, size_)];
     const auto largest = sorted[size_ - 1];
-    const auto spread = std::max(largest - sorted[size_ / 2], 1e-9 * std::max(1.0, std::abs(largest)));
-    return largest - spread * std::log(tail * static_cast<double>(size_ + 1)) / slope_;
-  }
-
-  /// For each of the m once a new input has joined them below it: half a rank below a value just above it.
-  std::vector<double> of_inputs() const {
-    const auto* sorted = sorted_.data_ptr<double>();
-    const auto* of = values_.data_ptr<double>();
-    std::vector<double> tails;
-    for (int64_t i = 0; i < size_; ++i) {
-      const auto least = of[i] - std::abs(of[i]) * kTie;
-      const auto below = std::lower_bound(sorted, sorted + size_, least) - sorted;
-      const auto above = static_cast<double>(size_ - below) + 0.5;
-      tails.push_back((below == size_ - 1 ? std::exp(-slope_ * largest_lead(sorted, size_)) : above) /
-                      static_cast<double>(size_ + 1));
+    const auto spread = std::max(largest - sorted[(size_ - 1) / 2], 1e-9 * std::max(1.0, std::abs(largest)));
+    double low = 0.0;
+    double high = kFarthest;
+    while (high - low > 1e-9 * high) {
+      const auto middle = (low + high) / 2;
+      (share_beyond(middle) > share ? low : high) = middle;
     }
-    return tails;
+    return largest + high * spread;
   }
 
  private:
-  torch::Tensor values_;
+  static constexpr double kFarthest = 1e6;
+
+  /// P(a new value is above the largest by `reach` times the distance from the median to the largest), if the tail is
+  /// exponential: gaps between sorted exponential numbers are independent.
+  double share_beyond(double reach) const {
+    const auto above_median = size_ / 2;
+    auto share = static_cast<double>(above_median + 1) / static_cast<double>(size_ + 1);
+    for (int64_t r = 1; r <= above_median; ++r) share *= static_cast<double>(r) / (static_cast<double>(r + 1) + reach);
+    return share;
+  }
+
   torch::Tensor sorted_;
   int64_t size_;
-  double slope_;
 };
 
-/// How much less a measure of few inputs counts than a watch of all: its tail is taken as e times as large. The two
-/// share one rate of false alarms, and a measure known for few inputs would take most of it.
-constexpr double kHandicap = 2.718281828459045;
-
-/// A watch whose reference is `size` quantiles of that estimate, and how rare each of the m inputs is to it.
-std::pair<Watch, torch::Tensor> estimated(const WatchedValues& watched, int64_t size) {
-  const EstimatedTail tail(watched.values);
-  const auto count = static_cast<double>(size);
-  Watch watch{watched.cause, watched.measure, torch::empty({size}, torch::kFloat64)};
-  auto* reference = watch.reference.data_ptr<double>();
-  for (int64_t i = 0; i < size; ++i)
-    reference[i] = tail.value_at((1.0 - (static_cast<double>(i) + 0.5) / count) / kHandicap);
-  const auto spread = spread_of(watch);
-  auto rarest = torch::empty({watched.values.size(0)}, torch::kFloat64);
-  const auto tails = tail.of_inputs();
-  for (size_t i = 0; i < tails.size(); ++i) {
-    // How many of the quantiles have a larger tail.
-    const auto below = std::clamp(std::ceil(count * (1.0 - kHandicap * tails[i]) - 0.5), 0.0, count);
-    const auto lead = below < count ? 0.0 : std::max(0.0, tail.value_at(tails[i]) - reference[size - 1]) / spread;
-    rarest.data_ptr<double>()[i] = below / count + lead;
+/// How the rate is divided: of the `allowed` ranks of N + T inputs, `columns` are for watches with `others`; measures
+/// get the share that is left. Bonferroni's inequality: together they reject at most the rate.
+struct DividedRate {
+  DividedRate(double rate, int64_t size, bool measures) {
+    const auto ranks = rate * static_cast<double>(size + 1);
+    allowed = std::max<int64_t>(static_cast<int64_t>(ranks + 1e-9), 1);
+    columns = measures ? std::min(allowed, static_cast<int64_t>(std::lround(kOfColumns * ranks))) : allowed;
+    columns = std::max<int64_t>(columns, 1);
+    left = std::max(0.0, rate - static_cast<double>(columns) / static_cast<double>(size + 1));
   }
-  return {std::move(watch), std::move(rarest)};
+
+  /// What columns may take of `ranks` that are allowed in all, as the number of all that makes up for it.
+  int64_t in_all(int64_t ranks) const { return (ranks * allowed + columns - 1) / columns; }
+
+  static constexpr double kOfColumns = 0.85;
+  int64_t allowed;
+  int64_t columns;
+  double left;
+};
+
+/// Rarities of inputs, each repeated so that an input that only j of them reach gets the p-value in_all(j + 1) / (C +
+/// 1). The first are above everything, and the least rare are dropped: as many remain.
+torch::Tensor divided(const torch::Tensor& combined, const DividedRate& rate) {
+  constexpr double kAboveAll = 1e300;
+  const auto size = combined.size(0);
+  const auto* ascending = combined.data_ptr<double>();
+  auto result = torch::full({size}, kAboveAll, torch::kFloat64);
+  auto* of = result.data_ptr<double>();
+  for (int64_t j = 1; j <= size; ++j)
+    for (auto at = rate.in_all(j); at < rate.in_all(j + 1) && at <= size; ++at) of[size - at] = ascending[size - j];
+  return result;
 }
 
-/// The same as joined() for watches with `others`. Inputs are the N, then the T. No watch takes precedence over
-/// another: an input of the same rank in another watch is not counted.
-Joined cross_joined(const std::vector<WatchedValues>& watched, int64_t others) {
-  const auto known = watched.front().values.size(0);
-  const auto size = known + others;
-  // Which of the N each of the T borrows from: in turn.
-  const auto lender = torch::cat({torch::arange(known), torch::arange(others).remainder(known)});
-  Joined result;
-  torch::Tensor rarest;
-  for (const auto& one : watched) {
-    torch::Tensor of_watch;
-    Watch watch;
-    if (one.others.defined()) {
-      const auto values = torch::cat({one.values.cpu(), one.others.cpu()});
-      watch = {one.cause, one.measure, std::get<0>(values.sort()).contiguous()};
-      of_watch = joined_rarity(watch, values, 0.25 / static_cast<double>(size));
-    } else {
-      std::tie(watch, of_watch) = estimated(one, size);
-      of_watch = of_watch.index_select(0, lender);
-    }
-    rarest = rarest.defined() ? torch::maximum(rarest, of_watch) : of_watch;
-    result.watches.push_back(std::move(watch));
-  }
-  result.combined = std::get<0>(rarest.sort()).contiguous();
+/// A watch of a measure that few inputs have: an input that exceeds what a new value exceeds with the probability p
+/// `share` has the rarity that p-value p has in `combined`, or less.
+Watch measure_watch(const WatchedValues& watched, const torch::Tensor& combined, double share) {
+  constexpr int64_t kPerInput = 4;  // so that no rank of `combined` is passed over
+  const FewValues values(watched.values);
+  const auto size = combined.size(0);
+  const auto* rarities = combined.data_ptr<double>();
+  const auto threshold = [&](double rarity) {
+    const auto rarer = rarities + size - std::lower_bound(rarities, rarities + size, rarity - kTie);
+    return values.exceeded_by(std::min(1.0, share * static_cast<double>(1 + rarer) / static_cast<double>(size + 1)));
+  };
+  const auto count = kPerInput * size;
+  Watch watch{watched.cause, watched.measure, torch::empty({count}, torch::kFloat64)};
+  auto* reference = watch.reference.data_ptr<double>();
+  for (int64_t i = 0; i < count; ++i) reference[i] = threshold(static_cast<double>(i + 1) / static_cast<double>(count));
+  // Above the reference rarities grow along a line: it begins so far up that it is below every rarity of `combined`
+  // where that is reached.
+  const auto middle = reference[count / 2];
+  auto& last = reference[count - 1];
+  for (int64_t i = 0; i < size; ++i)
+    if (rarities[i] > 1.0) last = std::max(last, middle + (threshold(rarities[i] + 2 * kTie) - middle) / rarities[i]);
+  return watch;
+}
+
+/// The same as joined() for watches with `others`: all N + T inputs calibrate those as if all had been held out. The
+/// other watches are known for the N alone, and get a part of the rate for themselves.
+Joined cross_joined(const std::vector<WatchedValues>& watched, int64_t others, double false_alarm) {
+  const auto size = watched.front().values.size(0) + others;
+  std::vector<WatchedValues> columns;
+  for (const auto& one : watched)
+    if (one.others.defined())
+      columns.push_back({one.cause, one.measure, torch::cat({one.values.cpu(), one.others.cpu()})});
+  const auto measures = watched.size() - columns.size();
+  const DividedRate rate(false_alarm, size, measures > 0);
+  auto of_columns = joined(columns, {});
+  Joined result = {{}, divided(of_columns.combined, rate)};
+  // Of every p-value, the part that each measure gets of the chosen one.
+  const auto share = rate.left * static_cast<double>(size + 1) /
+                     (static_cast<double>(rate.allowed) * static_cast<double>(std::max<size_t>(measures, 1)));
+  auto column = of_columns.watches.begin();
+  for (const auto& one : watched)
+    result.watches.push_back(one.others.defined() ? std::move(*column++) : measure_watch(one, result.combined, share));
   return result;
 }
 
@@ -249,7 +272,8 @@ OperatingPoints operating_points(const std::vector<WatchedValues>& watched, doub
   const auto others = others_of(watched);
   if (others.defined() && predicted.of_inputs.defined())
     throw ArgumentError("operating_points: classes have no thresholds of their own where watches have others");
-  auto [watches, combined] = others.defined() ? cross_joined(watched, others.size(0)) : joined(watched, {});
+  auto [watches, combined] =
+      others.defined() ? cross_joined(watched, others.size(0), false_alarm) : joined(watched, {});
   points.watches = std::move(watches);
   points.combined = std::move(combined);
   if (predicted.of_inputs.defined()) points.groups = class_groups(watched, false_alarm, predicted);
