@@ -433,15 +433,16 @@ class PackageClassifier final : public ProgramClassifier {
   torch::Tensor forward(const torch::Tensor& inputs) override {
     if (inputs.requires_grad()) throw Error("an AOTInductor package gives no gradients");
     std::vector<torch::Tensor> given = {scaled(inputs).to(device_).contiguous()};
+    std::vector<torch::Tensor> outputs;
     try {
-      const auto outputs = loader_->run(given);
-      if (outputs.empty()) throw DataError("it gives no tensor");
-      return outputs[0].to(inputs.device());
-    } catch (const std::runtime_error& error) {
+      outputs = loader_->run(given);
+    } catch (const std::exception& error) {  // by version: of LibTorch or of the standard library
       throw Error(fmt::format(
           "the AOTInductor package failed (export it with dynamic_shapes, so that it takes batches of any size): {}",
           reason_of(error)));
     }
+    if (outputs.empty()) throw DataError("the AOTInductor package gives no tensor");
+    return outputs[0].to(inputs.device());
   }
 
   torch::Tensor program() const override { return program_; }
