@@ -5,8 +5,9 @@
         --ood svhn:test cifar100:test tinyimagenet:val,size=32 --device cuda [--cost]
 
 `priornet evaluate RUN --detectors all` of each run: measures and detectors come from the pass that gives the logits, ODIN and the energies of changed
-features apart. --cost adds the images per second of a plain pass and of one with each detector (`priornet bench --only scoring`; needs
-priornet-bench beside the tool). Prints Markdown; the best of each column in bold.
+features apart. --cost adds, for the network of each run, the images per second of a plain pass and of one with detectors, on a GPU also with
+each of them alone (`priornet bench --only scoring --model RUN`; needs priornet-bench beside the tool). Prints Markdown; the best of each column in
+bold.
 """
 
 import argparse
@@ -36,12 +37,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0, help="per line of the costs")
     options = parser.parse_args()
     run = tool_in(".", options.tool)
-    names, reports = [], []
+    names, folders, reports = [], [], []
     for name, _, folder in (word.partition("=") for word in options.runs):
         begin = time.perf_counter()
         strangers = [word for one in options.ood for word in ("--ood", one)]
         reports.append(json.loads(run("evaluate", folder, "--data", options.data, *strangers, "--detectors", "all", "--device", options.device, "--json")))
         names.append(name)
+        folders.append(folder)
         inside = reports[-1]["in_distribution"]
         print(f"{name}: {folder}, {reports[-1]['method']}, error {100 * inside['error']:.2f} % of {inside['size']}, "
               f"evaluated in {time.perf_counter() - begin:.0f} s", flush=True)
@@ -54,10 +56,15 @@ def main():
         table(f"AUROC in %, {sets[0]['set']} ({sets[0]['size']} inputs); {sets[0]['trivial_statistic']} alone: "
               f"{100 * sets[0]['trivial_auroc']:.2f}", names, rows)
     if options.cost:
-        lines = json.loads(run("bench", "--only", "scoring", "--device", options.device, "--seconds", str(options.seconds), "--json"))["scoring"]
-        print("\n| way | passes | images/s | times the plain pass |\n|---|---:|---:|---:|")
-        for line in lines:
-            print(f"| {line['how']} | {line['passes']} | {line['images_per_second']:.0f} | {line['cost']:.2f} |")
+        costs = {}
+        for column, folder in enumerate(folders):
+            lines = json.loads(run("bench", "--only", "scoring", "--model", folder, "--device", options.device, "--seconds", str(options.seconds), "--json"))
+            for line in lines["scoring"]:
+                how = "plain pass" if line["how"].endswith(", one pass") else line["how"]
+                costs.setdefault(how, [""] * len(folders))[column] = f"{line['images_per_second']:.0f} ({line['cost']:.2f})"
+        print(f"\nImages/s (times the cost of a plain pass)\n\n| one pass | {' | '.join(names)} |\n|---|" + "---:|" * len(names))
+        for how, cells in costs.items():
+            print(f"| {how} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

@@ -61,11 +61,20 @@ void run_ways(const Work& options, Output& output) {
   measure_training_ways(options.work.device, options.work.seconds, [&](const auto& line) { output.add(line); });
 }
 
+OpenOptions opening(const Work& options) {
+  OpenOptions open(options.work.device);
+  open.allow_torchscript = options.allow_torchscript;
+  return open;
+}
+
 void run_scoring(const Work& options, Output& output) {
-  output.say(
-      fmt::format("What uncertainty costs: from images in memory to all measures, {}.",
-                  options.work.device.is_cpu() ? "VGG-6 on 28x28 images" : "VGG-16 on 32x32 images in bfloat16"));
+  const auto what = options.work.device.is_cpu() ? "VGG-6 on 28x28 images" : "VGG-16 on 32x32 images in bfloat16";
+  output.say(fmt::format("What uncertainty costs: from images in memory to all measures, {}.",
+                         options.model.empty() ? what : options.model));
   output.say(fmt::format("{:<28} {:>6} {:>12} {:>8}", "way", "passes", "images/s", "cost"));
+  if (!options.model.empty())
+    return measure_scoring_of(opening(options), options.model, options.work.seconds,
+                              [&](const auto& line) { output.add(line); });
   measure_scoring(options.work.device, options.work.seconds, [&](const auto& line) { output.add(line); });
 }
 
@@ -93,9 +102,8 @@ void run_prediction(const Work& options, Output& output) {
   if (options.model.empty()) return;
   output.say("What serve and predict compute: from inputs in memory to all outputs of the model.");
   output.say(fmt::format("{:>5} {:>12} {:>20}", "batch", "inputs/s", "inputs per CPU s"));
-  OpenOptions open(options.work.device);
-  open.allow_torchscript = options.allow_torchscript;
-  measure_prediction(open, options.model, options.work.seconds, [&](const auto& line) { output.add(line); });
+  measure_prediction(opening(options), options.model, options.work.seconds,
+                     [&](const auto& line) { output.add(line); });
 }
 
 void run_serving(const Work& options, Output& output) {

@@ -1,10 +1,12 @@
 #include "scoring_speed.h"
 
+#include <fmt/format.h>
 #include <priornet/deploy/predictor.h>
 #include <priornet/learning/detector.h>
 #include <priornet/learning/network.h>
 #include <priornet/learning/networks.h>
 #include <priornet/learning/scoring.h>
+#include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measures.h>
 #include <priornet/uncertainty/random.h>
 
@@ -48,15 +50,20 @@ TrainedRun untrained(const torch::Device& device, const std::string& network, in
   return run;
 }
 
-Work work_of(const torch::Device& device, const std::string& network, int64_t members, double keep,
-             int64_t dropout_samples) {
-  Work work{untrained(device, network, members, keep), {}, {}};
-  std::vector<int64_t> shape = work.run.config.model.input;
+Work with_images(TrainedRun run, const torch::Device& device) {
+  Work work{std::move(run), {}, {}};
+  auto shape = work.run.members[0]->input_shape();
   shape.insert(shape.begin(), device.is_cpu() ? 50 : 20'000);
   work.images.name = "random";
   work.images.inputs = torch::randint(256, shape, torch::TensorOptions(device).dtype(torch::kUInt8));
-  work.options.dropout_samples = dropout_samples;
   work.options.bfloat16 = !device.is_cpu();
+  return work;
+}
+
+Work work_of(const torch::Device& device, const std::string& network, int64_t members, double keep,
+             int64_t dropout_samples) {
+  auto work = with_images(untrained(device, network, members, keep), device);
+  work.options.dropout_samples = dropout_samples;
   return work;
 }
 
@@ -65,9 +72,10 @@ std::vector<NamedDetector> fitted(const std::vector<std::string>& names, const W
   NoProgress progress;
   auto shape = work.images.inputs.sizes().vec();
   shape[0] = kNeighbourReferences;
+  const auto classes = work.run.members[0]->classes();
   return fit_detectors(names, work.run.members,
                        {torch::randint(256, shape, work.images.inputs.options()),
-                        torch::arange(kNeighbourReferences, torch::kInt64) % kClasses, true, 0},
+                        torch::arange(kNeighbourReferences, torch::kInt64) % classes, true, 0},
                        progress);
 }
 
@@ -98,21 +106,23 @@ double images_per_second(Work& work, double seconds, const std::function<void(co
 namespace {
 
 // One pass, then the same with detectors, to see their extra cost.
-void measure_detectors(const torch::Device& device, const std::string& network, double seconds,
-                       const ScoringReport& report) {
-  auto one = work_of(device, network, 1, 1.0, 0);
-  const auto usual = network == usual_network(device);
-  report({usual ? "Prior Network, one pass" : network + ", one pass", 1,
-          images_per_second(one, seconds, [](const auto& logits) { dirichlet_measures(logits); })});
+void measure_detectors(Work& one, const std::string& name, double seconds, const ScoringReport& report) {
+  const auto on_cpu = one.run.device().is_cpu();
+  const auto measured = [&](const torch::Tensor& logits) {
+    if (one.run.gives_dirichlet()) return void(dirichlet_measures(logits));
+    softmax_measures(logits);
+  };
+  one.options.detectors.clear();
+  report({name + ", one pass", 1, images_per_second(one, seconds, measured)});
   const auto every = usable_detectors(*one.run.members[0], false);
   std::vector<std::pair<std::string, std::vector<std::string>>> ways = {
       {"and what its verdict watches", watched_detectors(*one.run.members[0])}};
-  if (!device.is_cpu())  // where it takes a moment
-    for (const auto& name : every) ways.push_back({"and " + name, {name}});
+  if (!on_cpu)  // where it takes a moment
+    for (const auto& each : every) ways.push_back({"and " + each, {each}});
   ways.emplace_back("and every detector but ODIN", every);
   for (const auto& [how, names] : ways) {
     one.options.detectors = fitted(names, one);
-    report({how, 1, images_per_second(one, seconds, [](const auto& logits) { dirichlet_measures(logits); })});
+    report({how, 1, images_per_second(one, seconds, measured)});
   }
 }
 
@@ -121,7 +131,8 @@ void measure_detectors(const torch::Device& device, const std::string& network, 
 void measure_scoring(const torch::Device& device, double seconds, const ScoringReport& report) {
   const torch::NoGradGuard no_gradient;
   const std::string network = usual_network(device);
-  measure_detectors(device, network, seconds, report);
+  auto one = work_of(device, network, 1, 1.0, 0);
+  measure_detectors(one, "Prior Network", seconds, report);
   auto dropout = work_of(device, network, 1, 0.5, kDropoutSamples);
   report({"DNN, dropout samples", kDropoutSamples,
           images_per_second(dropout, seconds, [](const auto& logits) { ensemble_measures(logits); })});
@@ -129,7 +140,20 @@ void measure_scoring(const torch::Device& device, double seconds, const ScoringR
   report({"ensemble of Prior Networks", kMembers, images_per_second(ensemble, seconds, [](const auto& logits) {
             dirichlet_ensemble_measures(logits, {0, 0});
           })});
-  if (!device.is_cpu()) measure_detectors(device, "resnet18", seconds, report);
+  if (device.is_cpu()) return;
+  auto resnet = work_of(device, "resnet18", 1, 1.0, 0);
+  measure_detectors(resnet, "resnet18", seconds, report);
+}
+
+void measure_scoring_of(const OpenOptions& open, const std::filesystem::path& model, double seconds,
+                        const ScoringReport& report) {
+  const torch::NoGradGuard no_gradient;
+  auto run = read_model_file(model, open).run;
+  if (run.members.at(0)->input_shape().size() != 3)
+    throw ArgumentError(fmt::format("bench: {} should take images", model.string()));
+  run.members.resize(1);
+  auto one = with_images(std::move(run), open.device);
+  measure_detectors(one, model.filename().string(), seconds, report);
 }
 
 void measure_prediction(const OpenOptions& open, const std::filesystem::path& model, double seconds,

@@ -23,6 +23,11 @@ using ScoringReport = std::function<void(const ScoringCost& line)>;
 /// `seconds` is spent on each, at least one pass over the images.
 void measure_scoring(const torch::Device& device, double seconds, const ScoringReport& report);
 
+/// One pass of a run or model file (of an ensemble: of its first member), and the same with detectors, on random images
+/// of the size that it takes; in bfloat16 on a GPU. ArgumentError if it takes no images.
+void measure_scoring_of(const OpenOptions& open, const std::filesystem::path& model, double seconds,
+                        const ScoringReport& report);
+
 /// What `serve` and `predict` compute, from inputs in memory to the whole answer of a model.
 struct PredictionSpeed {
   int64_t batch = 0;

@@ -62,11 +62,13 @@ void describe_bench_options(Command& command, BenchOptions& options) {
        .help = "Measure nothing; record a few training steps for chrome://tracing"},
       {.name = "--model",
        .to = &options.model,
-       .help = "Model file to use for serving; without it, networks with random weights are served",
-       .exists = Exists::kFile},
+       .help = "Model file or run to use for scoring, prediction and serving; without it, networks with random weights "
+               "are scored and served",
+       .exists = Exists::kModel},
       torchscript_option(options.allow_torchscript),
       {.name = "--json", .to = &options.json, .help = "Print the results as JSON"}};
-  command.examples = {"priornet bench --classes 10,1000", "priornet bench --device cuda --only training"};
+  command.examples = {"priornet bench --classes 10,1000", "priornet bench --device cuda --only training",
+                      "priornet bench --only scoring --model runs/dpn"};
 }
 
 void describe_bench(Command& command) {
