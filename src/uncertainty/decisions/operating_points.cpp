@@ -99,27 +99,28 @@ class FewValues {
       : sorted_(std::get<0>(values.cpu().sort()).contiguous()), size_(values.size(0)) {}
 
   /// A number that a new value exceeds with a probability of at most `share`. By rank where there are enough values;
-  /// else above them all, which needs a tail that falls at least as fast as an exponential (docs/math.md, section 10).
+  /// else above them all, which needs a tail that falls at least as fast as exp(-sqrt(v)) (docs/math.md, section 10).
   double exceeded_by(double share) const {
     const auto* sorted = sorted_.data_ptr<double>();
     const auto rank = static_cast<int64_t>(share * static_cast<double>(size_ + 1) + 1e-9);
     if (rank > 0) return sorted[size_ - std::min(rank, size_)];
     const auto largest = sorted[size_ - 1];
-    const auto spread = std::max(largest - sorted[(size_ - 1) / 2], 1e-9 * std::max(1.0, std::abs(largest)));
+    const auto median = sorted[(size_ - 1) / 2];
+    const auto spread = std::max(largest - median, 1e-9 * std::max(1.0, std::abs(largest)));
     double low = 0.0;
     double high = kFarthest;
     while (high - low > 1e-9 * high) {
       const auto middle = (low + high) / 2;
       (share_beyond(middle) > share ? low : high) = middle;
     }
-    return largest + high * spread;
+    return median + spread * (1.0 + high) * (1.0 + high);
   }
 
  private:
   static constexpr double kFarthest = 1e6;
 
-  /// P(a new value is above the largest by `reach` times the distance from the median to the largest), if the tail is
-  /// exponential: gaps between sorted exponential numbers are independent.
+  /// P(a new exponential number is above the largest of m by `reach` times the distance from their median to the
+  /// largest): the gaps between sorted exponential numbers are independent.
   double share_beyond(double reach) const {
     const auto above_median = size_ / 2;
     auto share = static_cast<double>(above_median + 1) / static_cast<double>(size_ + 1);
