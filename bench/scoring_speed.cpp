@@ -148,7 +148,7 @@ void measure_scoring(const torch::Device& device, double seconds, const ScoringR
 void measure_scoring_of(const OpenOptions& open, const std::filesystem::path& model, double seconds,
                         const ScoringReport& report) {
   const torch::NoGradGuard no_gradient;
-  auto run = read_model_file(model, open).run;
+  auto run = open_model(model, open).run;
   if (run.members.at(0)->input_shape().size() != 3)
     throw ArgumentError(fmt::format("bench: {} should take images", model.string()));
   run.members.resize(1);
@@ -158,7 +158,7 @@ void measure_scoring_of(const OpenOptions& open, const std::filesystem::path& mo
 
 void measure_prediction(const OpenOptions& open, const std::filesystem::path& model, double seconds,
                         const std::function<void(const PredictionSpeed& line)>& report) {
-  Predictor predictor(read_model_file(model, open));
+  Predictor predictor(open_model(model, open));
   const auto& preprocessing = predictor.model().preprocessing;
   for (const int64_t batch : {1, 32, 256}) {
     auto shape = preprocessing.shape;

@@ -122,7 +122,7 @@ ServingTimes measure_one(const std::string& label, ModelFile file, double second
 void measure_serving(const torch::Device& device, const std::filesystem::path& model, double seconds,
                      const std::function<void(const ServingTimes&)>& report) {
   if (!model.empty()) {
-    auto file = read_model_file(model, device);
+    auto file = open_model(model, device);
     const auto name = file.name;
     return report(measure_one(name, std::move(file), seconds));
   }

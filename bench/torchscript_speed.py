@@ -100,7 +100,7 @@ def asking_speed(network, images, options, compiled, batch):
         entropy = -(probabilities * probabilities.clamp_min(1e-300).log()).sum(1)
         return probabilities.cpu(), entropy.cpu()
 
-    return batch / seconds_per_call(ask, synchronised(device), options.seconds)
+    return len(some) / seconds_per_call(ask, synchronised(device), options.seconds)
 
 
 def synchronised(device):
