@@ -106,12 +106,12 @@ struct PredictedClasses {
 /// With predicted classes the same holds within each class that has at least 1 / false_alarm - 1 inputs. The other
 /// classes share thresholds, together with the next larger classes if they are still too few; for them it holds over
 /// the classes that share.
-/// If some watches have `others`, all N + T inputs calibrate these as if all had been held out, and `combined` has N + T
-/// values. About 85 % of the rate is theirs. The measures without `others` are known for N inputs only and share what is
-/// left: by rank if N is large enough, else by a tail that falls at least as fast as exp(-sqrt(v)). Their references
+/// If some watches have `others`, all N + T inputs calibrate these as if all had been held out, and `combined` has N +
+/// T values. About 85 % of the rate is theirs. The measures without `others` are known for N inputs only and share what
+/// is left: by rank if N is large enough, else by a tail that falls at least as fast as exp(-sqrt(v)). Their references
 /// are thresholds at 4 (N + T) p-values. P(p <= a) <= a is a theorem if the `others` are exchangeable with new values
-/// and the measures have such tails (docs/math.md, section 10). ArgumentError for no watches, values that are not finite
-/// or not [N], a rate that is not between 0 and 1, or others that are not [T] or come with predicted classes.
+/// and the measures have such tails (docs/math.md, section 10). ArgumentError for no watches, values that are not
+/// finite or not [N], a rate that is not between 0 and 1, or others that are not [T] or come with predicted classes.
 OperatingPoints operating_points(const std::vector<WatchedValues>& watched, double false_alarm,
                                  const PredictedClasses& predicted = {});
 
