@@ -14,9 +14,9 @@ trap 'rm -rf "$folder"' EXIT
 "$tool" report "$made_up" --out "$folder/made-up.html" >/dev/null
 node tests/web/report_test.mjs "$folder/made-up.html" tables curves calibration images trivial training record
 "$tool" report "$made_up-reasons" --out "$folder/reasons.html" >/dev/null
-node tests/web/report_test.mjs "$folder/reasons.html" reasons tables record
+node tests/web/report_test.mjs "$folder/reasons.html" reasons=2 tables record
 "$tool" report results --out "$folder/results.html" >/dev/null
-node tests/web/report_test.mjs "$folder/results.html" figures tables simplex record
+node tests/web/report_test.mjs "$folder/results.html" figures reasons tables simplex record
 
 # From data to report, as a user does it: rows of numbers, and images.
 source tests/repository/made_up_model.sh

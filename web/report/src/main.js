@@ -26,7 +26,7 @@ function researchSections(results) {
   const hasPublished = tables.some((table) => table.rows.some((row) => row.some((cell) => cell?.published !== undefined)));
   return [
     ["figures", "Uncertainty over the plane", results.maps && maps(results.maps)],
-    ["reasons", "Three tests of the reasons", results.reasons && reasons(results.reasons)],
+    ["reasons", "Are the reasons right?", results.reasons && reasons(results.reasons)],
     ["tables", hasPublished ? "Numbers beside the paper’s" : "In numbers",
       tables.length > 0 && [hasPublished && comparisonKey(), tables.map(tableElement)]],
     ["curves", "Scores and detection", curves?.models.length > 0 && explorer(curves)],
