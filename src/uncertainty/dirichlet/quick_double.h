@@ -85,7 +85,7 @@ PRIORNET_DEVICE inline double times_power_of_two(double x, int n) {
 #if defined(__CUDA_ARCH__)
   return __hiloint2double(__double2hiint(x) + (n << 20), __double2loint(x));
 #else
-  return std::bit_cast<double>(std::bit_cast<int64_t>(x) + (static_cast<int64_t>(n) << 52));
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(x) + (static_cast<uint64_t>(n) << 52));
 #endif
 }
 
