@@ -68,7 +68,7 @@ PRIORNET_DEVICE inline GammaPieces<Real> gamma_pieces(Real alpha, Real log_alpha
   pieces.sum = small ? derivative * alpha * inverse_whole : zero;
   pieces.inverse_small = small ? product * inverse_whole : zero;
   pieces.inverse_large = small ? zero : inverse_x;
-  pieces.log_x = small ? kLogCentre + twice_atanh<Digits>((x - kCentre) / (x + kCentre)) : log_alpha;
+  pieces.log_x = select(small, kLogCentre + twice_atanh<Digits>((x - kCentre) / (x + kCentre)), log_alpha);
   pieces.log_first = small ? log_alpha : zero;
 
   const Real y = inverse_x * inverse_x;
@@ -101,9 +101,9 @@ PRIORNET_DEVICE inline TrigammaPieces<Real> trigamma_pieces(const GammaPieces<Re
   const Real shifted = alpha * (inverse_x * (1.0 + remainder) + squares);
 
   TrigammaPieces<Real> pieces;
-  pieces.next = small ? shifted : 1.0 + remainder - inverse_x;
-  pieces.first = small ? shifted + gamma.inverse_small : 1.0 + remainder;
-  pieces.second = small ? alpha * (shifted - 1.0) + 1.0 : alpha * remainder;
+  pieces.next = select(small, shifted, 1.0 + remainder - inverse_x);
+  pieces.first = select(small, shifted + gamma.inverse_small, 1.0 + remainder);
+  pieces.second = select(small, alpha * (shifted - 1.0) + 1.0, alpha * remainder);
   pieces.growth = small ? gamma.psi_next(log_alpha) + (shifted - 1.0) : y * (tail - Digits::d()(y));
   return pieces;
 }

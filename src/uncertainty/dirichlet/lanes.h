@@ -111,6 +111,24 @@ PRIORNET_DEVICE inline Real smaller(Real a, Real b) {
   return a < b ? a : b;
 }
 
+/// `condition ? a : b` where both are worth computing: on a GPU the compiler would branch, and then lanes of a warp
+/// that disagree take turns, and a thread cannot work on two classes at once.
+template <class Condition, class Real>
+PRIORNET_DEVICE inline Real select(Condition condition, Real a, Real b) {
+  return condition ? a : b;
+}
+PRIORNET_DEVICE inline double select(bool condition, double a, double b) {
+#if defined(__CUDA_ARCH__)
+  double value;
+  asm("{ .reg .pred p; setp.ne.s32 p, %3, 0; selp.f64 %0, %1, %2, p; }"
+      : "=d"(value)
+      : "d"(a), "d"(b), "r"(static_cast<int>(condition)));
+  return value;
+#else
+  return condition ? a : b;
+#endif
+}
+
 template <class Digits>
 PRIORNET_DEVICE inline double exp_of(double x) {
   return ::exp(x);

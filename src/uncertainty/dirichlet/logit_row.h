@@ -59,9 +59,10 @@ struct RowExponentials {
 template <class Real>
 class LogProduct {
  public:
-  PRIORNET_DEVICE void multiply(Real factor) {
+  /// `count`: of how many factors it is the product, which divides 60.
+  PRIORNET_DEVICE void multiply(Real factor, int count = 1) {
     product_ = product_ * factor;
-    if (++factors_ == 60) {
+    if ((factors_ += count) >= 60) {
       logarithm_ = logarithm_ + log_of(product_);
       product_ = Real{} + 1.0;
       factors_ = 0;
@@ -88,12 +89,18 @@ PRIORNET_DEVICE inline bool is_wide(const RowExtent<Real>& extent) {
   return any(extent.top > kWideLogit) || any(extent.bottom < -kWideLogit);
 }
 
-/// One row of a contiguous matrix, read as doubles.
+/// One row of a contiguous matrix that nobody writes to meanwhile, read as doubles.
 template <class T>
 struct ScalarRow {
   const T* values;
 
-  PRIORNET_DEVICE T at(int64_t c) const { return values[c]; }
+  PRIORNET_DEVICE T at(int64_t c) const {
+#if defined(__CUDA_ARCH__)
+    return __ldg(values + c);
+#else
+    return values[c];
+#endif
+  }
   PRIORNET_DEVICE double operator()(int64_t c) const { return static_cast<double>(at(c)); }
 };
 

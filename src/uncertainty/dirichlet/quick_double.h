@@ -77,6 +77,10 @@ struct QuickDouble {
   PRIORNET_DEVICE friend bool operator==(QuickDouble a, QuickDouble b) { return a.value == b.value; }
 };
 
+PRIORNET_DEVICE inline QuickDouble select(bool condition, QuickDouble a, QuickDouble b) {
+  return select(condition, a.value, b.value);
+}
+
 PRIORNET_DEVICE inline double as_double(double x) { return x; }
 PRIORNET_DEVICE inline double as_double(QuickDouble x) { return x.value; }
 

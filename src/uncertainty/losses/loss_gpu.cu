@@ -149,8 +149,9 @@ class GroupLoss {
   template <bool kWide, class Logits>
   __device__ LossSums<Real> share_of(const Logits& logits, const RowExtent<Real>& extent) const {
     return with_target([&](const auto& target) {
-      return loss_sums<Digits, kDivergence, kWide>(logits, part_->classes, extent, target, label_, kept_, lane_,
-                                                   kLanes);
+      constexpr int kAtOnce = kLanes > 1 ? 2 : 1;
+      return loss_sums<Digits, kDivergence, kWide, kAtOnce>(logits, part_->classes, extent, target, label_, kept_,
+                                                            lane_, kLanes);
     });
   }
 
@@ -215,7 +216,7 @@ struct LaneSums {
 /// Rows by groups of lanes. `global`: where they keep their classes if shared memory has no room, or null. `left`:
 /// which rows single_kernel has left, or null if it has not run.
 template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 3)
     group_kernel(const __grid_constant__ LossBatch<T> batch, KeptClass<double>* global, const bool* left) {
   extern __shared__ KeptClass<double> shared[];
   using Kept = KeptClass<RowReal<T, kTeacher>>;
@@ -361,7 +362,8 @@ __global__ void __launch_bounds__(kThreads, 7)
 /// Short rows, one per lane. Logits and gradients pass through shared memory, so that neighbouring lanes read and write
 /// neighbouring numbers. `shift` is 2^32 / classes, rounded up.
 template <RowDivergence kDivergence, bool kTeacher, class T>
-__global__ void __launch_bounds__(kThreads) lane_kernel(const __grid_constant__ LossBatch<T> batch, unsigned shift) {
+__global__ void __launch_bounds__(kThreads, kTeacher ? 4 : 5)
+    lane_kernel(const __grid_constant__ LossBatch<T> batch, unsigned shift) {
   extern __shared__ KeptClass<double> shared[];
   constexpr int kStride = kThreads + 1;  // odd: neighbours lie in different banks
   const int classes = static_cast<int>(batch.inside.classes);

@@ -57,7 +57,9 @@ struct LossSums {
 
 /// Over the classes first, first + step, ...: all of them, or the share of one among `step` threads. `load(c)` is a
 /// logit, `target(c)` a TargetClass, `label` the class whose cross-entropy counts, `kept[c]` memory for a KeptClass.
-template <class Digits, RowDivergence kDivergence, bool kWide, class Real, class Load, class Target, class Kept>
+/// `kAtOnce` classes have no branch between them, so that a thread can work on all of them at once.
+template <class Digits, RowDivergence kDivergence, bool kWide, int kAtOnce = 1, class Real, class Load, class Target,
+          class Kept>
 PRIORNET_DEVICE inline LossSums<Real> loss_sums(const Load& load, int64_t classes, const RowExtent<Real>& extent,
                                                 const Target& target, Real label, const Kept& kept, int64_t first = 0,
                                                 int64_t step = 1) {
@@ -66,7 +68,8 @@ PRIORNET_DEVICE inline LossSums<Real> loss_sums(const Load& load, int64_t classe
   const RowExponentials<Digits, kWide, Real> exponentials(extent.top);
   LossSums<Real> sums;
   sums.scale = exponentials.scale;
-  for (int64_t c = first; c < classes; c += step) {
+  // Returns the factor of the class.
+  const auto add = [&](int64_t c) {
     const Real z = load(c);
     const Real t = kWide ? clamp_logit(z - extent.top) : z - extent.top;
     const Real exp_t = exponentials.relative(t);
@@ -79,7 +82,6 @@ PRIORNET_DEVICE inline LossSums<Real> loss_sums(const Load& load, int64_t classe
       const auto pieces = gamma_pieces<Digits>(alpha, log_alpha);
       const auto wanted = target(c);
       const Real d = pieces.big_d(log_alpha);
-      sums.product.multiply(pieces.product);
       if constexpr (kForward) {
         sums.mean = sums.mean + alpha * (t - wanted.psi_difference);
         sums.rest = sums.rest + pieces.m(log_alpha) - wanted.m - wanted.beta_d;
@@ -91,7 +93,21 @@ PRIORNET_DEVICE inline LossSums<Real> loss_sums(const Load& load, int64_t classe
         const auto trigamma = trigamma_pieces<Digits>(pieces, log_alpha);
         kept[c].slope = trigamma.second - wanted.beta * trigamma.first;
       }
+      return pieces.product;
     }
+    return Real{};
+  };
+  int64_t c = first;
+  if constexpr (kAtOnce > 1) {
+    for (; c + (kAtOnce - 1) * step < classes; c += kAtOnce * step) {
+      Real product = add(c);
+      for (int i = 1; i < kAtOnce; ++i) product = product * add(c + i * step);
+      if constexpr (kDivergence != RowDivergence::kNone) sums.product.multiply(product, kAtOnce);
+    }
+  }
+  for (; c < classes; c += step) {
+    const Real product = add(c);
+    if constexpr (kDivergence != RowDivergence::kNone) sums.product.multiply(product);
   }
   return sums;
 }
