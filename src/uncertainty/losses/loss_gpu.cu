@@ -42,7 +42,8 @@ Layout layout_for(int64_t rows, int64_t classes) {
   return {lanes, groups, fits ? bytes : 0, fits ? 0 : rows * classes};
 }
 
-unsigned blocks_for(int64_t rows, int64_t classes) {
+/// How many blocks the rows fill, at most kLossBlocks: each has a slot in partial_sums.
+unsigned slots_for(int64_t rows, int64_t classes) {
   const auto groups = layout_for(rows, classes).groups;
   return static_cast<unsigned>(std::min((rows + groups - 1) / groups, kLossBlocks));
 }
@@ -208,16 +209,33 @@ struct LaneSums {
     for (int warp = 0; warp < kWarps; ++warp) sum += of_warps[warp][threadIdx.x];
     double& kept = partial_sums[blockIdx.x * kLossSums + threadIdx.x];
     kept = adds ? kept + sum : sum;
-    for (unsigned slot = blockIdx.x + gridDim.x; slot < slots; slot += gridDim.x)
+    for (unsigned slot = blockIdx.x + gridDim.x; !adds && slot < slots; slot += gridDim.x)
       partial_sums[slot * kLossSums + threadIdx.x] = 0;
   }
 };
+
+/// Where one of the rows of this warp is left: the first of base, base + step, ... or, if there is none, `rows`. Each
+/// lane looks at another step.
+template <int kLanes>
+__device__ int64_t next_left(const bool* left, int64_t base, int64_t step, int64_t rows) {
+  constexpr int kRows = 32 / kLanes;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (; base < rows; base += 32 * step) {
+    const int64_t first = base + lane * step + threadIdx.x / 32 * kRows;
+    bool is_left = false;
+    for (int64_t row = first; row < min(first + kRows, rows); ++row) is_left = is_left || left[row];
+    const unsigned found = __ballot_sync(kWholeWarp, is_left);
+    if (found != 0) return base + (__ffs(static_cast<int>(found)) - 1) * step;
+  }
+  return rows;
+}
 
 /// Rows by groups of lanes. `global`: where they keep their classes if shared memory has no room, or null. `left`:
 /// which rows single_kernel has left, or null if it has not run.
 template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
 __global__ void __launch_bounds__(kThreads, 3)
-    group_kernel(const __grid_constant__ LossBatch<T> batch, KeptClass<double>* global, const bool* left) {
+    group_kernel(const __grid_constant__ LossBatch<T> batch, KeptClass<double>* global, const bool* left,
+                 unsigned slots) {
   extern __shared__ KeptClass<double> shared[];
   using Kept = KeptClass<RowReal<T, kTeacher>>;
   auto* in_shared = reinterpret_cast<Kept*>(shared);
@@ -227,14 +245,15 @@ __global__ void __launch_bounds__(kThreads, 3)
   const int group = static_cast<int>(threadIdx.x) / kLanes;
   const int64_t classes = batch.inside.classes;
   const int64_t rows = batch.inside.rows + batch.outside.rows;
+  const int64_t step = static_cast<int64_t>(gridDim.x) * kGroups;
   LaneSums sums;
-  for (int64_t base = static_cast<int64_t>(blockIdx.x) * kGroups; base < rows;
-       base += static_cast<int64_t>(gridDim.x) * kGroups) {
+  for (int64_t base = static_cast<int64_t>(blockIdx.x) * kGroups; base < rows; base += step) {
+    if (left != nullptr) base = next_left<kLanes>(left, base, step, rows);
+    if (base >= rows) break;
     // A group without a row repeats the last, so that its warp stays together.
     const bool has_row = base + group < rows;
     const int64_t row = has_row ? base + group : rows - 1;
     const bool is_wanted = has_row && (left == nullptr || left[row]);
-    if (!__any_sync(kWholeWarp, is_wanted)) continue;
     const auto& part = row < batch.inside.rows ? batch.inside : batch.outside;
     const ScalarRow<T> logits{part.logits + (row < batch.inside.rows ? row : row - batch.inside.rows) * classes};
     const KeptClasses<RowReal<T, kTeacher>> kept{
@@ -245,7 +264,7 @@ __global__ void __launch_bounds__(kThreads, 3)
     loss.store_values();
     sums.add(loss);
   }
-  if (batch.partial_sums != nullptr) sums.template store<kLanes>(batch.partial_sums, gridDim.x, left != nullptr);
+  if (batch.partial_sums != nullptr) sums.template store<kLanes>(batch.partial_sums, slots, left != nullptr);
 }
 
 /// One row of float32 logits, by the lanes of a group as in GroupLoss: single_loss_row.h.
@@ -363,7 +382,7 @@ __global__ void __launch_bounds__(kThreads, 7)
 /// neighbouring numbers. `shift` is 2^32 / classes, rounded up.
 template <RowDivergence kDivergence, bool kTeacher, class T>
 __global__ void __launch_bounds__(kThreads, kTeacher ? 4 : 5)
-    lane_kernel(const __grid_constant__ LossBatch<T> batch, unsigned shift) {
+    lane_kernel(const __grid_constant__ LossBatch<T> batch, unsigned shift, unsigned slots) {
   extern __shared__ KeptClass<double> shared[];
   constexpr int kStride = kThreads + 1;  // odd: neighbours lie in different banks
   const int classes = static_cast<int>(batch.inside.classes);
@@ -404,7 +423,7 @@ __global__ void __launch_bounds__(kThreads, kTeacher ? 4 : 5)
     });
     __syncthreads();
   }
-  if (batch.partial_sums != nullptr) sums.template store<1>(batch.partial_sums, gridDim.x);
+  if (batch.partial_sums != nullptr) sums.template store<1>(batch.partial_sums, slots);
 }
 
 /// By one warp, always in the same order.
@@ -421,24 +440,25 @@ __global__ void means_kernel(LossMeans<T> work, unsigned blocks) {
   if (threadIdx.x == 0) *work.total = saturate<T>(total);
 }
 
+/// How many blocks of a kernel run at once, at most `slots`: with more, the last few would run alone.
+template <class Kernel>
+unsigned blocks_at_once(Kernel kernel, size_t shared, unsigned slots) {
+  int device = 0, processors = 0, each = 0;
+  const bool known = cudaGetDevice(&device) == cudaSuccess &&
+                     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) == cudaSuccess &&
+                     slots > static_cast<unsigned>(processors) &&
+                     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, kThreads, shared) == cudaSuccess;
+  return known ? std::clamp(static_cast<unsigned>(processors * each), 1u, slots) : slots;
+}
+
 template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
-void launch_groups(const LossBatch<T>& batch, const Layout& layout, unsigned blocks, cudaStream_t stream,
+void launch_groups(const LossBatch<T>& batch, const Layout& layout, unsigned slots, cudaStream_t stream,
                    const bool* left = nullptr) {
   const auto kernel = group_kernel<kDivergence, kTeacher, kLanes, T>;
   if (layout.shared > kSharedBytes)
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kLargestSharedBytes));
-  kernel<<<blocks, kThreads, layout.shared, stream>>>(batch, layout.in_global > 0 ? batch.kept : nullptr, left);
-}
-
-/// How many blocks of a kernel without dynamic shared memory run at once, at most `slots`: with more, the last ones
-/// would run alone.
-template <class Kernel>
-unsigned blocks_at_once(Kernel kernel, unsigned slots) {
-  int device = 0, processors = 0, each = 0;
-  const bool known = cudaGetDevice(&device) == cudaSuccess &&
-                     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) == cudaSuccess &&
-                     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, kThreads, 0) == cudaSuccess;
-  return known ? std::clamp(static_cast<unsigned>(processors * each), 1u, slots) : slots;
+  kernel<<<blocks_at_once(kernel, layout.shared, slots), kThreads, layout.shared, stream>>>(
+      batch, layout.in_global > 0 ? batch.kept : nullptr, left, slots);
 }
 
 template <int kLanes>
@@ -449,21 +469,21 @@ void launch_single(const LossBatch<float>& batch, bool* left, unsigned slots, cu
   };
   const auto kernel =
       in_quads(batch.inside) && in_quads(batch.outside) ? single_kernel<kLanes, true> : single_kernel<kLanes, false>;
-  kernel<<<blocks_at_once(kernel, slots), kThreads, 0, stream>>>(batch, left, slots);
+  kernel<<<blocks_at_once(kernel, 0, slots), kThreads, 0, stream>>>(batch, left, slots);
   check_launch();
 }
 
 /// By groups of lanes. Float32 where it is enough takes a launch of its own, which few short rows do not pay for.
 template <RowDivergence kDivergence, bool kTeacher, int kLanes, class T>
-void launch_long(const LossBatch<T>& batch, const Layout& layout, unsigned blocks, cudaStream_t stream) {
+void launch_long(const LossBatch<T>& batch, const Layout& layout, unsigned slots, cudaStream_t stream) {
   bool* left = nullptr;
   if constexpr (kDivergence == RowDivergence::kForward && !kTeacher && std::is_same_v<T, float>) {
     if (kLanes == 32 || batch.inside.rows + batch.outside.rows >= kManyRows) {
       left = reinterpret_cast<bool*>(batch.kept + layout.in_global);
-      launch_single<kLanes>(batch, left, blocks, stream);
+      launch_single<kLanes>(batch, left, slots, stream);
     }
   }
-  launch_groups<kDivergence, kTeacher, kLanes>(batch, layout, blocks, stream, left);
+  launch_groups<kDivergence, kTeacher, kLanes>(batch, layout, slots, stream, left);
 }
 
 template <RowDivergence kDivergence, bool kTeacher, class T>
@@ -471,15 +491,16 @@ void launch_with(const LossBatch<T>& batch, cudaStream_t stream) {
   const int64_t rows = batch.inside.rows + batch.outside.rows;
   const int64_t classes = batch.inside.classes;
   const auto layout = layout_for(rows, classes);
-  const unsigned blocks = blocks_for(rows, classes);
+  const unsigned slots = slots_for(rows, classes);
   if (layout.lanes == 1) {
-    const size_t staged = static_cast<size_t>(classes) * (kThreads + 1) * sizeof(T);
+    const auto kernel = lane_kernel<kDivergence, kTeacher, T>;
+    const size_t shared = layout.shared + static_cast<size_t>(classes) * (kThreads + 1) * sizeof(T);
     const unsigned shift = 0xffffffffu / static_cast<unsigned>(classes) + 1;
-    lane_kernel<kDivergence, kTeacher><<<blocks, kThreads, layout.shared + staged, stream>>>(batch, shift);
+    kernel<<<blocks_at_once(kernel, shared, slots), kThreads, shared, stream>>>(batch, shift, slots);
   } else if (layout.lanes == 16) {
-    launch_long<kDivergence, kTeacher, 16>(batch, layout, blocks, stream);
+    launch_long<kDivergence, kTeacher, 16>(batch, layout, slots, stream);
   } else {
-    launch_long<kDivergence, kTeacher, 32>(batch, layout, blocks, stream);
+    launch_long<kDivergence, kTeacher, 32>(batch, layout, slots, stream);
   }
 }
 
@@ -517,7 +538,7 @@ int64_t loss_scratch(int64_t rows, int64_t classes) {
 
 template <class T>
 void launch_loss_means(const LossMeans<T>& means, void* stream) {
-  means_kernel<<<1, 32, 0, static_cast<cudaStream_t>(stream)>>>(means, blocks_for(means.rows, means.classes));
+  means_kernel<<<1, 32, 0, static_cast<cudaStream_t>(stream)>>>(means, slots_for(means.rows, means.classes));
   check_launch();
 }
 
