@@ -15,12 +15,12 @@ template <class Real>
 struct GammaPieces {
   Real alpha;          ///< a
   Real log_x;          ///< ln x
-  Real d;              ///< D(x)
   Real l;              ///< L(x)
   Real steps;          ///< x - a: 6 or 0
   Real log_first;      ///< ln a where steps = 6, else 0
   Real product;        ///< (a + 1) ... (a + 5) where steps = 6, else 1
   Real sum;            ///< 1/(a + 1) + ... + 1/(a + 5) where steps = 6, else 0
+  Real d_and_sum;      ///< D(x) + sum
   Real inverse_small;  ///< 1/a where steps = 6, else 0
   Real inverse_large;  ///< 1/a where steps = 0, else 0
 
@@ -28,16 +28,17 @@ struct GammaPieces {
   PRIORNET_DEVICE Real big_d(Real log_alpha) const { return (log_alpha - log_x) + remainder(); }
 
   /// ln x - psi(a): bounded for large a, 1/a for small a.
-  PRIORNET_DEVICE Real remainder() const { return d + (sum + inverse_small); }
+  PRIORNET_DEVICE Real remainder() const { return d_and_sum + inverse_small; }
 
   PRIORNET_DEVICE Real psi() const { return log_x - remainder(); }
 
   /// psi(a + 1) - reference: with ln a it shrinks like 1/(2a), with 0 it is psi(a + 1) itself.
-  PRIORNET_DEVICE Real psi_next(Real reference) const { return (log_x - reference) - d - sum + inverse_large; }
+  PRIORNET_DEVICE Real psi_next(Real reference) const { return (log_x - reference) - d_and_sum + inverse_large; }
 
   /// M(a) = ln Gamma(a) - a ln a + a - ln(2 pi) / 2, without ln(product), which a caller may collect over many a;
-  /// without_log_alpha leaves out the term -a (ln a - ln x).
+  /// without_log_alpha leaves out the term -a (ln a - ln x), and m_and_log_x also adds ln x.
   PRIORNET_DEVICE Real m_without_log_alpha() const { return (steps - 0.5) * log_x - steps + l - log_first; }
+  PRIORNET_DEVICE Real m_and_log_x() const { return (steps + 0.5) * log_x - steps + l - log_first; }
   PRIORNET_DEVICE Real m(Real log_alpha) const { return alpha * (log_x - log_alpha) + m_without_log_alpha(); }
 };
 
@@ -72,7 +73,7 @@ PRIORNET_DEVICE inline GammaPieces<Real> gamma_pieces(Real alpha, Real log_alpha
   pieces.log_first = small ? log_alpha : zero;
 
   const Real y = inverse_x * inverse_x;
-  pieces.d = inverse_x * 0.5 + y * Digits::d()(y);
+  pieces.d_and_sum = inverse_x * 0.5 + (y * Digits::d()(y) + pieces.sum);
   pieces.l = inverse_x * Digits::l()(y);
   return pieces;
 }

@@ -134,20 +134,18 @@ PRIORNET_DEVICE inline double exp_of(double x) {
   return ::exp(x);
 }
 PRIORNET_DEVICE inline double log_of(double x) { return ::log(x); }
-PRIORNET_DEVICE inline bool any(bool condition) { return condition; }
+PRIORNET_DEVICE inline bool any_of(bool a, bool b) { return a || b; }
 
 #if !defined(__CUDACC__)
 
-template <int kLanes>
+template <int kLanes, class T>
 struct LanesOf {
-  typedef double Double __attribute__((vector_size(kLanes * sizeof(double))));
-  typedef float Float __attribute__((vector_size(kLanes * sizeof(float))));
-  typedef int64_t Int __attribute__((vector_size(kLanes * sizeof(int64_t))));
+  typedef T Type __attribute__((vector_size(kLanes * sizeof(T))));
 };
-template <int kLanes>
-using Lanes = typename LanesOf<kLanes>::Double;
+template <int kLanes, class T = double>
+using Lanes = typename LanesOf<kLanes, T>::Type;
 template <class Real>
-using IntLanes = typename LanesOf<sizeof(Real) / sizeof(double)>::Int;
+using IntLanes = Lanes<sizeof(Real) / sizeof(double), int64_t>;
 
 /// Element i of the result is row[i * stride]: one column, for as many rows as there are lanes.
 template <int kLanes>
@@ -158,7 +156,7 @@ inline Lanes<kLanes> gather(const double* row, int64_t stride) {
 }
 template <int kLanes>
 inline Lanes<kLanes> gather(const float* row, int64_t stride) {
-  typename LanesOf<kLanes>::Float values{};
+  Lanes<kLanes, float> values{};
   for (int i = 0; i < kLanes; ++i) values[i] = row[i * stride];
   return __builtin_convertvector(values, Lanes<kLanes>);
 }
@@ -191,9 +189,11 @@ inline Real log_of(Real x) {
   return x == x ? logarithm : x;  // the bits of a NaN would be those of 2^1024
 }
 
+/// Whether one of two conditions holds in one of the lanes.
 template <class Mask>
-inline bool any(Mask mask) {
+inline bool any_of(Mask a, Mask b) {
   constexpr int kLanes = sizeof(Mask) / sizeof(int64_t);
+  const Mask mask = a | b;
   int64_t found = 0;
   for (int i = 0; i < kLanes; ++i) found |= mask[i];
   return found != 0;

@@ -86,7 +86,7 @@ class LogProduct {
 
 template <class Real>
 PRIORNET_DEVICE inline bool is_wide(const RowExtent<Real>& extent) {
-  return any(extent.top > kWideLogit) || any(extent.bottom < -kWideLogit);
+  return any_of(extent.top > kWideLogit, extent.bottom < -kWideLogit);
 }
 
 /// One row of a contiguous matrix that nobody writes to meanwhile, read as doubles.

@@ -12,7 +12,8 @@ void measure_rows_in_lanes(const MeasureRows<T>& work, int64_t begin, int64_t en
   for_each_block<kLanes>(begin, end, [&](int64_t row, int count) {
     const RowBlock<kLanes, T> block(work.logits + row * work.classes, work.classes, count);
     const auto measures = measure_row<Digits, Lanes<kLanes>>(block, work.classes);
-    for (int i = 0; i < count; ++i) work.prediction[row + i] = static_cast<int64_t>(measures.prediction[i]);
+    const auto prediction = __builtin_convertvector(measures.prediction, Lanes<kLanes, int64_t>);
+    store_lanes<kLanes>(prediction, work.prediction + row, 1, count);
     for (int m = 0; m < kDirichletMeasures; ++m) scatter<kLanes>(measures.values[m], work.measures[m] + row, 1, count);
   });
 }

@@ -79,7 +79,7 @@ PRIORNET_DEVICE inline MeasureSums<Real> measure_sums(const Load& load, int64_t 
     sums.exp_psi = sums.exp_psi + exp_t * pieces.psi_next(positive);
     sums.exp_negative = sums.exp_negative + exp_t * (positive - log_alpha);
     sums.exp_positive = sums.exp_positive + exp_t * positive;
-    sums.entropy = sums.entropy + pieces.m_without_log_alpha() + pieces.log_x + (alpha - 1.0) * pieces.remainder();
+    sums.entropy = sums.entropy + (pieces.m_and_log_x() + (alpha - 1.0) * pieces.remainder());
     sums.product.multiply(pieces.product);
   }
   return sums;
@@ -104,10 +104,14 @@ PRIORNET_DEVICE inline RowMeasures<Real> measures_of(const MeasureSums<Real>& su
   row[kMaxProb] = inverse_sum;
   row[kEntropy] = entropy;
   row[kPrecision] = alpha0;
-  row[kExpectedPairwiseKl] = (K - 1.0) / alpha0;
+  // One division for both inverses; the product would overflow in a wide row.
+  const Real next = alpha0 + 1.0;
+  const Real inverse_both = 1.0 / (kWide ? next : alpha0 * next);
+  const Real inverse_next = kWide ? inverse_both : alpha0 * inverse_both;
+  row[kExpectedPairwiseKl] = kWide ? (K - 1.0) / alpha0 : (K - 1.0) * (next * inverse_both);
   const Real variance = 2.0 * sums.pairs * inverse_sum * inverse_sum;
-  row[kEpistemicVariance] = variance / (alpha0 + 1.0);
-  row[kAleatoricVariance] = variance * (alpha0 / (alpha0 + 1.0));
+  row[kEpistemicVariance] = variance * inverse_next;
+  row[kAleatoricVariance] = variance * (alpha0 * inverse_next);
 
   // Below alpha0 = 1 the logarithms left out of the psi make up the entropy, so that nothing as large as z0 cancels.
   const auto low = z0 < 0.0;

@@ -8,41 +8,57 @@
 
 namespace priornet {
 
-/// At most kLanes neighbouring rows, [count, classes], read column by column.
+/// At most kLanes neighbouring rows, [count, classes], read column by column. Short rows are transposed once, for all
+/// passes. If there are fewer than kLanes, the first row fills the other lanes.
 template <int kLanes, class T>
 class RowBlock {
  public:
-  RowBlock(const T* rows, int64_t classes, int count) : rows_(rows), classes_(classes), count_(count) {
-    kept_[0] = read(0);
+  RowBlock(const T* rows, int64_t classes, int count) : rows_(rows), classes_(classes) {
+    if (count < kLanes) {
+      filled_ = new T[kLanes * classes];
+      for (int64_t i = 0; i < kLanes; ++i)
+        for (int64_t c = 0; c < classes; ++c) filled_[i * classes + c] = rows[(i < count ? i * classes : 0) + c];
+      rows_ = filled_;
+    }
     if (classes <= kKept)
-      for (int64_t c = 1; c < classes; ++c) kept_[c] = read(c);
+      for (int64_t c = 0; c < classes; ++c) kept_[c] = gather<kLanes>(rows_ + c, classes);
   }
 
-  Lanes<kLanes> operator()(int64_t c) const { return classes_ <= kKept ? kept_[c] : read(c); }
+  ~RowBlock() { delete[] filled_; }
+  RowBlock(const RowBlock&) = delete;
+  RowBlock& operator=(const RowBlock&) = delete;
+
+  Lanes<kLanes> operator()(int64_t c) const {
+    return classes_ <= kKept ? kept_[c] : gather<kLanes>(rows_ + c, classes_);
+  }
 
  private:
-  static constexpr int64_t kKept = 64;  // rows this short are transposed once, for all passes
-
-  Lanes<kLanes> read(int64_t c) const {
-    if (count_ == kLanes) return gather<kLanes>(rows_ + c, classes_);
-    Lanes<kLanes> values = Lanes<kLanes>{} + static_cast<double>(rows_[c]);
-    for (int i = 1; i < count_; ++i) values[i] = rows_[i * classes_ + c];
-    return values;
-  }
+  static constexpr int64_t kKept = 64;
 
   const T* rows_;
   int64_t classes_;
-  int count_;
+  T* filled_ = nullptr;  // a std::unique_ptr is code that other files share: see measure_kernels_lanes.cpp
   Lanes<kLanes> kept_[kKept];
 };
 
-/// Writes the first `count` lanes to out[0], out[stride], ..., with values beyond the range of T as its largest finite
-/// number.
+/// Writes the first `count` lanes to out[0], out[stride], ...
+template <int kLanes, class T>
+inline void store_lanes(Lanes<kLanes, T> values, T* out, int64_t stride, int count) {
+  if (count == kLanes && stride == 1) {
+    __builtin_memcpy(out, &values, sizeof(values));
+  } else if (count == kLanes) {  // a fixed number: without a loop
+    for (int i = 0; i < kLanes; ++i) out[i * stride] = values[i];
+  } else {
+    for (int i = 0; i < count; ++i) out[i * stride] = values[i];
+  }
+}
+
+/// The same as T, with values beyond its range as its largest finite number.
 template <int kLanes, class T>
 inline void scatter(Lanes<kLanes> values, T* out, int64_t stride, int count) {
   const Lanes<kLanes> largest = Lanes<kLanes>{} + static_cast<double>(std::numeric_limits<T>::max());
   const Lanes<kLanes> bounded = values > largest ? largest : (values < -largest ? -largest : values);
-  for (int i = 0; i < count; ++i) out[i * stride] = static_cast<T>(bounded[i]);
+  store_lanes<kLanes, T>(__builtin_convertvector(bounded, Lanes<kLanes, T>), out, stride, count);
 }
 
 /// Calls body(first_row, count) for blocks of kLanes rows that cover [begin, end).
