@@ -81,8 +81,8 @@ TEST_P(LossAccuracy, Float32IsWithin1e6OfTheExactValue) { expect_values(torch::k
 template <RowDivergence kDivergence>
 std::vector<double> quick_loss(const torch::Tensor& logits, double on, double off, double label) {
   const int64_t classes = logits.size(0);
-  const double beta0 = on + static_cast<double>(classes - 1) * off;
-  const LabelTarget<QuickDouble> target{target_class(on, beta0), target_class(off, beta0), target_total(beta0), label};
+  const auto constants = label_target(on, off, classes);
+  const LabelTarget<QuickDouble> target{constants.on, constants.off, constants.sum, label};
   std::vector<KeptClass<QuickDouble>> kept(classes);
   std::vector<double> results(1 + classes);
   const auto values = logits.to(torch::kFloat64).contiguous();

@@ -232,15 +232,15 @@ TEST(LossKernels, AgreeAcrossInstructionSets) {
         if (!is_supported(set)) continue;
         auto values = torch::full({rows}, NAN, torch::kFloat64);
         auto gradient = torch::full({rows, classes}, NAN, torch::kFloat64);
-        const double on = target.concentration_on_label(classes), off = target.concentration_elsewhere();
-        const double beta0 = on + static_cast<double>(classes - 1) * off;
+        const auto constants =
+            label_target(target.concentration_on_label(classes), target.concentration_elsewhere(), classes);
         const LossRows<double> work{logits.data_ptr<double>(),
                                     rows,
                                     classes,
                                     divergence,
                                     target.labels().data_ptr<int64_t>(),
                                     nullptr,
-                                    {target_class(on, beta0), target_class(off, beta0), target_total(beta0), -1.0},
+                                    constants,
                                     500,
                                     {1, 0},
                                     values.data_ptr<double>(),

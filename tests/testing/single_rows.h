@@ -54,8 +54,7 @@ struct SingleLossOfRow {
 inline SingleLossOfRow single_forward_kl(const std::vector<float>& logits, double on, double off, int64_t label) {
   constexpr int64_t kLanes = 32, kWidth = 4;
   const auto classes = static_cast<int64_t>(logits.size());
-  const double beta0 = (label < 0 ? off : on) + static_cast<double>(classes - 1) * off;
-  const LabelTarget<double> target{target_class(on, beta0), target_class(off, beta0), target_total(beta0), -1.0};
+  const auto target = label_target(label < 0 ? off : on, off, classes);
   const RowWeights weights{1.0, 0.0};
   double alpha0 = 0;
   float largest = 0;
@@ -82,7 +81,7 @@ inline SingleLossOfRow single_forward_kl(const std::vector<float>& logits, doubl
       sums.add(chunk);
     }
   }
-  row.loss = single_loss(sums, classes, largest, total, inverse, of, of_label, target, weights);
+  row.loss = single_loss(sums, largest, total, inverse, of, of_label, target, weights);
   if (label >= 0) row.gradient[label] = row.loss.label_gradient;
   return row;
 }

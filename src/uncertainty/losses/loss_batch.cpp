@@ -21,12 +21,8 @@ LossRows<T> rows_of(const LossPart& part) {
   const int64_t classes = part.logits.size(1);
   const bool teacher = target.kind() == DirichletTarget::Kind::kTeacher;
   LabelTarget<double> constants{};
-  if (!teacher) {
-    const double on = target.concentration_on_label(classes);
-    const double off = target.concentration_elsewhere();
-    const double beta0 = on + static_cast<double>(classes - 1) * off;
-    constants = {target_class(on, beta0), target_class(off, beta0), target_total(beta0), -1.0};
-  }
+  if (!teacher)
+    constants = label_target(target.concentration_on_label(classes), target.concentration_elsewhere(), classes);
   return {part.logits.data_ptr<T>(),
           part.logits.size(0),
           classes,

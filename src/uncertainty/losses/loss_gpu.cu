@@ -320,7 +320,7 @@ class SingleGroupLoss {
       sums.add(chunk);
     });
     sums = {group_sum<kLanes>(sums.value), group_sum<kLanes>(sums.size)};
-    loss_ = single_loss(sums, part_->classes, largest, total, inverse, label, of_label, part_->target, part_->weights);
+    loss_ = single_loss(sums, largest, total, inverse, label, of_label, part_->target, part_->weights);
   }
 
   __device__ bool enough() const { return loss_.enough; }

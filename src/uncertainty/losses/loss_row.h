@@ -13,18 +13,17 @@ enum class RowDivergence { kNone, kForward, kReverse };
 template <class Real>
 struct TargetClass {
   Real beta;
-  Real log_mean;        ///< ln(beta / beta0)
   Real psi_difference;  ///< psi(beta) - psi(beta0)
-  Real m;               ///< M(beta)
-  Real beta_d;          ///< beta D(beta)
+  Real forward;         ///< the terms of beta alone: -M(beta) - beta D(beta)
+  Real reverse;         ///< M(beta) + beta ln(beta / beta0)
 };
 
-/// The same for their sum.
+/// The same terms of the target in total: with those of all classes, unless Target::kTermsPerClass.
 template <class Real>
 struct TargetTotal {
   Real beta0;
-  Real m;        ///< M(beta0)
-  Real beta0_d;  ///< beta0 D(beta0)
+  Real forward;  ///< M(beta0) + beta0 D(beta0)
+  Real reverse;  ///< -M(beta0)
 };
 
 template <class Real>
@@ -49,7 +48,7 @@ template <class Real>
 struct LossSums {
   Real scale{};  ///< not a sum: e^top
   Real exp{};    ///< of e^t
-  Real mean{};   ///< of alpha (forward) or beta (reverse) times t, less its target
+  Real mean{};   ///< forward: of alpha (t - psi(beta) + psi(beta0)); reverse: of -beta t
   Real rest{};   ///< of what does not grow with alpha, except for the logarithm of
   LogProduct<Real> product;
   Real t_label{};  ///< t of the label, 0 if it is not among the classes
@@ -84,15 +83,16 @@ PRIORNET_DEVICE inline LossSums<Real> loss_sums(const Load& load, int64_t classe
       const Real d = pieces.big_d(log_alpha);
       if constexpr (kForward) {
         sums.mean = sums.mean + alpha * (t - wanted.psi_difference);
-        sums.rest = sums.rest + pieces.m(log_alpha) - wanted.m - wanted.beta_d;
+        sums.rest = sums.rest + pieces.m(log_alpha);
         kept[c].slope = alpha * (t - d - wanted.psi_difference);
       }
       if constexpr (kReverse) {
-        sums.mean = sums.mean + wanted.beta * (wanted.log_mean - t);
-        sums.rest = sums.rest - pieces.m(log_alpha) + wanted.m + d * (wanted.beta - alpha);
+        sums.mean = sums.mean - wanted.beta * t;
+        sums.rest = sums.rest - (pieces.m(log_alpha) - d * (wanted.beta - alpha));
         const auto trigamma = trigamma_pieces<Digits>(pieces, log_alpha);
         kept[c].slope = trigamma.second - wanted.beta * trigamma.first;
       }
+      if constexpr (Target::kTermsPerClass) sums.rest = sums.rest + (kForward ? wanted.forward : wanted.reverse);
       return pieces.product;
     }
     return Real{};
@@ -136,13 +136,12 @@ PRIORNET_DEVICE inline LossTotals<Real> loss_totals(const LossSums<Real>& sums, 
     const Real d0 = total.big_d(z0);
     const Real log_products = sums.product.logarithm_over(total.product);
     if constexpr (kForward) {
-      totals.loss.divergence =
-          (sums.mean - alpha0 * log_sum) + sums.rest - log_products - total.m(z0) + wanted.m + wanted.beta0_d;
+      totals.loss.divergence = (sums.mean - alpha0 * log_sum) + sums.rest - log_products - total.m(z0) + wanted.forward;
       totals.slope = alpha0 * totals.inverse_sum * (d0 - log_sum);
     }
     if constexpr (kReverse) {
-      totals.loss.divergence = (sums.mean + wanted.beta0 * log_sum) + sums.rest + log_products + total.m(z0) -
-                               wanted.m - d0 * (wanted.beta0 - alpha0);
+      totals.loss.divergence = (sums.mean + wanted.beta0 * log_sum + wanted.reverse) + sums.rest + log_products +
+                               total.m(z0) - d0 * (wanted.beta0 - alpha0);
       const auto trigamma = trigamma_pieces<Digits>(total, z0);
       totals.slope = totals.inverse_sum * (wanted.beta0 * trigamma.first - trigamma.second);
     }
@@ -178,9 +177,10 @@ PRIORNET_DEVICE inline RowLoss<Real> loss_row(const Load& load, int64_t classes,
 
 // The target of a row, class by class, in the form that loss_row takes.
 
-/// One concentration on the label and another elsewhere; a label of -1 makes all classes alike.
+/// One concentration on the label and another elsewhere; where the label is -1, both are the same.
 template <class Real>
 struct LabelTarget {
+  static constexpr bool kTermsPerClass = false;
   TargetClass<double> on, off;
   TargetTotal<double> sum;
   Real label;
@@ -188,59 +188,71 @@ struct LabelTarget {
   PRIORNET_DEVICE TargetClass<Real> operator()(int64_t c) const {
     const auto is_label = label == static_cast<double>(c);
     const Real zero{};
-    return {is_label ? zero + on.beta : zero + off.beta, is_label ? zero + on.log_mean : zero + off.log_mean,
-            is_label ? zero + on.psi_difference : zero + off.psi_difference, is_label ? zero + on.m : zero + off.m,
-            is_label ? zero + on.beta_d : zero + off.beta_d};
+    return {is_label ? zero + on.beta : zero + off.beta,
+            is_label ? zero + on.psi_difference : zero + off.psi_difference, zero, zero};
   }
   PRIORNET_DEVICE TargetTotal<Real> total() const {
     const Real zero{};
-    return {zero + sum.beta0, zero + sum.m, zero + sum.beta0_d};
+    return {zero + sum.beta0, zero + sum.forward, zero + sum.reverse};
   }
+};
+
+/// Concentrations and their sum: what every target is made of.
+template <class Digits, class Real>
+class TargetSum {
+ public:
+  PRIORNET_DEVICE explicit TargetSum(Real beta0) : beta0_(beta0), log_beta0_(log_of(beta0)) {
+    pieces_ = gamma_pieces<Digits>(beta0_, log_beta0_);
+  }
+
+  PRIORNET_DEVICE TargetClass<Real> of_class(Real beta) const {
+    const Real log_beta = log_of(beta);
+    const auto pieces = gamma_pieces<Digits>(beta, log_beta);
+    const Real m = pieces.m(log_beta) - log_of(pieces.product);
+    return {beta, pieces.psi() - pieces_.psi(), -m - beta * pieces.big_d(log_beta), m + beta * (log_beta - log_beta0_)};
+  }
+  PRIORNET_DEVICE TargetTotal<Real> total() const {
+    const Real m = pieces_.m(log_beta0_) - log_of(pieces_.product);
+    return {beta0_, m + beta0_ * pieces_.big_d(log_beta0_), -m};
+  }
+
+ private:
+  Real beta0_, log_beta0_;
+  GammaPieces<Real> pieces_;
 };
 
 /// A probability for every class, times alpha0. `load(c)` is the probability of class c.
 template <class Digits, class Real, class Load>
 class TeacherTarget {
  public:
-  PRIORNET_DEVICE TeacherTarget(const Load& load, int64_t classes, double alpha0) : load_(load), alpha0_(alpha0) {
-    Real sum{};
-    for (int64_t c = 0; c < classes; ++c) sum = sum + load(c);
-    beta0_ = alpha0 * sum;
-    log_beta0_ = log_of(beta0_);
-    pieces_ = gamma_pieces<Digits>(beta0_, log_beta0_);
-  }
+  static constexpr bool kTermsPerClass = true;
 
-  PRIORNET_DEVICE TargetClass<Real> operator()(int64_t c) const {
-    const Real beta = alpha0_ * load_(c);
-    const Real log_beta = log_of(beta);
-    const auto pieces = gamma_pieces<Digits>(beta, log_beta);
-    return {beta, log_beta - log_beta0_, pieces.psi() - pieces_.psi(), pieces.m(log_beta) - log_of(pieces.product),
-            beta * pieces.big_d(log_beta)};
-  }
-  PRIORNET_DEVICE TargetTotal<Real> total() const {
-    return {beta0_, pieces_.m(log_beta0_) - log_of(pieces_.product), beta0_ * pieces_.big_d(log_beta0_)};
-  }
+  PRIORNET_DEVICE TeacherTarget(const Load& load, int64_t classes, double alpha0)
+      : load_(load), alpha0_(alpha0), sum_(beta0(load, classes, alpha0)) {}
+
+  PRIORNET_DEVICE TargetClass<Real> operator()(int64_t c) const { return sum_.of_class(alpha0_ * load_(c)); }
+  PRIORNET_DEVICE TargetTotal<Real> total() const { return sum_.total(); }
 
  private:
+  PRIORNET_DEVICE static Real beta0(const Load& load, int64_t classes, double alpha0) {
+    Real sum{};
+    for (int64_t c = 0; c < classes; ++c) sum = sum + load(c);
+    return alpha0 * sum;
+  }
+
   const Load& load_;
   double alpha0_;
-  Real beta0_, log_beta0_;
-  GammaPieces<Real> pieces_;
+  TargetSum<Digits, Real> sum_;
 };
 
-/// The constants of one class with concentration beta, where the sum is beta0.
-PRIORNET_DEVICE inline TargetTotal<double> target_total(double beta0) {
-  const double log_beta0 = ::log(beta0);
-  const auto pieces = gamma_pieces<DoubleDigits>(beta0, log_beta0);
-  return {beta0, pieces.m(log_beta0) - ::log(pieces.product), beta0 * pieces.big_d(log_beta0)};
-}
-PRIORNET_DEVICE inline TargetClass<double> target_class(double beta, double beta0) {
-  const double log_beta = ::log(beta);
-  const double log_beta0 = ::log(beta0);
-  const auto pieces = gamma_pieces<DoubleDigits>(beta, log_beta);
-  const auto total = gamma_pieces<DoubleDigits>(beta0, log_beta0);
-  return {beta, log_beta - log_beta0, pieces.psi() - total.psi(), pieces.m(log_beta) - ::log(pieces.product),
-          beta * pieces.big_d(log_beta)};
+/// The concentration `on` for the label and `off` for all other classes.
+PRIORNET_DEVICE inline LabelTarget<double> label_target(double on, double off, int64_t classes) {
+  const auto others = static_cast<double>(classes - 1);
+  const TargetSum<DoubleDigits, double> sum(on + others * off);
+  LabelTarget<double> target{sum.of_class(on), sum.of_class(off), sum.total(), -1.0};
+  target.sum.forward += target.on.forward + others * target.off.forward;
+  target.sum.reverse += target.on.reverse + others * target.off.reverse;
+  return target;
 }
 
 }  // namespace priornet

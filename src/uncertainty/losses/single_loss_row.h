@@ -109,22 +109,18 @@ struct SingleLoss {
 constexpr double kSingleLeastShare = 0.25;
 
 /// `terms` over all classes but the label, `largest` of |z| over all.
-PRIORNET_DEVICE inline SingleLoss single_loss(const SingleLossTerms<double>& terms, int64_t classes, float largest,
+PRIORNET_DEVICE inline SingleLoss single_loss(const SingleLossTerms<double>& terms, float largest,
                                               const SingleTotal& total, double inverse_alpha0, const SingleLabel& label,
                                               const SingleTotal& of_label, const LabelTarget<double>& target,
                                               const RowWeights& weights) {
-  const auto constant = [](const TargetClass<double>& one) { return one.m + one.beta_d; };
-  SingleLoss loss{terms.value - total.m + target.sum.m + target.sum.beta0_d, 0.0, 0.0, false};
+  SingleLoss loss{terms.value - total.m + target.sum.forward, 0.0, 0.0, false};
   if (label.index >= 0) {
     const double product = label.alpha * (-of_label.log - target.on.psi_difference);
     const double p = label.alpha * inverse_alpha0;
-    loss.divergence +=
-        product + of_label.m - constant(target.on) - static_cast<double>(classes - 1) * constant(target.off);
+    loss.divergence += product + of_label.m;
     loss.cross_entropy = of_label.log;
     loss.label_gradient =
         weights.divergence * (product + p * total.a_d - of_label.a_d) + weights.cross_entropy * (p - 1.0);
-  } else {
-    loss.divergence -= static_cast<double>(classes) * constant(target.off);
   }
   // Not so if one of them is NaN.
   loss.enough = loss.divergence >= kSingleLeastShare * terms.size && largest <= kSingleLogit;
