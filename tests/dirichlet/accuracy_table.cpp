@@ -8,7 +8,7 @@
 
 // Prints the accuracy tables of docs/math.md: the worst relative error against 50 digits over logits in [-20, 40],
 // random, all equal and one dominating, of all values above the absolute bound; and for float32 rows as a GPU computes
-// them the worst share of the bound, against float64, over many more rows.
+// them, measures and losses, the worst share of the bound, against float64, over many more rows.
 
 namespace priornet {
 namespace {
@@ -88,6 +88,53 @@ std::vector<double> single_row_errors(int64_t classes) {
   return worst;
 }
 
+struct LossErrors {
+  double value = 0, gradient = 0;  ///< as a share of the bounds
+};
+
+/// Adds the forward divergence of rows from labels or, with off = on, from one concentration for all classes.
+void add_single_losses(LossErrors& worst, const torch::Tensor& logits, double on, double off) {
+  const int64_t classes = logits.size(1);
+  const auto constants = label_target(on, off, classes);
+  const auto exact_logits = logits.to(torch::kFloat64);
+  std::vector<KeptClass<double>> kept(classes);
+  std::vector<double> gradient(classes);
+  for (int64_t n = 0; n < logits.size(0); ++n) {
+    const int64_t label = n % classes;
+    const auto row = single_forward_kl(floats(logits[n]), on, off, label);
+    if (!row.loss.enough) continue;
+    const ScalarRow<double> load{exact_logits.data_ptr<double>() + n * classes};
+    const auto exact = loss_row<DoubleDigits, RowDivergence::kForward, false>(
+        load, classes, row_extent<double>(load, classes),
+        LabelTarget<double>{constants.on, constants.off, constants.sum, static_cast<double>(label)}, -1.0, {1.0, 0.0},
+        kept.data(), [&](int64_t c, double value) { gradient[c] = value; });
+    worst.value =
+        std::max(worst.value, std::abs(row.loss.divergence - exact.divergence) / (1e-6 * std::abs(exact.divergence)));
+    for (int64_t c = 0; c < classes; ++c)
+      worst.gradient = std::max(
+          worst.gradient, std::abs(row.gradient[c] - gradient[c]) / (1e-6 * std::max(1.0, std::abs(gradient[c]))));
+  }
+}
+
+LossErrors single_loss_errors(int64_t classes) {
+  LossErrors worst;
+  const int64_t rows = 200'000 / classes;
+  std::vector<torch::Tensor> kinds{make_logits(Shape::kEqual, rows, classes, torch::kFloat32, 4, -2, 2),
+                                   make_logits(Shape::kRandom, rows, classes, torch::kFloat32, 5, -2, 2),
+                                   make_logits(Shape::kRandom, rows, classes, torch::kFloat32, 6, -5, 10)};
+  for (const auto shape : {Shape::kRandom, Shape::kEqual, Shape::kDominated})
+    kinds.push_back(make_logits(shape, rows, classes, torch::kFloat32, 3));
+  for (const double beta0 : {0.0, 1e2, 1e3, 1e6}) {  // 0: flat
+    const double off = beta0 == 0 ? 1.0 : 0.1 * beta0 / static_cast<double>(classes);
+    const double on = beta0 == 0 ? 1.0 : beta0 - static_cast<double>(classes - 1) * off;
+    for (const auto& logits : kinds) add_single_losses(worst, logits, on, off);
+    const auto around = make_logits(Shape::kRandom, rows, classes, torch::kFloat32, 7, -1.5, 1.5) + std::log(off);
+    for (int64_t n = 0; n < rows; ++n) around[n][n % classes] += static_cast<float>(std::log(on / off));
+    add_single_losses(worst, around, on, off);
+  }
+  return worst;
+}
+
 }  // namespace
 }  // namespace priornet
 
@@ -117,4 +164,12 @@ int main() {
   }
   fmt::print("| | K = 8 | 10 | 32 | 100 | 1000 |\n|---|---|---|---|---|---|\n");
   for (size_t m = 0; m < lines.size(); ++m) fmt::print("| {} |{}\n", score_names()[m], lines[m]);
+  std::string values, gradients;
+  for (const int64_t K : {16, 32, 100, 1000}) {
+    const auto worst = single_loss_errors(K);
+    values += fmt::format(" {:.2f} |", worst.value);
+    gradients += fmt::format(" {:.2f} |", worst.gradient);
+  }
+  fmt::print("\n| | K = 16 | 32 | 100 | 1000 |\n|---|---|---|---|---|\n");
+  fmt::print("| forward KL |{}\n| its gradient |{}\n", values, gradients);
 }
