@@ -4,10 +4,10 @@
     bench/torchscript_speed.py build/release/bin/priornet --device cuda [--network resnet18] [--side 64] [--batch 256] [--package]
 
 All in one run on the same machine. Training: whole steps with cross-entropy and SGD, bfloat16 on a GPU, from bytes in memory; of the tool the images
-per second of its last epoch (metrics.jsonl). Asking: from bytes on the host to the probabilities and the entropy, float32 without TF32, in
-batches; of the tool what `priornet bench --only prediction` says of the model file, and there all measures and the verdict are in it. --package
-also compiles the network (AOTInductor, .pt2; PyTorch 2.6 or later), calibrates the package by `calibrate --network` and asks it.
-Needs torch, torchvision and numpy, and priornet-bench beside the tool; prints Markdown.
+per second of its last epoch (metrics.jsonl). Asking: from bytes on the host to the probabilities and the entropy, in batches, float32 by LibTorch's
+defaults (on a GPU, convolutions may use TF32); of the tool what `priornet bench --only prediction` says of the model file, and there all measures and
+the verdict are in it. --package also compiles the network (AOTInductor, .pt2; PyTorch 2.6 or later), calibrates the package by `calibrate --network`
+and asks it. Needs torch, torchvision and numpy, and priornet-bench beside the tool; prints Markdown.
 """
 
 import argparse
@@ -131,7 +131,6 @@ def main():
     parser.add_argument("--package", action="store_true", help="also compile a .pt2 and calibrate it")
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out, where there is no compiler")
     options = parser.parse_args()
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     draw = numpy.random.default_rng(1)
     images = draw.integers(0, 256, (options.rows, 3, options.side, options.side), dtype=numpy.uint8)
     labels = numpy.arange(options.rows) % CLASSES

@@ -42,11 +42,11 @@ def compile_package(network, path, device):
     torch._inductor.aoti_compile_and_package(exported, package_path=str(path))
 
 
-def expected(network, images):
-    """What PyTorch says, by column of `predict`."""
+def expected(network, images, device):
+    """What PyTorch says on that device, by column of `predict`. On a GPU convolutions may use TF32, in PyTorch as in the tool."""
     mean, deviation = torch.tensor(MEAN).view(3, 1, 1), torch.tensor(DEVIATION).view(3, 1, 1)
     with torch.no_grad():
-        logits = network.cpu()((torch.from_numpy(images).float() / 255 - mean) / deviation).double()
+        logits = network.to(device)(((torch.from_numpy(images).float() / 255 - mean) / deviation).to(device)).double().cpu()
     probabilities = logits.softmax(1)
     return {"max_prob": probabilities.max(1).values.numpy(), "energy": -logits.logsumexp(1).numpy(),
             "entropy": -(probabilities * probabilities.clamp_min(1e-300).log()).sum(1).numpy()}
@@ -82,7 +82,7 @@ def main():
         network = make_network()
         torch.jit.trace(network, torch.zeros(2, 3, SIDE, SIDE)).save(str(folder / "net.pt"))
         compile_package(network, folder / "net.pt2", options.device)
-        wanted = expected(network, images)
+        wanted = expected(network, images, options.device)
         for file in ("net.pt", "net.pt2"):
             model = file + ".priornet"
             run("calibrate", "--network", file, "--data", "held-out", "--kind", "softmax", "--mean", *map(str, MEAN), "--deviation",

@@ -207,7 +207,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct ExportOptions {
+struct SetExportOptions {
   std::string set;
   std::string folder;
   std::string root;
@@ -235,7 +235,7 @@ void write_image(const fs::path& path, const torch::Tensor& image) {
   throw DataError(fmt::format("{}: cannot be written: {}", path.string(), error.message()));
 }
 
-void run(const ExportOptions& options) {
+void run(const SetExportOptions& options) {
   StoppableProgress progress;
   LoadOptions load{options.root.empty() ? data_root() : fs::path(options.root), true, &progress};
   const auto set = load_set(options.set, load);
@@ -258,7 +258,7 @@ void run(const ExportOptions& options) {
 }  // namespace
 
 void describe_data_export(Command& command) {
-  const auto options = std::make_shared<ExportOptions>();
+  const auto options = std::make_shared<SetExportOptions>();
   command.options = {
       {.name = "set", .to = &options->set, .help = "SET[:SPLIT][,MODIFIER...]", .required = true},
       {.name = "folder",

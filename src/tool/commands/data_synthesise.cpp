@@ -16,7 +16,7 @@
 namespace priornet::tool {
 namespace {
 
-struct Options {
+struct SynthesisOptions {
   std::string set;
   std::string root;
   std::string kind = "factor-analysis";
@@ -36,7 +36,7 @@ struct Made {
   std::string how;
 };
 
-Made from_factors(const Dataset& set, const Options& options) {
+Made from_factors(const Dataset& set, const SynthesisOptions& options) {
   TerminalProgress progress;
   const auto model = fit_factor_analysis(to_unit_range(set.inputs).flatten(1), options.fit, progress);
   auto sampling = options.sampling;
@@ -51,7 +51,7 @@ Made from_factors(const Dataset& set, const Options& options) {
                   set.size(), options.fit.latent, likelihood.back(), likelihood.size() - 1, likelihood.front())};
 }
 
-Made make(const Options& options) {
+Made make(const SynthesisOptions& options) {
   TerminalProgress progress;
   LoadOptions load{options.root.empty() ? data_root() : std::filesystem::path(options.root), true, &progress};
   const auto set = load_set(options.set, load);
@@ -63,7 +63,7 @@ Made make(const Options& options) {
   return from_factors(set, options);
 }
 
-void run(const Options& options) {
+void run(const SynthesisOptions& options) {
   if (options.out.empty() && options.sheet.empty())
     throw Misuse("give --out FILE.npy for the images, or --sheet FILE.png for a picture of some of them");
   const auto [images, how] = make(options);
@@ -83,7 +83,7 @@ void run(const Options& options) {
 }  // namespace
 
 void describe_data_synthesise(Command& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SynthesisOptions>();
   std::vector<std::string> squashes;
   for (const auto& [name, squash] : kSquashNames) squashes.emplace_back(name);
   command.options = {

@@ -22,7 +22,7 @@ using Columns = std::vector<NamedTensor>;
 
 constexpr std::initializer_list<FileFormat> kOutputs = {FileFormat::kJson, FileFormat::kCsv};
 
-struct Options {
+struct DetectOptions {
   std::string positive;
   std::string negative;
   std::string score;
@@ -55,7 +55,7 @@ std::string names_of(const Columns& columns) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::vector<Pair> score_pairs(const Options& options) {
+std::vector<Pair> score_pairs(const DetectOptions& options) {
   const auto positive = read_columns(options.positive, options.score);
   const auto negative = read_columns(options.negative, options.score);
   // A single column without a name matches the single column of the other file, whatever its name.
@@ -87,7 +87,7 @@ void check_set(const std::string& path, std::string_view set, const std::string&
                               name.empty() ? "score" : name, row, row));
 }
 
-Result detected(const Pair& pair, const Options& options) {
+Result detected(const Pair& pair, const DetectOptions& options) {
   const bool negated = is_confidence(pair.name) != options.negate;
   const auto positive = prepared(pair.positive, negated);
   const auto negative = prepared(pair.negative, negated);
@@ -101,7 +101,7 @@ Cell shown(const Estimate& estimate) {
                                                   100 * estimate.high));
 }
 
-std::string as_text(const std::vector<Result>& results, const Options& options) {
+std::string as_text(const std::vector<Result>& results, const DetectOptions& options) {
   Table table;
   table.columns = {"score", "AUROC %", "AUPR %", "average precision %", "FPR95 %"};
   std::string notes;
@@ -125,7 +125,7 @@ nlohmann::ordered_json as_json(const Estimate& estimate) {
   return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
 }
 
-std::string as_json(const std::vector<Result>& results, const Options& options) {
+std::string as_json(const std::vector<Result>& results, const DetectOptions& options) {
   nlohmann::ordered_json json = {
       {"positive", options.positive}, {"negative", options.negative}, {"seed", options.bootstrap.seed}};
   for (const auto& [name, negated, d] : results)
@@ -156,13 +156,13 @@ std::string as_csv(const std::vector<Result>& results) {
   return text + "\n";
 }
 
-void write(const std::vector<Result>& results, const Options& options) {
+void write(const std::vector<Result>& results, const DetectOptions& options) {
   AtomicFile file(options.out);
   file.write(format_of(options.out, kOutputs) == FileFormat::kCsv ? as_csv(results) : as_json(results, options));
   file.commit();
 }
 
-void run(const Options& options) {
+void run(const DetectOptions& options) {
   // The output's name is checked first, so that a wrong ending does not cost the wait.
   if (!options.out.empty()) format_of(options.out, kOutputs);
   std::vector<Result> results;
@@ -174,7 +174,7 @@ void run(const Options& options) {
 }  // namespace
 
 void describe_detect(Command& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DetectOptions>();
   command.options = {
       {.name = "--positive",
        .to = &options->positive,

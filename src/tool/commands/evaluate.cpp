@@ -32,7 +32,7 @@ namespace {
 
 constexpr int64_t kOdinInputs = 1000;  // of each validation set
 
-struct Options {
+struct EvaluateOptions {
   std::string run;
   LogitsSource logits;
   std::string report;
@@ -85,7 +85,7 @@ struct Sets {
 };
 
 // All of them before any work: a missing set should not cost hours.
-Sets load_sets(const Options& options, const TrainedRun& run, Progress& progress) {
+Sets load_sets(const EvaluateOptions& options, const TrainedRun& run, Progress& progress) {
   LoadOptions load;
   load.progress = &progress;
   Sets sets;
@@ -114,7 +114,7 @@ EvaluationReport::Odin chosen_odin(const TrainedRun& run, const Sets& sets, cons
 }
 
 // Which detectors the user asked for; ODIN has an option of its own.
-std::vector<std::string> detector_names(const Options& options, const TrainedRun& run) {
+std::vector<std::string> detector_names(const EvaluateOptions& options, const TrainedRun& run) {
   auto names = options.detectors;
   if (names == std::vector<std::string>{"all"}) names = usable_detectors(*run.members.at(0));
   if (options.odin) std::erase(names, "odin");
@@ -128,7 +128,7 @@ std::vector<std::string> detector_names(const Options& options, const TrainedRun
 }
 
 // The detectors asked for: from the model file, or else fitted.
-std::vector<NamedDetector> detectors_for(const Options& options, const ModelFile& model, Progress& progress) {
+std::vector<NamedDetector> detectors_for(const EvaluateOptions& options, const ModelFile& model, Progress& progress) {
   const auto held = [&](const std::string& name) {
     return std::find_if(model.detectors.begin(), model.detectors.end(),
                         [&](const NamedDetector& one) { return one.name == name; });
@@ -160,8 +160,8 @@ ModelFile opened(const std::string& path, const OpenOptions& options) {
   return model;
 }
 
-EvaluationReport evaluated(const std::string& folder, ModelFile& model, const Sets& sets, const Options& options,
-                           Progress& progress) {
+EvaluationReport evaluated(const std::string& folder, ModelFile& model, const Sets& sets,
+                           const EvaluateOptions& options, Progress& progress) {
   auto& run = model.run;
   EvaluationReport report;
   report.run = folder;
@@ -222,7 +222,7 @@ struct JudgedOutputs {
   Dataset shown;  ///< rows of logits, instead of inputs
 };
 
-JudgedOutputs judged_outputs(const ModelFile& model, const OwnOutputs& outputs, const Options& options) {
+JudgedOutputs judged_outputs(const ModelFile& model, const OwnOutputs& outputs, const EvaluateOptions& options) {
   const auto said = judged(model, outputs);
   auto scores = scores_of_logits(outputs.logits, model.run.gives_dirichlet(), options.mu_theta_samples, options.seed);
   for (const auto& [name, detector] : model.detectors) scores.columns.push_back({name, *said.score(name)});
@@ -241,7 +241,7 @@ ModelFile model_for(const LogitsSource& source, const OwnOutputs& outputs) {
 }
 
 // For logits that another program computed; --ood names files of them.
-void run_logits(const Options& options, const Invocation& invocation) {
+void run_logits(const EvaluateOptions& options, const Invocation& invocation) {
   refuse_with_logits("--data", !options.data.empty());
   refuse_with_logits("--dropout-samples", options.dropout_samples != 0);
   refuse_with_logits("--odin", options.odin);
@@ -295,7 +295,7 @@ void run_logits(const Options& options, const Invocation& invocation) {
   print(options.json ? as_json(shown) : as_text(shown, to_text));
 }
 
-void run(const Options& options, const Invocation& invocation) {
+void run(const EvaluateOptions& options, const Invocation& invocation) {
   if (options.run.empty() && options.logits.files.empty()) throw Misuse("give a RUN, or --logits of your own network");
   if (!options.logits.files.empty()) return run_logits(options, invocation);
   const auto start = std::chrono::steady_clock::now();
@@ -333,7 +333,7 @@ void run(const Options& options, const Invocation& invocation) {
 }  // namespace
 
 void describe_evaluate(Command& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EvaluateOptions>();
   command.options = {
       {.name = "RUN",
        .to = &options->run,

@@ -18,7 +18,7 @@ namespace {
 
 using Columns = std::vector<NamedTensor>;
 
-struct Options {
+struct MeasureOptions {
   std::vector<std::string> logits;
   std::string kind;
   std::string array;
@@ -27,7 +27,7 @@ struct Options {
   MuThetaOptions estimate;
 };
 
-Columns measured(const torch::Tensor& logits, const Options& options) {
+Columns measured(const torch::Tensor& logits, const MeasureOptions& options) {
   const bool ensemble = logits.dim() == 3;
   const auto refuse = [&](std::string_view wanted) {
     throw DataError(fmt::format("{}: --kind {} needs {}, found shape [{}]", options.logits.front(), options.kind,
@@ -54,7 +54,7 @@ Summary summary_of(const torch::Tensor& column) {
   return {sorted.mean().item<double>(), at(0), (at((n - 1) / 2) + at(n / 2)) / 2, at(n - 1)};
 }
 
-std::string summary_text(const Columns& columns, const Options& options) {
+std::string summary_text(const Columns& columns, const MeasureOptions& options) {
   Table table;
   table.columns = {"measure", "mean", "min", "median", "max"};
   for (const auto& [name, values] : columns) {
@@ -68,7 +68,7 @@ std::string summary_text(const Columns& columns, const Options& options) {
   return fmt::format("{}\n{} rows written to {}\n", to_text(table), columns.front().values.size(0), options.out);
 }
 
-std::string summary_json(const Columns& columns, const Options& options) {
+std::string summary_json(const Columns& columns, const MeasureOptions& options) {
   nlohmann::ordered_json result = {{"out", options.out}, {"rows", columns.front().values.size(0)}};
   for (const auto& [name, values] : columns) {
     if (!is_score(name)) continue;
@@ -78,7 +78,7 @@ std::string summary_json(const Columns& columns, const Options& options) {
   return result.dump(2) + "\n";
 }
 
-void run(const Options& options) {
+void run(const MeasureOptions& options) {
   // The output's name is checked first, so that a wrong ending does not cost the wait.
   if (!options.out.empty()) format_of(options.out, {FileFormat::kCsv, FileFormat::kJson, FileFormat::kNpz});
   const auto logits = read_logits({options.logits.begin(), options.logits.end()}, {.array = options.array});
@@ -101,7 +101,7 @@ void run(const Options& options) {
 }  // namespace
 
 void describe_measure(Command& command) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<MeasureOptions>();
   command.options = {
       {.name = "LOGITS",
        .to = &options->logits,

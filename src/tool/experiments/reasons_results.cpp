@@ -350,9 +350,9 @@ namespace {
 
 Estimate estimate_of(const Json& json) { return {json.at("value"), json.at("low"), json.at("high")}; }
 
-class Reader {
+class ReasonsReader {
  public:
-  Reader(const std::filesystem::path& folder, const ReasonsPlanOfSeed& plan, uint64_t first_seed)
+  ReasonsReader(const std::filesystem::path& folder, const ReasonsPlanOfSeed& plan, uint64_t first_seed)
       : file_(folder / "results.json"), plan_(plan), first_(plan(first_seed)) {}
 
   StoredReasons read() {
@@ -436,7 +436,7 @@ class Reader {
 }  // namespace
 
 StoredReasons read_reasons(const std::filesystem::path& folder, const ReasonsPlanOfSeed& plan, uint64_t first_seed) {
-  return Reader(folder, plan, first_seed).read();
+  return ReasonsReader(folder, plan, first_seed).read();
 }
 
 std::vector<ReasonsResult> with_kept_rows(std::vector<ReasonsResult> results, StoredReasons stored) {

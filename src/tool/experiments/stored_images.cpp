@@ -167,9 +167,9 @@ bool is_same_value(const std::string& first, const std::string& second) {
   return first == second || (are_numbers && a == b);
 }
 
-class Reader {
+class ImagesReader {
  public:
-  Reader(const std::filesystem::path& folder, const PlanOfSeed& plan, uint64_t first_seed)
+  ImagesReader(const std::filesystem::path& folder, const PlanOfSeed& plan, uint64_t first_seed)
       : file_(folder / "results.json"), plan_(plan), first_(plan(first_seed)) {}
 
   StoredImages read() {
@@ -441,7 +441,7 @@ std::string recorded_difference(const std::string& there, const std::string& her
 }
 
 StoredImages read_images(const std::filesystem::path& folder, const PlanOfSeed& plan, uint64_t first_seed) {
-  return Reader(folder, plan, first_seed).read();
+  return ImagesReader(folder, plan, first_seed).read();
 }
 
 std::optional<StoredImages> stored_rows(const PlanOfSeed& plan, const ExperimentOptions& options) {

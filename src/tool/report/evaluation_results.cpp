@@ -201,7 +201,7 @@ Table evaluation_rows(const EvaluationReport& report) {
 namespace {
 
 constexpr int64_t kInputs = 8;  // of a group
-constexpr int64_t kLargestSide = 96;
+constexpr int64_t kLargestThumbnail = 96;
 constexpr size_t kColumns = 8;
 
 /// One set of the report, as the groups use it.
@@ -256,8 +256,8 @@ std::vector<int64_t> drawn(const torch::Tensor& marks, int64_t count, uint64_t s
 
 std::string picture_of(const torch::Tensor& image) {
   const auto longest = std::max(image.size(1), image.size(2));
-  if (longest <= kLargestSide) return base64(encode_png(image));
-  const auto side = [&](int64_t length) { return std::max<int64_t>(1, length * kLargestSide / longest); };
+  if (longest <= kLargestThumbnail) return base64(encode_png(image));
+  const auto side = [&](int64_t length) { return std::max<int64_t>(1, length * kLargestThumbnail / longest); };
   return base64(encode_png(resize(image, {.height = side(image.size(1)), .width = side(image.size(2))})));
 }
 

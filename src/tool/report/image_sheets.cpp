@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kGap = 4;
 constexpr int64_t kGround = 0x80;  // neither the black nor the white that images end in
 constexpr int64_t kSmallestSide = 64;
-constexpr int64_t kLargestSide = 192;
+constexpr int64_t kLargestOnSheet = 192;
 
 void check_arguments(const torch::Tensor& images, const ContactSheetOptions& options) {
   constexpr auto kFunction = "contact_sheet";
@@ -62,7 +62,7 @@ std::vector<std::vector<int64_t>> arrange(int64_t count, const ContactSheetOptio
 
 // Every n-th pixel of large images.
 torch::Tensor thinned(const torch::Tensor& images) {
-  const auto step = (std::max(images.size(2), images.size(3)) + kLargestSide - 1) / kLargestSide;
+  const auto step = (std::max(images.size(2), images.size(3)) + kLargestOnSheet - 1) / kLargestOnSheet;
   return images.slice(2, step / 2, {}, step).slice(3, step / 2, {}, step);
 }
 

@@ -38,14 +38,14 @@ constexpr std::array<VerdictWords, kVerdictNames.size()> kVerdictWords = {
      {Verdict::kUndecided, "Undecided", "the model's members disagree about the input"}}};
 
 /// "3.2 %", "0.08 %", "12 %".
-std::string percent(double share) {
+std::string percent_text(double share) {
   const double value = 100 * share;
   if (value == 0 || value == 100) return fmt::format("{:.0f} %", value);
   return fmt::format("{:.{}f} %", value, value < 1 ? 2 : 1);
 }
 
 std::string range_text(const Estimate& share) {
-  return fmt::format("{} to {}", percent(share.low), percent(share.high));
+  return fmt::format("{} to {}", percent_text(share.low), percent_text(share.high));
 }
 
 /// "1 input", "2 inputs".
@@ -154,7 +154,7 @@ namespace {
 KeyFigure error_figure(const ModelReport& report) {
   const auto errors = count_true(wrong_of(report.test));
   const auto share = share_of(errors, report.test.size());
-  return {"error", percent(share.value), "wrong, if every answer is taken",
+  return {"error", percent_text(share.value), "wrong, if every answer is taken",
           fmt::format("{} of {}. For other inputs like these: {} (95 % interval).", errors,
                       count_of(report.test.size(), "test input"), range_text(share))};
 }
@@ -181,8 +181,8 @@ KeyFigure handed_back_figure(const ModelReport& report) {
   if (test.handed_back() > 0) detail += ": " + by_cause(test);
   detail += fmt::format(". Promised: {:g} % or less, on average", 100 * points.false_alarm);
   if (range.high > 0)
-    detail += fmt::format("; {} to {} with this calibration", percent(range.low), percent(range.high));
-  return {"handed_back", percent(share_of(test.handed_back(), test.size()).value), label, detail + "."};
+    detail += fmt::format("; {} to {} with this calibration", percent_text(range.low), percent_text(range.high));
+  return {"handed_back", percent_text(share_of(test.handed_back(), test.size()).value), label, detail + "."};
 }
 
 KeyFigure accepted_error_figure(const ModelReport& report) {
@@ -192,7 +192,7 @@ KeyFigure accepted_error_figure(const ModelReport& report) {
   const std::string label = "wrong among the answers it accepts";
   if (number == 0) return {"accepted_error", "none", label, "It accepts no answer on this set."};
   const auto share = share_of(errors, number);
-  return {"accepted_error", percent(share.value), label,
+  return {"accepted_error", percent_text(share.value), label,
           fmt::format("{} of {}. For other inputs like these: {} (95 % interval).", errors,
                       count_of(number, "accepted answer"), range_text(share))};
 }
@@ -218,9 +218,9 @@ KeyFigure noticed_figure(const ModelReport& report) {
     handed_back += set.handed_back();
     total += set.size();
     parts.push_back(
-        fmt::format("{}: {}", short_set_name(set.name), percent(share_of(set.handed_back(), set.size()).value)));
+        fmt::format("{}: {}", short_set_name(set.name), percent_text(share_of(set.handed_back(), set.size()).value)));
   }
-  return {"noticed", percent(share_of(handed_back, total).value), "foreign inputs handed back",
+  return {"noticed", percent_text(share_of(handed_back, total).value), "foreign inputs handed back",
           fmt::format("Inputs that belong to none of its classes. {}.", fmt::join(parts, "; "))};
 }
 
@@ -285,7 +285,7 @@ std::vector<std::string> warnings(const ModelReport& report) {
     if (observed.low > range.high)
       texts.push_back(fmt::format(
           "It hands back {} of {}, more than promised: these inputs are not like those of the calibration set ({}).",
-          percent(observed.value), short_set_name(report.test.name),
+          percent_text(observed.value), short_set_name(report.test.name),
           short_set_name(report.model.points->calibration_set)));
   }
   for (const auto& outside : report.report.evaluation.outside) {
