@@ -12,7 +12,7 @@
 namespace priornet {
 namespace {
 
-constexpr double kRounding = 0.05;
+constexpr double kPublishedRounding = 0.05;
 
 constexpr const char* kRule =
     "A cell is met where its 95 % interval reaches the published number, and surpassed where the whole interval lies "
@@ -56,8 +56,8 @@ Standing standing_of(const ResultCell& cell) {
   const double worst = sign * (lower_is_better ? cell.ours.high : cell.ours.low);
   const double best = sign * (lower_is_better ? cell.ours.low : cell.ours.high);
   const double published = sign * *cell.published;
-  if (worst > published + kRounding) return Standing::kBetter;
-  return best < published - kRounding ? Standing::kWorse : Standing::kEqual;
+  if (worst > published + kPublishedRounding) return Standing::kBetter;
+  return best < published - kPublishedRounding ? Standing::kWorse : Standing::kEqual;
 }
 
 Table published_count(const std::vector<ResultCell>& cells) {

@@ -40,8 +40,8 @@ std::vector<PeopleCorrelation> correlate_with_people(const SetScores& scores, co
 
 std::vector<RowGroup> groups_by_agreement(const torch::Tensor& entropy) {
   // An entropy that is exactly 0 or ln 2 may come out a rounding error beside it.
-  constexpr double kRounding = 1e-9;
-  const auto clear = entropy <= kRounding, torn = entropy > std::log(2.0) + kRounding;
+  constexpr double kEntropyRounding = 1e-9;
+  const auto clear = entropy <= kEntropyRounding, torn = entropy > std::log(2.0) + kEntropyRounding;
   const auto rows = [](const torch::Tensor& chosen) { return chosen.nonzero().squeeze(1); };
   return {{"all people agree", rows(clear)},
           {"some people differ", rows(clear.logical_or(torn).logical_not())},
