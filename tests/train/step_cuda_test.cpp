@@ -165,7 +165,7 @@ TEST(CudaStep, MakesItsBatchesWithinTheGraph) {
   const auto outside = outside_of(sets.train, kUniformNoise, kGpu);
   auto options = batches_with(config.augmentation);
   options.batch = 48;  // of 320: passes end within batches
-  const auto run = [&](bool captured, bool streamed) {
+  const auto run = [&](const TrainingStep::Options& how, bool captured, bool streamed) {
     options.streamed = streamed;
     TrainingBatches batches(sets.train, outside.get(), kGpu, options);
     auto model = model_for(config, sets.train);
@@ -174,7 +174,6 @@ TEST(CudaStep, MakesItsBatchesWithinTheGraph) {
     network->to(kGpu);
     FlatParameters parameters(network->parameters());
     const auto optimiser = Optimiser::make(parameters, config.optimiser, std::vector<double>(20, 1e-3));
-    const TrainingStep::Options how{config.method, false, {}};
     const auto step = captured ? captured_step(*network, parameters, *optimiser, how)
                                : std::make_unique<TrainingStep>(*network, parameters, *optimiser, how);
     std::vector<torch::Tensor> seen;
@@ -186,12 +185,20 @@ TEST(CudaStep, MakesItsBatchesWithinTheGraph) {
     }
     return std::pair(parameters.values.cpu(), step->sums().cpu());
   };
-  const auto plain = run(false, false);
-  for (const bool streamed : {false, true}) {
-    const auto replayed = run(true, streamed);
-    EXPECT_TRUE(near(replayed.first, plain.first, 1e-4)) << streamed;
-    EXPECT_TRUE(near(replayed.second, plain.second, 1e-3)) << streamed;
-    EXPECT_EQ(replayed.second[kCount].item<double>(), 20.0);
+  TrainingStep::Options untaught{config.method, false, {}}, taught = untaught;
+  taught.teacher = [&](const torch::Tensor& inputs) {
+    const auto classes = static_cast<int64_t>(sets.train.class_names.size());
+    return torch::softmax(inputs.flatten(1).slice(1, 0, classes).to(torch::kFloat32), 1);
+  };
+  taught.teacher_blends = 0.5;
+  for (const auto& how : {untaught, taught}) {
+    const auto plain = run(how, false, false);
+    for (const bool streamed : {false, true}) {
+      const auto replayed = run(how, true, streamed);
+      EXPECT_TRUE(near(replayed.first, plain.first, 1e-4)) << streamed << how.teacher_blends;
+      EXPECT_TRUE(near(replayed.second, plain.second, 1e-3)) << streamed << how.teacher_blends;
+      EXPECT_EQ(replayed.second[kCount].item<double>(), 20.0);
+    }
   }
 }
 
