@@ -107,6 +107,31 @@ TEST(CudaConvolution, NormsABatch) {
           });
 }
 
+// Both readers' gradients arrive, and a second backward pass does not find the gradients of the first.
+TEST(CudaConvolution, AddsUpTheGradientsOfTwoReaders) {
+  const auto read = [](const torch::Tensor& first, const torch::Tensor& second) {
+    return first.sigmoid() + 3 * second;
+  };
+  for (const bool with_residual : {false, true})
+    expect_same(
+        false,
+        [=](Case& made) {
+          const auto normed = convolved_and_normed(made.inputs, made.convolution, made.norm, 0.2,
+                                                   with_residual ? made.residual : torch::Tensor());
+          const auto [first, second] = forked(normed);
+          read(first, second).sum().backward({}, true);
+          for (const auto& tensor :
+               {made.inputs, made.residual, made.convolution->weight, made.norm->weight, made.norm->bias})
+            tensor.mutable_grad() = torch::Tensor();
+          return read(first, second);
+        },
+        [=](Case& made) {
+          const auto values = made.norm->forward(made.convolution->forward(made.inputs));
+          const auto normed = activated(with_residual ? values + made.residual : values, 0.2);
+          return read(normed, normed);
+        });
+}
+
 // Twice through the same weights, so that the second gradient is added to the first.
 TEST(CudaConvolution, HasTheSameGradientsAside) {
   const auto gradients = [](const std::shared_ptr<AsideStream>& aside) {

@@ -14,34 +14,40 @@ __global__ void bias_forward(BiasForward<T> work) {
   const int64_t channel = place.group * kWidth;
   float bias[kWidth];
   load(work.bias + channel, bias);
-  for (int64_t row = place.first_row(); row < work.extent.rows; row += place.stride()) {
-    const int64_t at = row * work.extent.channels + channel;
-    float values[kWidth];
-    load(work.values + at, values);
+  for_rows<4>(
+      place, work.extent.rows, [&](int64_t at) { return fetch(work.values + at); },
+      [&](int64_t at, const Packed<T>& row) {
+        float values[kWidth];
+        unpack(row, values);
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i) values[i] = activated(values[i] + bias[i], work.activation.slope);
-    store(work.output + at, values);
-  }
+        for (int i = 0; i < kWidth; ++i) values[i] = activated(values[i] + bias[i], work.activation.slope);
+        store(work.output + at, values);
+      });
 }
 
 template <class T>
 __global__ void bias_backward(BiasBackward<T> work) {
   const Place place(work.extent.channels);
-  const int64_t channel = place.group * kWidth;
   float sums[kWidth] = {};
-  if (place.works())
-    for (int64_t row = place.first_row(); row < work.extent.rows; row += place.stride()) {
-      const int64_t at = row * work.extent.channels + channel;
-      float output[kWidth], gradient[kWidth];
-      load(work.output + at, output);
-      load(work.output_gradient + at, gradient);
+  struct Row {
+    Packed<T> output, gradient;
+  };
+  for_rows<2>(
+      place, work.extent.rows,
+      [&](int64_t at) {
+        return Row{fetch(work.output + at), fetch(work.output_gradient + at)};
+      },
+      [&](int64_t at, const Row& row) {
+        float output[kWidth], gradient[kWidth];
+        unpack(row.output, output);
+        unpack(row.gradient, gradient);
 #pragma unroll
-      for (int i = 0; i < kWidth; ++i) {
-        gradient[i] *= output[i] > 0 ? 1.0f : work.activation.slope;
-        sums[i] += gradient[i];
-      }
-      store(work.values_gradient + at, gradient);
-    }
+        for (int i = 0; i < kWidth; ++i) {
+          gradient[i] *= output[i] > 0 ? 1.0f : work.activation.slope;
+          sums[i] += gradient[i];
+        }
+        store(work.values_gradient + at, gradient);
+      });
   add_up(place, sums, 0, work.extent.channels, work.partial);
 }
 

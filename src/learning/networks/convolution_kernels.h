@@ -87,6 +87,8 @@ struct NormForward {
   float* partial;    ///< [partial_blocks, 2, channels], scratch
   float* norm;       ///< [kNormRows, channels]
   T* output;
+  uint8_t*
+      positive;  ///< [rows, channels / 8]: with a residual, one bit per channel: is the activation's argument positive
 };
 
 template <class T>
@@ -94,8 +96,9 @@ struct NormBackward {
   Extent extent;
   Activation activation;
   const T* values;
-  const T* output;  ///< needed where there was a residual, else null
+  const uint8_t* positive;  ///< of the forward pass
   const T* output_gradient;
+  const T* second_gradient;  ///< added to it; may be null
   const float* weight;
   const float* norm;
   float* partial;        ///< [partial_blocks, 2, channels], scratch

@@ -163,32 +163,46 @@ struct Pooled : torch::autograd::Function<Pooled> {
   }
 };
 
+// A gradient that Forked leaves for the batch norm whose output it forked.
+struct SecondGradient : torch::CustomClassHolder {
+  Tensor gradient;
+};
+
 struct NormState {
   Tensor running_mean, running_variance, batches;
   double momentum, epsilon;
 };
 
 struct Normed : torch::autograd::Function<Normed> {
+  static constexpr const char* kSecondGradient = "second_gradient";
+
+  static SecondGradient& second_gradient(AutogradContext& context) {
+    return *c10::static_intrusive_pointer_cast<SecondGradient>(context.saved_data[kSecondGradient].toCapsule());
+  }
+
   // `residuals` holds one or none: an undefined tensor could not be recorded.
   static Tensor forward(AutogradContext* context, const Tensor& values, const Tensor& weight, const Tensor& bias,
                         torch::TensorList residuals, const NormState& state, double slope) {
     const auto residual = residuals.empty() ? Tensor() : residuals[0];
     const auto extent = extent_of(values);
     const auto output = like(values);
+    const auto positive =
+        residual.defined() ? torch::empty({values.numel() / 8}, values.options().dtype(torch::kUInt8)) : Tensor();
     const auto norm = floats(values, {kernels::kNormRows, extent.channels});
     const auto partial = scratch(values, extent.rows);
     by_type(values, [&](auto type) {
       using T = decltype(type);
-      kernels::run(
-          kernels::NormForward<T>{extent, activation(slope), pointer<T>(values), pointer<T>(residual),
-                                  pointer<float>(weight), pointer<float>(bias), static_cast<float>(state.momentum),
-                                  static_cast<float>(state.epsilon), pointer<float>(state.running_mean),
-                                  pointer<float>(state.running_variance), pointer<int64_t>(state.batches),
-                                  pointer<float>(partial), pointer<float>(norm), pointer<T>(output)},
-          current_cuda_stream());
+      kernels::run(kernels::NormForward<T>{extent, activation(slope), pointer<T>(values), pointer<T>(residual),
+                                           pointer<float>(weight), pointer<float>(bias),
+                                           static_cast<float>(state.momentum), static_cast<float>(state.epsilon),
+                                           pointer<float>(state.running_mean), pointer<float>(state.running_variance),
+                                           pointer<int64_t>(state.batches), pointer<float>(partial),
+                                           pointer<float>(norm), pointer<T>(output), pointer<uint8_t>(positive)},
+                   current_cuda_stream());
     });
-    context->save_for_backward({values, weight, norm, residual.defined() ? output : Tensor(), bias});
+    context->save_for_backward({values, weight, norm, positive, bias});
     context->saved_data["slope"] = slope;
+    context->saved_data[kSecondGradient] = c10::IValue::make_capsule(c10::make_intrusive<SecondGradient>());
     context->saved_data["adds"] =
         WeightGradientsAside::stream() != nullptr && weight.grad().defined() && bias.grad().defined();
     return output;
@@ -196,29 +210,45 @@ struct Normed : torch::autograd::Function<Normed> {
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const auto saved = context->get_saved_variables();
-    const auto &values = saved[0], &weight = saved[1], &norm = saved[2], &output = saved[3], &bias = saved[4];
+    const auto &values = saved[0], &weight = saved[1], &norm = saved[2], &positive = saved[3], &bias = saved[4];
     const bool adds = context->saved_data["adds"].toBool();  // to the sums themselves, by the kernel
     const auto slope = context->saved_data["slope"].toDouble();
     const auto down = gradients[0].contiguous(kLayout);
+    const auto second = std::exchange(second_gradient(*context).gradient, Tensor());
     const auto extent = extent_of(values);
     const auto values_gradient = like(values);
-    const auto residual_gradient = output.defined() ? like(values) : Tensor();
+    const auto residual_gradient = positive.defined() ? like(values) : Tensor();
     const auto weight_gradient = adds ? weight.grad() : floats(values, {extent.channels});
     const auto bias_gradient = adds ? bias.grad() : floats(values, {extent.channels});
     const auto partial = scratch(values, extent.rows), coefficients = floats(values, {3, extent.channels});
     by_type(values, [&](auto type) {
       using T = decltype(type);
-      kernels::run(kernels::NormBackward<T>{extent, activation(slope), pointer<T>(values), pointer<T>(output),
-                                            pointer<T>(down), pointer<float>(weight), pointer<float>(norm),
-                                            pointer<float>(partial), pointer<float>(coefficients),
+      kernels::run(kernels::NormBackward<T>{extent, activation(slope), pointer<T>(values), pointer<uint8_t>(positive),
+                                            pointer<T>(down), pointer<T>(second), pointer<float>(weight),
+                                            pointer<float>(norm), pointer<float>(partial), pointer<float>(coefficients),
                                             pointer<T>(residual_gradient), pointer<T>(values_gradient),
                                             pointer<float>(weight_gradient), pointer<float>(bias_gradient), adds},
                    current_cuda_stream());
     });
     variable_list result{values_gradient, adds ? Tensor() : weight_gradient, adds ? Tensor() : bias_gradient};
-    if (output.defined()) result.push_back(residual_gradient);
+    if (positive.defined()) result.push_back(residual_gradient);
     result.resize(result.size() + 2);
     return result;
+  }
+};
+
+// Twice the output of a batch norm. LibTorch would add up the gradients of both in a pass of its own; here the second
+// goes to the batch norm beside the graph, which adds it to the first where it reads it.
+struct Forked : torch::autograd::Function<Forked> {
+  static variable_list forward(AutogradContext* context, const Tensor& values, const c10::IValue& of_norm) {
+    context->saved_data["of_norm"] = of_norm;
+    return {values.view_as(values), values.view_as(values)};
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto of_norm = c10::static_intrusive_pointer_cast<SecondGradient>(context->saved_data["of_norm"].toCapsule());
+    of_norm->gradient = gradients[1].contiguous(kLayout);
+    return {gradients[0], Tensor()};
   }
 };
 
@@ -265,6 +295,14 @@ Tensor normed(const Tensor& values, torch::nn::BatchNorm2d& norm, double slope, 
                         options.eps()};
   const auto residuals = residual.defined() ? torch::TensorList(residual) : torch::TensorList();
   return Normed::apply(values, norm->weight, norm->bias, residuals, state, slope);
+}
+
+std::pair<Tensor, Tensor> forked(const Tensor& values) {
+  const auto made_by = values.grad_fn();
+  auto* const norm = dynamic_cast<torch::autograd::CppNode<Normed>*>(made_by.get());
+  if (norm == nullptr) return {values, values};
+  const auto both = Forked::apply(values, norm->ctx_.saved_data[Normed::kSecondGradient]);
+  return {both[0], both[1]};
 }
 
 }  // namespace priornet::fused

@@ -4,8 +4,10 @@
 #include <torch/nn/modules/conv.h>
 #include <torch/types.h>
 
+#include <utility>
+
 // What follows a convolution on a GPU, by the kernels of convolution_kernels.h; differentiable. It is a second way
-// beside LibTorch's modules: on an H200, whole training steps of VGG-16, ResNet-18 and VGG-6 are 70, 48 and 87 % faster
+// beside LibTorch's modules: on an H200, whole training steps of VGG-16, ResNet-18 and VGG-6 are 70, 54 and 86 % faster
 // (docs/results.md).
 
 namespace priornet::fused {
@@ -32,5 +34,9 @@ bool takes(const torch::Tensor& values);
 /// `norm` in training: its running statistics are updated. `residual` may be undefined.
 torch::Tensor normed(const torch::Tensor& values, torch::nn::BatchNorm2d& norm, double slope,
                      const torch::Tensor& residual);
+
+/// The values twice, for two layers that read them. If normed() made them, its backward pass adds up both gradients as
+/// it reads them, instead of a pass before it.
+std::pair<torch::Tensor, torch::Tensor> forked(const torch::Tensor& values);
 
 }  // namespace priornet::fused

@@ -55,6 +55,13 @@ torch::Tensor convolved_and_normed(const torch::Tensor& inputs, torch::nn::Conv2
   return normed(convolution->forward(inputs), norm, slope, residual);
 }
 
+std::pair<torch::Tensor, torch::Tensor> forked(const torch::Tensor& values) {
+#if defined(PRIORNET_CUDA)
+  if (values.is_cuda()) return fused::forked(values);
+#endif
+  return {values, values};
+}
+
 namespace {
 
 namespace nn = torch::nn;
@@ -348,9 +355,9 @@ void ResidualLayer::make_weights(const at::Generator& generator) {
 }
 
 torch::Tensor ResidualLayer::forward(const torch::Tensor& x) {
-  auto values = x;
+  auto [values, around] = forked(x);
   for (size_t i = 0; i + 1 < inner_.size(); ++i) values = inner_[i].forward(values);
-  return inner_.back().forward_with(values, shortcut_ ? shortcut_->forward(x) : x);
+  return inner_.back().forward_with(values, shortcut_ ? shortcut_->forward(around) : around);
 }
 
 LayerWriter::Value ResidualLayer::write(LayerWriter& writer, LayerWriter::Value x) const {

@@ -34,6 +34,10 @@ torch::Tensor normed(const torch::Tensor& values, torch::nn::BatchNorm2d& norm, 
 torch::Tensor convolved_and_normed(const torch::Tensor& inputs, torch::nn::Conv2d& convolution,
                                    torch::nn::BatchNorm2d& norm, double slope, const torch::Tensor& residual = {});
 
+/// The values twice, for two layers that read them: on a GPU one pass fewer adds up their gradients if normed() made
+/// the values.
+std::pair<torch::Tensor, torch::Tensor> forked(const torch::Tensor& values);
+
 // The layers that our networks are made of. Each is a description first; make_weights() gives it its modules.
 
 /// A slope, below 0, that stands for no activation: values stay as they are.

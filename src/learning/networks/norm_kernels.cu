@@ -4,26 +4,33 @@
 namespace priornet::kernels {
 namespace {
 
+// Each norm takes two passes over the values. The second begins where the first ended.
+constexpr auto kSecondPass = From::kLastRow;
+
+// Blocks that a multiprocessor runs at once: with three, the last round of partial_blocks() would leave most of them
+// idle.
+constexpr int kBlocksOfForward = 4, kBlocksOfBackward = 2;
+
 // Sums of distances from the first row, so that a mean far from zero costs no digits.
 template <class T>
-__global__ void norm_sums(NormForward<T> work) {
+__global__ void __launch_bounds__(kThreads, kBlocksOfForward) norm_sums(NormForward<T> work) {
   const int64_t channels = work.extent.channels;
   const Place place(channels);
   const int64_t channel = place.group * kWidth;
   float origin[kWidth], sums[kWidth] = {}, squares[kWidth] = {};
   load(work.values + channel, origin);
-  const int64_t count = place.count(work.extent.rows);
-#pragma unroll 4
-  for (int64_t n = 0; n < count; ++n) {
-    float values[kWidth];
-    load(work.values + (place.first_row() + n * place.stride()) * channels + channel, values);
+  for_rows<4>(
+      place, work.extent.rows, [&](int64_t at) { return fetch(work.values + at); },
+      [&](int64_t, const Packed<T>& row) {
+        float values[kWidth];
+        unpack(row, values);
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i) {
-      const float distance = values[i] - origin[i];
-      sums[i] += distance;
-      squares[i] += distance * distance;
-    }
-  }
+        for (int i = 0; i < kWidth; ++i) {
+          const float distance = values[i] - origin[i];
+          sums[i] += distance;
+          squares[i] += distance * distance;
+        }
+      });
   add_up(place, sums, 0, channels, work.partial);
   add_up(place, squares, 1, channels, work.partial);
 }
@@ -57,7 +64,7 @@ __global__ void finish_norm(NormForward<T> work, int64_t blocks) {
 }
 
 template <class T, bool kResidual>
-__global__ void norm_forward(NormForward<T> work) {
+__global__ void __launch_bounds__(kThreads, kBlocksOfForward) norm_forward(NormForward<T> work) {
   const int64_t channels = work.extent.channels;
   const Place place(channels);
   if (!place.works()) return;
@@ -65,44 +72,76 @@ __global__ void norm_forward(NormForward<T> work) {
   float scale[kWidth], shift[kWidth];
   load(work.norm + kScale * channels + channel, scale);
   load(work.norm + kShift * channels + channel, shift);
-  for (int64_t row = place.first_row(); row < work.extent.rows; row += place.stride()) {
-    const int64_t at = row * channels + channel;
-    float values[kWidth], residual[kWidth] = {};
-    load(work.values + at, values);
-    if constexpr (kResidual) load(work.residual + at, residual);
+  struct Row {
+    Packed<T> values, residual;
+  };
+  for_rows<kResidual ? 2 : 4, kSecondPass>(
+      place, work.extent.rows,
+      [&](int64_t at) {
+        Row row;
+        row.values = fetch(work.values + at);
+        if constexpr (kResidual) row.residual = fetch(work.residual + at);
+        return row;
+      },
+      [&](int64_t at, const Row& row) {
+        float values[kWidth], residual[kWidth] = {};
+        unpack(row.values, values);
+        if constexpr (kResidual) unpack(row.residual, residual);
+        uint32_t positive = 0;
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i)
-      values[i] = activated(fmaf(values[i], scale[i], shift[i]) + residual[i], work.activation.slope);
-    store(work.output + at, values);
-  }
+        for (int i = 0; i < kWidth; ++i) {
+          const float before = fmaf(values[i], scale[i], shift[i]) + residual[i];
+          positive |= static_cast<uint32_t>(before > 0) << i;
+          values[i] = activated(before, work.activation.slope);
+        }
+        store(work.output + at, values);
+        if constexpr (kResidual) work.positive[at / kWidth] = static_cast<uint8_t>(positive);
+      });
 }
 
+/// A row of the backward pass.
+template <class T>
+struct GradientRow {
+  Packed<T> values, gradient, second_gradient;
+  uint8_t positive;
+};
+
 /// The gradient before the activation, for eight channels. Without a residual the activation's argument is computed
-/// again, which is cheaper than reading the output.
+/// again; with one its signs were kept.
 template <class T, bool kResidual>
 struct Inner {
+  const NormBackward<T>& work;
   float scale[kWidth], shift[kWidth];
 
-  __device__ Inner(const NormBackward<T>& work, int64_t channel) {
+  __device__ Inner(const NormBackward<T>& backward, int64_t channel) : work(backward) {
     load(work.norm + kScale * work.extent.channels + channel, scale);
     load(work.norm + kShift * work.extent.channels + channel, shift);
   }
 
-  __device__ void gradient(const NormBackward<T>& work, int64_t at, const float (&values)[kWidth],
-                           float (&gradient)[kWidth]) const {
-    load(work.output_gradient + at, gradient);
-    float sign[kWidth];
-    if constexpr (kResidual) load(work.output + at, sign);
+  __device__ GradientRow<T> fetch_row(int64_t at) const {
+    GradientRow<T> row;
+    row.values = fetch(work.values + at);
+    row.gradient = fetch(work.output_gradient + at);
+    if (work.second_gradient != nullptr) row.second_gradient = fetch(work.second_gradient + at);
+    if constexpr (kResidual) row.positive = work.positive[at / kWidth];
+    return row;
+  }
+
+  __device__ void unpack_row(const GradientRow<T>& row, float (&values)[kWidth], float (&gradient)[kWidth]) const {
+    unpack(row.values, values);
+    unpack(row.gradient, gradient);
+    float second[kWidth] = {};
+    if (work.second_gradient != nullptr) unpack(row.second_gradient, second);
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) {
-      if constexpr (!kResidual) sign[i] = fmaf(values[i], scale[i], shift[i]);
-      gradient[i] *= sign[i] > 0 ? 1.0f : work.activation.slope;
+      const bool positive = kResidual ? (row.positive >> i & 1) != 0 : fmaf(values[i], scale[i], shift[i]) > 0;
+      gradient[i] = (gradient[i] + second[i]) * (positive ? 1.0f : work.activation.slope);
     }
   }
 };
 
 template <class T, bool kResidual>
-__global__ void norm_gradient_sums(NormBackward<T> work) {
+__global__ void __launch_bounds__(kThreads, kBlocksOfBackward) norm_gradient_sums(NormBackward<T> work) {
   const int64_t channels = work.extent.channels;
   const Place place(channels);
   const int64_t channel = place.group * kWidth;
@@ -111,20 +150,18 @@ __global__ void norm_gradient_sums(NormBackward<T> work) {
     const Inner<T, kResidual> inner(work, channel);
     float mean[kWidth];
     load(work.norm + kMean * channels + channel, mean);
-    const int64_t count = place.count(work.extent.rows);
-#pragma unroll 2
-    for (int64_t n = 0; n < count; ++n) {
-      const int64_t at = (place.first_row() + n * place.stride()) * channels + channel;
-      float values[kWidth], gradient[kWidth];
-      load(work.values + at, values);
-      inner.gradient(work, at, values, gradient);
-      if constexpr (kResidual) store(work.residual_gradient + at, gradient);
+    for_rows<4>(
+        place, work.extent.rows, [&](int64_t at) { return inner.fetch_row(at); },
+        [&](int64_t at, const GradientRow<T>& row) {
+          float values[kWidth], gradient[kWidth];
+          inner.unpack_row(row, values, gradient);
+          if constexpr (kResidual) store(work.residual_gradient + at, gradient);
 #pragma unroll
-      for (int i = 0; i < kWidth; ++i) {
-        sums[i] += gradient[i];
-        products[i] += gradient[i] * (values[i] - mean[i]);
-      }
-    }
+          for (int i = 0; i < kWidth; ++i) {
+            sums[i] += gradient[i];
+            products[i] += gradient[i] * (values[i] - mean[i]);
+          }
+        });
   }
   add_up(place, sums, 0, channels, work.partial);
   add_up(place, products, 1, channels, work.partial);
@@ -153,7 +190,7 @@ __global__ void finish_norm_gradient(NormBackward<T> work, int64_t blocks) {
 }
 
 template <class T, bool kResidual>
-__global__ void norm_backward(NormBackward<T> work) {
+__global__ void __launch_bounds__(kThreads, kBlocksOfBackward) norm_backward(NormBackward<T> work) {
   const int64_t channels = work.extent.channels;
   const Place place(channels);
   if (!place.works()) return;
@@ -163,19 +200,31 @@ __global__ void norm_backward(NormBackward<T> work) {
   load(work.coefficients + channel, of_gradient);
   load(work.coefficients + channels + channel, of_values);
   load(work.coefficients + 2 * channels + channel, of_one);
-  for (int64_t row = place.first_row(); row < work.extent.rows; row += place.stride()) {
-    const int64_t at = row * channels + channel;
-    float values[kWidth], gradient[kWidth];
-    load(work.values + at, values);
-    if constexpr (kResidual)
-      load(work.residual_gradient + at, gradient);
-    else
-      inner.gradient(work, at, values, gradient);
+  for_rows<4, kSecondPass>(
+      place, work.extent.rows,
+      [&](int64_t at) {
+        if constexpr (kResidual) {
+          GradientRow<T> row;
+          row.values = fetch(work.values + at);
+          row.gradient = fetch(work.residual_gradient + at);  // activation and second gradient are in it
+          return row;
+        } else {
+          return inner.fetch_row(at);
+        }
+      },
+      [&](int64_t at, const GradientRow<T>& row) {
+        float values[kWidth], gradient[kWidth];
+        if constexpr (kResidual) {
+          unpack(row.values, values);
+          unpack(row.gradient, gradient);
+        } else {
+          inner.unpack_row(row, values, gradient);
+        }
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i)
-      gradient[i] = fmaf(of_gradient[i], gradient[i], fmaf(of_values[i], values[i], of_one[i]));
-    store(work.values_gradient + at, gradient);
-  }
+        for (int i = 0; i < kWidth; ++i)
+          gradient[i] = fmaf(of_gradient[i], gradient[i], fmaf(of_values[i], values[i], of_one[i]));
+        store(work.values_gradient + at, gradient);
+      });
 }
 
 }  // namespace

@@ -15,20 +15,42 @@ namespace priornet::kernels {
 constexpr int kThreads = 256;
 constexpr int kWidth = 8;
 
-__device__ inline void load(const float* from, float (&values)[kWidth]) {
-  const float4 low = reinterpret_cast<const float4*>(from)[0], high = reinterpret_cast<const float4*>(from)[1];
+/// Eight values as they lie in memory.
+template <class T>
+struct Packed;
+template <>
+struct Packed<float> {
+  float4 low, high;
+};
+template <>
+struct Packed<uint16_t> {
+  uint4 pairs;
+};
+
+__device__ inline Packed<float> fetch(const float* from) {
+  return {reinterpret_cast<const float4*>(from)[0], reinterpret_cast<const float4*>(from)[1]};
+}
+
+__device__ inline Packed<uint16_t> fetch(const uint16_t* from) { return {*reinterpret_cast<const uint4*>(from)}; }
+
+__device__ inline void unpack(const Packed<float>& packed, float (&values)[kWidth]) {
+  const auto [low, high] = packed;
   values[0] = low.x, values[1] = low.y, values[2] = low.z, values[3] = low.w;
   values[4] = high.x, values[5] = high.y, values[6] = high.z, values[7] = high.w;
 }
 
-__device__ inline void load(const uint16_t* from, float (&values)[kWidth]) {
-  const uint4 raw = *reinterpret_cast<const uint4*>(from);
-  const uint32_t pairs[4] = {raw.x, raw.y, raw.z, raw.w};
+__device__ inline void unpack(const Packed<uint16_t>& packed, float (&values)[kWidth]) {
+  const uint32_t pairs[4] = {packed.pairs.x, packed.pairs.y, packed.pairs.z, packed.pairs.w};
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     values[2 * i] = __uint_as_float(pairs[i] << 16);
     values[2 * i + 1] = __uint_as_float(pairs[i] & 0xffff0000u);
   }
+}
+
+template <class T>
+__device__ inline void load(const T* from, float (&values)[kWidth]) {
+  unpack(fetch(from), values);
 }
 
 __device__ inline void store(float* to, const float (&values)[kWidth]) {
@@ -66,6 +88,29 @@ struct Place {
     return works() && first_row() < rows ? (rows - 1 - first_row()) / stride() + 1 : 0;
   }
 };
+
+/// Where a pass begins. One that begins where the pass before it ended finds those rows in the cache.
+enum class From { kFirstRow, kLastRow };
+
+/// For each row of this thread, finish(at, fetch_row(at)), where `at` is the place of its first channel. Several rows
+/// are fetched before the first is finished: a compiler does not move a load before a store, and with one row at a time
+/// the memory waits.
+template <int kAtOnce, From kFrom = From::kFirstRow, class Fetch, class Finish>
+__device__ inline void for_rows(const Place& place, int64_t rows, Fetch fetch_row, Finish finish) {
+  const int64_t channels = static_cast<int64_t>(place.groups) * kWidth;
+  const int64_t count = place.count(rows), stride = place.stride() * channels;
+  const int64_t first = place.first_row() * channels + place.group * kWidth;
+  const int64_t step = kFrom == From::kFirstRow ? stride : -stride;
+  int64_t at = kFrom == From::kFirstRow ? first : first + (count - 1) * stride, n = 0;
+  for (; n + kAtOnce <= count; n += kAtOnce, at += kAtOnce * step) {
+    decltype(fetch_row(at)) fetched[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) fetched[i] = fetch_row(at + i * step);
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) finish(at + i * step, fetched[i]);
+  }
+  for (; n < count; ++n, at += step) finish(at, fetch_row(at));
+}
 
 /// Adds `sums` of all threads with the same channels and leaves them in partial[block, which, channels].
 __device__ inline void add_up(const Place& place, const float (&sums)[kWidth], int which, int64_t channels,
