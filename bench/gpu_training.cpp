@@ -56,7 +56,9 @@ double host_seconds_of(const torch::Device& device, const std::function<void()>&
   return seconds;
 }
 
-std::vector<TrainingCase> cases() {
+}  // namespace
+
+std::vector<TrainingCase> training_cases(const std::vector<std::string>& networks) {
   std::vector<TrainingCase> all;
   const auto add = [&](const char* network, int64_t half, bool factors) {
     all.push_back({network, "dpn", half, half, factors});
@@ -68,13 +70,16 @@ std::vector<TrainingCase> cases() {
   all.push_back({"resnet50", "dnn", 128, 0});
   add("vgg6", 128, false);
   add("vgg6", 128, true);
+  if (networks.empty()) return all;
+  std::erase_if(all, [&](const TrainingCase& what) {
+    return std::find(networks.begin(), networks.end(), what.network) == networks.end();
+  });
   return all;
 }
 
-}  // namespace
-
-void measure_training(const torch::Device& device, double seconds, const TrainingReport& report) {
-  for (const auto& what : cases()) {
+void measure_training(const torch::Device& device, double seconds, const std::vector<std::string>& networks,
+                      const TrainingReport& report) {
+  for (const auto& what : training_cases(networks)) {
     TrainingTimes line{what};
     {
       OurTraining ours(what, device, true);

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "training_case.h"
 
@@ -41,13 +43,17 @@ using WayReport = std::function<void(const WayTimes& line)>;
 using TrainingReport = std::function<void(const TrainingTimes& line)>;
 using PartReport = std::function<void(const PartTimes& line)>;
 
-/// In bfloat16; `seconds` is spent on each line.
-void measure_training(const torch::Device& device, double seconds, const TrainingReport& report);
+/// What is trained, in the order of its lines; `networks`: of these alone, all if it is empty.
+std::vector<TrainingCase> training_cases(const std::vector<std::string>& networks);
+
+/// In bfloat16; `seconds` is spent on each line. `networks` as above.
+void measure_training(const torch::Device& device, double seconds, const std::vector<std::string>& networks,
+                      const TrainingReport& report);
 void measure_training_ways(const torch::Device& device, double seconds, const WayReport& report);
 void measure_training_parts(const torch::Device& device, double seconds, const PartReport& report);
 
-/// A few steps of VGG-16 at 128 + 128 images as LibTorch's profiler records them, for chrome://tracing and similar
-/// viewers. Error if this LibTorch has no such profiler.
-void trace_training(const torch::Device& device, const std::filesystem::path& file);
+/// A few steps of the network's first line of measure_training() as LibTorch's profiler records them, for
+/// chrome://tracing and similar viewers. Error if this LibTorch has no such profiler.
+void trace_training(const torch::Device& device, const std::string& network, const std::filesystem::path& file);
 
 }  // namespace priornet::bench

@@ -47,7 +47,8 @@ void run_gpu_training(const Work& options, Output& output) {
   output.say(fmt::format("{:<17} {:<4} {:>4} + {:<4} {:<7} {:>10} {:>8} {:>8} {:>8} {:>7} {:>12} {:>7}", "network", "",
                          "in", "out", "out is", "images/s", "ms", "host ms", "TFLOP/s", "share", "plain img/s",
                          "ratio"));
-  measure_training(device, options.work.seconds, [&](const auto& line) { output.add(line); });
+  measure_training(device, options.work.seconds, options.networks, [&](const auto& line) { output.add(line); });
+  if (!options.networks.empty()) return;
   output.say("Parts of a step by themselves:");
   measure_training_parts(device, options.work.seconds, [&](const auto& line) { output.add(line); });
 }
@@ -121,7 +122,7 @@ void run(const tool::BenchOptions& asked) {
   const Work options(asked);
   Output output(options.json);
   if (!options.trace.empty()) {
-    trace_training(options.work.device, options.trace);
+    trace_training(options.work.device, options.networks.empty() ? "vgg16" : options.networks.front(), options.trace);
     output.say("Trace of training steps: " + options.trace);
   } else {
     run_kernels(options, output);

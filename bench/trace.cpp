@@ -16,10 +16,10 @@
 namespace priornet::bench {
 
 #if defined(PRIORNET_HAVE_PROFILER)
-void trace_training(const torch::Device& device, const std::filesystem::path& file) {
+void trace_training(const torch::Device& device, const std::string& network, const std::filesystem::path& file) {
   namespace profiler = torch::autograd::profiler;
   using torch::profiler::impl::ActivityType;
-  OurTraining ours({"vgg16", "dpn", 128, 128, false}, device, true);
+  OurTraining ours(training_cases({network}).front(), device, true);
   for (int i = 0; i < 10; ++i) ours.step();
   wait_for(device);
   const torch::profiler::impl::ProfilerConfig config(torch::profiler::impl::ProfilerState::KINETO);
@@ -32,7 +32,7 @@ void trace_training(const torch::Device& device, const std::filesystem::path& fi
   profiler::disableProfiler()->save(file.string());
 }
 #else
-void trace_training(const torch::Device&, const std::filesystem::path&) {
+void trace_training(const torch::Device&, const std::string&, const std::filesystem::path&) {
   throw Error("--trace: needs LibTorch 2.4 or later, found " TORCH_VERSION);
 }
 #endif

@@ -57,9 +57,15 @@ void describe_bench_options(Command& command, BenchOptions& options) {
        .help = "Measure only these parts",
        .choices = {"measures", "losses", "images", "training", "ways", "scoring", "reading", "prediction", "serve"},
        .separator = ','},
+      {.name = "--networks",
+       .to = &options.networks,
+       .help = "On a GPU: measure or record training steps of these networks alone",
+       .choices = {"vgg16", "resnet18", "wide-resnet-28-10", "resnet50", "vgg6"},
+       .separator = ','},
       {.name = "--trace",
        .to = &options.trace,
-       .help = "Measure nothing; record a few training steps for chrome://tracing"},
+       .help = "Measure nothing; record a few training steps, of VGG-16 unless --networks says otherwise, for "
+               "chrome://tracing"},
       {.name = "--model",
        .to = &options.model,
        .help = "Model file or run to use for scoring, prediction and serving; without it, networks with random weights "
@@ -68,6 +74,7 @@ void describe_bench_options(Command& command, BenchOptions& options) {
       torchscript_option(options.allow_torchscript),
       {.name = "--json", .to = &options.json, .help = "Print the results as JSON"}};
   command.examples = {"priornet bench --classes 10,1000", "priornet bench --device cuda --only training",
+                      "priornet bench --device cuda --networks resnet18 --trace trace.json",
                       "priornet bench --only scoring --model runs/dpn"};
 }
 

@@ -15,6 +15,7 @@ struct BenchOptions {
   std::string device = "cpu";
   std::string data;
   std::vector<std::string> only;
+  std::vector<std::string> networks;  ///< whose training steps are measured; all if empty
   std::string trace;
   std::string model;
   bool allow_torchscript = false;
