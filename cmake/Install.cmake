@@ -45,6 +45,10 @@ foreach(folder IN LISTS TORCH_INCLUDE_DIRS)
 endforeach()
 foreach(component IN LISTS PRIORNET_COMPONENTS)
   set(requires ${requires_${component}})
+  set(more_libraries "")
+  if(component STREQUAL "learning" AND TARGET priornet_reader::onednn)
+    set(more_libraries " -ldnnl")  # it has no .pc file either
+  endif()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/priornet.pc.in priornet-${component}.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/priornet-${component}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
           COMPONENT ${component})

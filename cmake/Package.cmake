@@ -41,7 +41,7 @@ endif()
 set(reader_packages libfmt-dev nlohmann-json3-dev zlib1g-dev)
 foreach(library LibArchive::LibArchive=libarchive-dev PNG::PNG=libpng-dev JPEG::JPEG=libjpeg62-turbo-dev
         priornet_reader::webp=libwebp-dev priornet_reader::gif=libgif-dev TIFF::TIFF=libtiff-dev
-        priornet_reader::heif=libheif-dev priornet_reader::lmdb=liblmdb-dev)
+        priornet_reader::heif=libheif-dev priornet_reader::lmdb=liblmdb-dev priornet_reader::onednn=libdnnl-dev)
   string(REPLACE "=" ";" library ${library})
   list(GET library 0 target)
   list(GET library 1 package)

@@ -25,6 +25,16 @@ priornet_find_plain(webp webp/decode.h webp)
 priornet_find_plain(gif gif_lib.h gif)
 priornet_find_plain(heif libheif/heif.h heif)
 priornet_find_plain(lmdb lmdb.h lmdb)
+# oneDNN 2 computes networks on CPUs; the interface of version 3 is another.
+find_path(PRIORNET_onednn_INCLUDE oneapi/dnnl/dnnl_version.h)
+mark_as_advanced(PRIORNET_onednn_INCLUDE)
+set(onednn_version "")
+if(PRIORNET_onednn_INCLUDE)
+  file(STRINGS ${PRIORNET_onednn_INCLUDE}/oneapi/dnnl/dnnl_version.h onednn_version REGEX "DNNL_VERSION_MAJOR +2")
+endif()
+if(onednn_version)
+  priornet_find_plain(onednn dnnl.hpp dnnl)
+endif()
 
 # The server needs Boost's headers, and OpenSSL.
 if(OpenSSL_FOUND AND NOT TARGET priornet_reader::beast)

@@ -7,6 +7,7 @@
 
 #include "learning/networks/dense_rows.h"
 #include "learning/networks/layers.h"
+#include "learning/networks/packed_graph.h"
 
 namespace priornet {
 namespace {
@@ -41,6 +42,7 @@ Activations by_layers(Network& network, const torch::Tensor& inputs) {
 class PackedNetworks : public testing::TestWithParam<std::string> {};
 
 TEST_P(PackedNetworks, AnswerAsTheirLayersDo) {
+  if (!can_pack_networks()) GTEST_SKIP() << "built without oneDNN";
   const auto network = image_network(GetParam());
   ASSERT_NE(PackedNetwork::of(network->plan()), nullptr);
   const auto inputs = images(700);  // more than one batch

@@ -1,12 +1,7 @@
 #include "learning/networks/packed_network.h"
 
-#include <ATen/Context.h>
-#include <ATen/ops/add.h>
-#include <ATen/ops/batch_norm.h>
-#include <ATen/ops/conv2d.h>
+#include <ATen/ops/leaky_relu.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/max_pool2d.h>
-#include <ATen/ops/mkldnn_reorder_conv2d_weight.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/softplus.h>
 #include <priornet/uncertainty/errors.h>
@@ -15,22 +10,18 @@
 
 #include "learning/networks/dense_rows.h"
 #include "learning/networks/layers.h"
+#include "learning/networks/packed_graph.h"
 #include "uncertainty/core/parallel.h"
 
 namespace priornet {
 namespace {
 
-// How much memory the largest map of the images in one group may take: it stays in the caches, and its memory is reused
-// instead of requested from the system, which costs more than the convolution. Smaller groups would not be worth
-// reading the weights for.
-constexpr int64_t kMapBytes = int64_t{4} << 20;
-constexpr int64_t kFewestImages = 8;
+using Value = LayerWriter::Value;
 
-torch::Tensor dense(const torch::Tensor& values) { return values.is_mkldnn() ? values.to_dense() : values; }
-
-torch::Tensor packed(const torch::Tensor& values) {
-  return values.is_mkldnn() ? values : values.contiguous().to_mkldnn();
-}
+// How much memory the largest map of the images in one group may take, so that it stays in the caches. Smaller groups
+// would not be worth reading the weights for.
+constexpr int64_t kMapBytes = int64_t{1} << 20;
+constexpr int64_t kFewestImages = 16;
 
 int64_t version_of(const torch::Tensor& weight) { return weight.is_inference() ? 0 : weight._version(); }
 
@@ -60,7 +51,7 @@ int64_t largest_map(const NetworkPlan& plan) {
 
 }  // namespace
 
-// First records the operators: only when all are known is it clear which convolutions a batch norm can be folded into.
+// First records the operators: only when all are known is it clear which of them a convolution can do by the way.
 class PackedNetwork::Writer : public LayerWriter {
  public:
   explicit Writer(PackedNetwork& network) : network_(network) {}
@@ -69,161 +60,153 @@ class PackedNetwork::Writer : public LayerWriter {
     seen(weight);
     if (bias.defined()) seen(bias);
     const auto exact = bias.defined() ? bias.to(torch::kFloat64) : torch::zeros(weight.size(0), torch::kFloat64);
-    convolutions_.push_back({weight, exact, window});
-    return add_operator({x, x, Kind::kConvolution, convolutions_.size() - 1});
+    graph().convolutions.push_back({weight.contiguous(), exact, window});
+    return record({.kind = PackedStep::Kind::kConvolution, .first = x, .index = graph().convolutions.size() - 1}, true);
   }
 
   Value batch_norm(Value x, const BatchNorm& norm) override {
     for (const auto& values : {norm.weight, norm.bias, norm.mean, norm.variance}) seen(values);
-    norms_.push_back(norm);
-    return add_operator({x, x, Kind::kBatchNorm, norms_.size() - 1});
+    graph().norms.push_back({norm.weight.contiguous(), norm.bias.contiguous(), norm.mean.contiguous(),
+                             norm.variance.contiguous(), norm.epsilon});
+    return record({.kind = PackedStep::Kind::kNorm, .first = x, .index = graph().norms.size() - 1}, true);
   }
 
   Value dense(Value x, const torch::Tensor& weight, const torch::Tensor& bias) override {
     seen(weight);
     seen(bias);
-    return add_step({x, x, Kind::kOther}, [weight, bias](const Operands& given) {
-      return dense_layer(priornet::dense(given.first), weight, bias);
+    return record_tensors(x, {}, [weight, bias](const torch::Tensor& given, const torch::Tensor&) {
+      return dense_layer(given, weight, bias);
     });
   }
 
   Value rectifier(Value x, double slope) override {
     if (slope == kNoActivation) return x;
-    // oneDNN's tensors have no leaky rectifier of their own.
-    return add_step({x, x, Kind::kOverwriting}, [slope](const Operands& given) {
-      if (slope != 0.0 && given.first.is_mkldnn())
-        return at::add(given.first * slope, at::relu(given.first), 1.0 - slope);
-      return activated(given.may_overwrite ? given.first : given.first.clone(), slope);
+    if (is_map_[x]) return record({.kind = PackedStep::Kind::kRectifier, .first = x, .number = slope}, true);
+    return record_tensors(x, {}, [slope](const torch::Tensor& given, const torch::Tensor&) {
+      return slope == 0.0 ? at::relu(given) : at::leaky_relu(given, slope);
     });
   }
 
   Value max_pool(Value x, int64_t side, Window window) override {
-    return add_step({x, x, Kind::kOther}, [side, window](const Operands& given) {
-      return at::max_pool2d(packed(given.first), {side, side}, {window.stride, window.stride},
-                            {window.padding, window.padding});
-    });
+    return record({.kind = PackedStep::Kind::kPool, .first = x, .side = side, .window = window}, true);
   }
 
   Value image_mean(Value x) override {
-    return add_step({x, x, Kind::kOther}, [](const Operands& given) {
-      return priornet::dense(given.first).mean({2, 3});
-    });
+    return record_tensors(x, {}, [](const torch::Tensor& given, const torch::Tensor&) { return given.mean({2, 3}); });
   }
 
   Value flatten(Value x) override {
-    // Copies a tensor that would share memory: writing to one must not change the other.
-    return add_step({x, x, Kind::kOther}, [](const Operands& given) {
-      const auto flat = priornet::dense(given.first).flatten(1);
-      return given.first.is_mkldnn() || given.may_overwrite ? flat : flat.clone();
-    });
+    return record_tensors(x, {}, [](const torch::Tensor& given, const torch::Tensor&) { return given.flatten(1); });
   }
 
   Value scale(Value x, double factor) override {
-    return add_step({x, x, Kind::kOther}, [factor](const Operands& given) { return given.first * factor; });
+    if (is_map_[x]) return record({.kind = PackedStep::Kind::kScale, .first = x, .number = factor}, true);
+    return record_tensors(x, {}, [factor](const torch::Tensor& given, const torch::Tensor&) { return given * factor; });
   }
 
   Value add(Value a, Value b) override {
     if (a == b) return scale(a, 2.0);
-    const auto sum = [](const Operands& given) {
-      const bool same = given.first.is_mkldnn() == given.second.is_mkldnn();
-      auto first = same ? given.first : priornet::dense(given.first);
-      const auto second = same ? given.second : priornet::dense(given.second);
-      return given.may_overwrite ? first.add_(second) : first.add(second);
-    };
-    return add_step({a, b, Kind::kOverwriting}, sum);
+    if (is_map_[a] && is_map_[b]) return record({.kind = PackedStep::Kind::kAdd, .first = a, .second = b}, true);
+    return record_tensors(a, b, [](const torch::Tensor& first, const torch::Tensor& second) { return first + second; });
   }
 
   Value smooth_at_least(Value x, double least) override {
-    return add_step({x, x, Kind::kOther}, [least](const Operands& given) {
-      return at::softplus(priornet::dense(given.first) - least, 1, 40) + least;
+    return record_tensors(x, {}, [least](const torch::Tensor& given, const torch::Tensor&) {
+      return at::softplus(given - least, 1, 40) + least;
     });
   }
 
   Value dropout(Value x, double) override { return x; }
 
-  bool has_convolution() const { return !convolutions_.empty(); }
-
   /// `looked_at`: values that the caller wants to see, beside the operators that take them.
   void finish(const std::vector<Value>& looked_at) {
-    std::vector<int64_t> uses(operators_.size() + 1, 0);
-    for (const auto& one : operators_) {
-      ++uses[one.first];
-      if (one.second != one.first) ++uses[one.second];
+    std::vector<int64_t> uses(is_map_.size(), 0);
+    for (const auto& step : recorded_) {
+      ++uses[step.first];
+      if (step.second) ++uses[*step.second];
     }
     for (const auto value : looked_at) ++uses[value];
-    std::vector<bool> folded(norms_.size(), false);
-    for (const auto& one : operators_) {
-      if (one.kind != Kind::kBatchNorm || one.first == 0 || uses[one.first] != 1) continue;
-      const auto& before = operators_[one.first - 1];
-      if (before.kind != Kind::kConvolution) continue;
-      fold(norms_[one.index], convolutions_[before.index]);
-      folded[one.index] = true;
+    auto& steps = graph().steps;
+    // The convolution that made a value for one reader alone and does nothing more with it; or null.
+    const auto bare = [&](Value value) -> PackedStep* {
+      for (auto& step : steps)
+        if (step.made == value) return uses[value] == 1 && step.is_bare() ? &step : nullptr;
+      return nullptr;
+    };
+    for (const auto& step : recorded_) {
+      if (step.kind == PackedStep::Kind::kNorm)
+        if (auto* const before = bare(step.first)) {
+          fold(graph().norms[step.index], graph().convolutions[before->index]);
+          before->made = step.made;
+          continue;
+        }
+      if (step.kind == PackedStep::Kind::kRectifier && takes_rectifier(step, uses)) continue;
+      if (step.kind == PackedStep::Kind::kAdd) {
+        // The later of the two adds the other, which is there by then.
+        const auto later = std::max(step.first, *step.second), earlier = std::min(step.first, *step.second);
+        if (auto* const before = bare(later); before != nullptr && before == &steps.back()) {
+          before->second = earlier;
+          before->made = step.made;
+          continue;
+        }
+      }
+      steps.push_back(step);
     }
-    for (const auto& one : operators_) {
-      Step step{one.compute, one.first, one.second, one.first != one.second, one.kind == Kind::kOverwriting};
-      if (one.kind == Kind::kConvolution) step.compute = packed_convolution(convolutions_[one.index]);
-      if (one.kind == Kind::kBatchNorm && folded[one.index])
-        step.compute = [](const Operands& given) { return given.first; };
-      else if (one.kind == Kind::kBatchNorm)
-        step.compute = [norm = norms_[one.index]](const Operands& given) {
-          return at::batch_norm(packed(given.first), norm.weight, norm.bias, norm.mean, norm.variance, false, 0.0,
-                                norm.epsilon, false);
-        };
-      network_.steps_.push_back(std::move(step));
-    }
+    for (auto& one : graph().convolutions) one.bias = one.bias.to(torch::kFloat32);
   }
 
  private:
-  enum class Kind { kConvolution, kBatchNorm, kOverwriting, kOther };
-  struct Operator {
-    Value first, second;
-    Kind kind;
-    size_t index = 0;  ///< among convolutions or norms
-    std::function<torch::Tensor(const Operands&)> compute = {};
-  };
-  struct Convolution {
-    torch::Tensor weight, bias;  ///< float32, float64
-    Window window;
-  };
+  PackedGraph& graph() { return *network_.graph_; }
 
-  Value add_operator(Operator one) {
-    operators_.push_back(std::move(one));
-    return operators_.size();
+  Value record(PackedStep step, bool is_map) {
+    step.made = is_map_.size();
+    recorded_.push_back(std::move(step));
+    is_map_.push_back(is_map);
+    return recorded_.back().made;
   }
-  Value add_step(Operator one, std::function<torch::Tensor(const Operands&)> compute) {
-    one.compute = std::move(compute);
-    return add_operator(std::move(one));
+
+  Value record_tensors(Value first, std::optional<Value> second, PackedStep::OfTensors of_tensors) {
+    return record(
+        {.kind = PackedStep::Kind::kTensors, .first = first, .second = second, .of_tensors = std::move(of_tensors)},
+        false);
   }
+
+  // Whether the step before has computed it by the way: a convolution, with or without a sum, or a norm.
+  bool takes_rectifier(const PackedStep& rectifier, const std::vector<int64_t>& uses) {
+    auto& steps = graph().steps;
+    if (steps.empty() || steps.back().made != rectifier.first || uses[rectifier.first] != 1) return false;
+    auto& before = steps.back();
+    const bool can = before.kind == PackedStep::Kind::kConvolution ||
+                     (before.kind == PackedStep::Kind::kNorm && rectifier.number == 0.0);
+    if (!can || before.number != kNoActivation) return false;
+    before.number = rectifier.number;
+    before.made = rectifier.made;
+    return true;
+  }
+
   void seen(const torch::Tensor& weight) { network_.weights_.push_back({weight, weight.detach(), version_of(weight)}); }
 
   // norm(w * x + b) = (s w) * x + s (b - mean) + bias, s = weight / sqrt(variance + epsilon).
-  static void fold(const BatchNorm& norm, Convolution& convolution) {
+  static void fold(const BatchNorm& norm, PackedConvolution& convolution) {
     const auto exact = [](const torch::Tensor& values) { return values.to(torch::kFloat64); };
     const auto scale = exact(norm.weight) / (exact(norm.variance) + norm.epsilon).sqrt();
     convolution.weight = convolution.weight * scale.to(torch::kFloat32).view({-1, 1, 1, 1});
     convolution.bias = scale * (convolution.bias - exact(norm.mean)) + exact(norm.bias);
   }
 
-  static std::function<torch::Tensor(const Operands&)> packed_convolution(const Convolution& convolution) {
-    const std::vector<int64_t> stride(2, convolution.window.stride), padding(2, convolution.window.padding), near(2, 1);
-    const auto weight =
-        at::mkldnn_reorder_conv2d_weight(convolution.weight.contiguous().to_mkldnn(), padding, stride, near);
-    const auto bias = convolution.bias.to(torch::kFloat32).to_mkldnn();
-    return [=](const Operands& given) { return at::conv2d(packed(given.first), weight, bias, stride, padding); };
-  }
-
   PackedNetwork& network_;
-  std::vector<Operator> operators_;
-  std::vector<Convolution> convolutions_;
-  std::vector<BatchNorm> norms_;
+  std::vector<PackedStep> recorded_;
+  std::vector<bool> is_map_{true};  ///< of each value
 };
 
+PackedNetwork::PackedNetwork() : graph_(std::make_unique<PackedGraph>()) {}
+PackedNetwork::~PackedNetwork() = default;
+
 std::shared_ptr<const PackedNetwork> PackedNetwork::of(const NetworkPlan& plan) {
-  if (!at::hasMKLDNN() || !at::globalContext().userEnabledMkldnn()) return nullptr;
   const torch::NoGradGuard no_gradient;
-  const auto network = std::make_shared<PackedNetwork>();
+  const std::shared_ptr<PackedNetwork> network(new PackedNetwork);
   Writer writer(*network);
-  LayerWriter::Value value = 0;
+  Value value = 0;
   try {
     for (size_t i = 0; i < plan.layers(); ++i) {
       value = plan.layer(i).write(writer, value);
@@ -232,10 +215,11 @@ std::shared_ptr<const PackedNetwork> PackedNetwork::of(const NetworkPlan& plan) 
   } catch (const ArgumentError&) {
     return nullptr;  // a layer that cannot be written down
   }
-  if (!writer.has_convolution()) return nullptr;
+  if (network->graph_->convolutions.empty()) return nullptr;
   for (const auto& one : network->weights_)
     if (!one.weight.is_cpu() || one.weight.scalar_type() != torch::kFloat32) return nullptr;
   writer.finish(network->value_after_);
+  if (!network->graph_->can_run(plan.input_shape())) return nullptr;
   const auto bytes = 4 * largest_map(plan);
   network->images_ = std::max(kFewestImages, kMapBytes / bytes);
   return network;
@@ -247,41 +231,20 @@ bool PackedNetwork::is_current() const {
   });
 }
 
-torch::Tensor PackedNetwork::few(const torch::Tensor& inputs, size_t end, const std::vector<bool>& wanted,
-                                 const See& see) const {
-  const auto last = end == 0 ? 0 : value_after_[end - 1];
-  std::vector<int64_t> left(last + 1, 0);
-  for (size_t i = 0; i < last; ++i) {
-    ++left[steps_[i].first];
-    if (steps_[i].binary) ++left[steps_[i].second];
-  }
-  std::vector<torch::Tensor> values(last + 1);
-  values[0] = inputs;
-  size_t layer = 0;
-  const auto show = [&](size_t value) {
-    for (; layer < end && value_after_[layer] <= value; ++layer)
-      if (see && wanted[layer]) see(layer, dense(values[value_after_[layer]]));
-  };
-  show(0);
-  const auto take = [&](size_t value) { return --left[value] == 0 ? std::move(values[value]) : values[value]; };
-  for (size_t i = 0; i < last; ++i) {
-    const auto& step = steps_[i];
-    // `see` does not keep what it is shown; the input is the caller's.
-    Operands given;
-    given.may_overwrite = left[step.first] == 1 && step.first != 0;
-    given.first = take(step.first);
-    if (step.binary) given.second = take(step.second);
-    values[i + 1] = step.compute(given);
-    show(i + 1);
-  }
-  return dense(values[last]);
-}
-
 torch::Tensor PackedNetwork::forward(const torch::Tensor& inputs, size_t end, const std::vector<bool>& wanted,
                                      const See& see) const {
+  const auto last = value_after_.at(end - 1);
+  const auto show = [&](Value value, const PackedGraph::TensorOf& tensor) {
+    if (!see) return;
+    for (size_t layer = 0; layer < end; ++layer)
+      if (wanted[layer] && value_after_[layer] == value) see(layer, tensor(value));
+  };
+  const auto given = inputs.contiguous();
   std::vector<torch::Tensor> parts;
-  for (int64_t first = 0; first < inputs.size(0); first += images_)
-    parts.push_back(few(inputs.narrow(0, first, std::min(images_, inputs.size(0) - first)), end, wanted, see));
+  for (int64_t first = 0; first < given.size(0); first += images_) {
+    const auto few = given.narrow(0, first, std::min(images_, given.size(0) - first));
+    parts.push_back(graph_->run(few, last, show));
+  }
   return parts.size() == 1 ? parts[0] : torch::cat(parts);
 }
 
