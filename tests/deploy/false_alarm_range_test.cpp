@@ -41,7 +41,8 @@ TEST(FalseAlarmRange, IsAsWideAsTheFewestValuesMakeIt) {
       {{Verdict::kUnfamiliar, "measure", draw(39), {}}, {Verdict::kUnfamiliar, "detector", draw(39), draw(400)}}, 0.05);
   const auto few = false_alarm_range(39, 0.05), many = false_alarm_range(439, 0.05), found = false_alarm_range(points);
   EXPECT_DOUBLE_EQ(found.high, few.high);
-  EXPECT_DOUBLE_EQ(found.low, few.low);
+  // Two of 40 ranks are allowed; both watches may share one.
+  EXPECT_DOUBLE_EQ(found.low, false_alarm_range(39, 0.025).low);
   EXPECT_LT(many.high, few.high);
   EXPECT_NEAR(found.mean, 0.05, 0.01);
 }

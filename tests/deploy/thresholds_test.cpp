@@ -4,6 +4,7 @@
 #include <testing/small_models.h>
 #include <testing/throws.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace priornet {
@@ -93,8 +94,32 @@ TEST(Calibrate, WatchesOnlyWhatTheNetworkGives) {
     }
 }
 
+// Of these three members one is sure of class 1 and two lean towards class 0. At T = 1 the sure one decides, at a high
+// temperature too; at a low one all are sure, and the majority decides.
+TEST(Calibrate, GroupsInputsByTheClassThatIsPredictedAtItsTemperature) {
+  constexpr int64_t kInputs = 400;
+  const auto members = torch::tensor({{0.0, 10.0}, {1.0, 0.0}, {1.0, 0.0}}, torch::kFloat64);
+  Predictions said;
+  said.logits = members.unsqueeze(1).expand({3, kInputs, 2}).contiguous();
+  said.prediction = torch::ones({kInputs}, torch::kInt64);
+  said.scores.push_back({"entropy", torch::arange(kInputs, torch::kFloat64)});
+  const auto labels = torch::zeros({kInputs}, torch::kInt64);  // the majority is right: a low temperature fits best
+  const auto points = calibrate(said, labels, {{Verdict::kAmbiguous, "entropy"}}, {0.05, true});
+  const auto predicted = std::get<1>(probabilities_at(said.logits, points.temperature).max(1));
+  ASSERT_EQ(predicted[0].item<int64_t>(), 0);
+  ASSERT_FALSE(points.groups.empty());
+  for (const auto& group : points.groups)
+    if (std::find(group.classes.begin(), group.classes.end(), 0) != group.classes.end())
+      EXPECT_EQ(group.combined.size(0), kInputs);
+}
+
 TEST(Calibrate, RefusesWhatCannotBe) {
   const auto said = made_up(10, 1);
+  for (const char* confidence : {"max_prob", "precision", "prediction"})
+    EXPECT_THROWS(
+        ArgumentError, calibrate(said, {}, {{Verdict::kUnfamiliar, confidence}}, {}),
+        (std::string("calibrate: a verdict watches scores that are high for doubtful inputs, found ") + confidence)
+            .c_str());
   EXPECT_THROWS(ArgumentError, calibrate(said, {}, {{Verdict::kUndecided, "epkl"}}, {}),
                 "calibrate: the network gives no epkl");
   EXPECT_THROWS(ArgumentError, calibrate(said, {}, watched_measures(true, false), {1.5, false}),

@@ -38,6 +38,9 @@ OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
 /// the labels, with one more row whose label could be any; between 1/20 and 20.
 double fit_temperature(const torch::Tensor& logits, const torch::Tensor& labels);
 
+/// softmax(logits / temperature) of logits [N, K]; of [M, N, K] the mean over the members.
+torch::Tensor probabilities_at(const torch::Tensor& logits, double temperature);
+
 /// The watches that can never reject an input, in words, in the order of the points and then of their groups: the
 /// threshold of a bounded measure, such as an entropy, is at its bound. Empty if every watch can reject.
 std::vector<std::string> unreachable_thresholds(const OperatingPoints& points, int64_t classes);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <priornet/deploy/thresholds.h>
 #include <priornet/learning/classifier.h>
 #include <priornet/learning/detector.h>
 #include <priornet/learning/images.h>
@@ -207,8 +208,7 @@ Predictions judged(const ModelFile& model, const torch::Tensor& logits_as_given,
   const auto temperature = model.points ? model.points->temperature : 1.0;
   result.probabilities = std::move(scores.probabilities);
   if (temperature != 1.0) {
-    result.probabilities = torch::softmax(logits / temperature, -1);
-    if (logits.dim() == 3) result.probabilities = result.probabilities.mean(0);
+    result.probabilities = probabilities_at(logits, temperature);
   }
   std::tie(result.probability, result.prediction) = result.probabilities.max(1);
   if (dirichlet) result.log_alpha = mean_dirichlet(logits);

@@ -21,11 +21,14 @@ const torch::Tensor& column(const Predictions& said, const std::string& measure)
 }
 
 double likelihood_loss(const torch::Tensor& logits, const torch::Tensor& labels, double temperature) {
-  auto probabilities = torch::softmax(logits / temperature, -1);
-  if (probabilities.dim() == 3) probabilities = probabilities.mean(0);
+  const auto probabilities = probabilities_at(logits, temperature);
   // One more row whose label could be any: without it a set without errors would lead to certainty.
   const auto any = -probabilities.clamp_min(1e-300).log().mean().item<double>();
-  return negative_log_likelihood(probabilities, labels) + any / static_cast<double>(labels.size(0));
+  // Before any row is seen, ln T is Gaussian around 0: few rows should not change probabilities by much.
+  constexpr double kDeviation = 0.3;
+  const auto deviations = std::log(temperature) / kDeviation;
+  return negative_log_likelihood(probabilities, labels) +
+         (any + 0.5 * deviations * deviations) / static_cast<double>(labels.size(0));
 }
 
 /// Every model can have scores of detectors.
@@ -74,6 +77,9 @@ OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
   if (labels.defined()) check_labels("calibrate", "labels", labels, said.size(), said.logits.size(-1));
   std::vector<WatchedValues> values;
   for (const auto& [cause, measure] : watched) {
+    if (is_confidence(measure) || !is_score(measure))
+      throw ArgumentError(
+          fmt::format("calibrate: a verdict watches scores that are high for doubtful inputs, found {}", measure));
     const auto found = std::find_if(cross_validated.begin(), cross_validated.end(),
                                     [&, name = measure](const NamedTensor& one) { return one.name == name; });
     if (found == cross_validated.end()) {
@@ -86,11 +92,19 @@ OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
     values.push_back({cause, measure, found->values.narrow(0, 0, said.size()),
                       found->values.narrow(0, said.size(), found->values.size(0) - said.size())});
   }
+  const auto temperature = labels.defined() ? fit_temperature(said.logits, labels) : 1.0;
   PredictedClasses predicted;
-  if (options.per_class) predicted = {said.prediction, said.logits.size(-1)};
+  if (options
+          .per_class)  // as a predictor will predict them: a temperature can change what several members say together
+    predicted = {std::get<1>(probabilities_at(said.logits, temperature).max(1)), said.logits.size(-1)};
   auto points = operating_points(values, options.false_alarm, predicted);
-  if (labels.defined()) points.temperature = fit_temperature(said.logits, labels);
+  points.temperature = temperature;
   return points;
+}
+
+torch::Tensor probabilities_at(const torch::Tensor& logits, double temperature) {
+  const auto probabilities = torch::softmax(logits / temperature, -1);
+  return probabilities.dim() == 3 ? probabilities.mean(0) : probabilities;
 }
 
 // The loss has one minimum in ln T: for one network it is convex in 1 / T.
@@ -144,8 +158,8 @@ std::vector<std::string> unreachable_thresholds(const OperatingPoints& points, i
                                    watch.reference.size(0), points.false_alarm,
                                    least_calibration_size(points.false_alarm)));
       else if (watch.threshold >= largest)
-        said.push_back(fmt::format("{}{}: its threshold of {:.5g} is at its bound of {:.5g}", watch.measure, where,
-                                   watch.threshold, largest));
+        said.push_back(fmt::format("{}{}: its threshold of {:.5g} is {} its bound of {:.5g}", watch.measure, where,
+                                   watch.threshold, watch.threshold > largest * (1 + 1e-9) ? "above" : "at", largest));
     }
   };
   if (points.groups.empty()) look(points.watches, "");

@@ -42,7 +42,8 @@ std::string range_text(const OperatingPoints& points) {
   return fmt::format(
       "Of new inputs like these, {} or less are rejected, on average over calibration sets. A single calibration\n"
       "set of {} inputs gives {} to {}, 95 times out of 100.\n",
-      percent(range.mean), points.combined.size(0), percent(range.low), percent(range.high));
+      percent(range.mean), points.calibration_size > 0 ? points.calibration_size : points.combined.size(0),
+      percent(range.low), percent(range.high));
 }
 
 // The names of the classes of a group, as many as fit in a line.

@@ -143,7 +143,7 @@ struct DividedRate {
     left = std::max(0.0, rate - static_cast<double>(columns) / static_cast<double>(size + 1));
   }
 
-  /// What columns may take of `ranks` that are allowed in all, as the number of all that makes up for it.
+  /// The smallest number of all ranks of which at least `ranks` belong to the columns.
   int64_t in_all(int64_t ranks) const { return (ranks * allowed + columns - 1) / columns; }
 
   static constexpr double kOfColumns = 0.85;
@@ -165,8 +165,8 @@ torch::Tensor divided(const torch::Tensor& combined, const DividedRate& rate) {
   return result;
 }
 
-/// A watch of a measure that few inputs have: an input that exceeds what a new value exceeds with the probability p
-/// `share` has the rarity that p-value p has in `combined`, or less.
+/// A watch of a measure that few inputs have. A value that a new input exceeds with the probability p * share gets at
+/// most the rarity that belongs to the p-value p in `combined`.
 Watch measure_watch(const WatchedValues& watched, const torch::Tensor& combined, double share) {
   constexpr int64_t kPerInput = 4;  // so that no rank of `combined` is passed over
   const FewValues values(watched.values);
@@ -311,6 +311,8 @@ double beta_quantile(int64_t k, int64_t n, double probability) {
   return (low + high) / 2;
 }
 
+double lowest_share(int64_t ranks, int64_t size) { return ranks < 1 ? 0.0 : beta_quantile(ranks, size, 0.025); }
+
 }  // namespace
 
 FalseAlarmRange false_alarm_range(int64_t values, double rate) {
@@ -332,10 +334,13 @@ FalseAlarmRange false_alarm_range(const OperatingPoints& points) {
   FalseAlarmRange range = {static_cast<double>(above + 1) / static_cast<double>(size + 1),
                            above == 0 ? 0.0 : beta_quantile(above, size, 0.025), beta_quantile(above + 1, size, 0.975)};
   if (above + 1 == allowed) range = false_alarm_range(size, points.false_alarm);
+  // With several watches, inputs that are the rarest in different watches share the ranks: fewer may be rejected.
+  const auto shared = static_cast<int64_t>(points.watches.size()) - 1;
+  if (shared > 0) range.low = above + 1 > shared ? std::min(range.low, lowest_share(above + 1 - shared, size)) : 0.0;
   if (const auto kept = points.calibration_size; kept > 0 && kept < size) {
     const auto expected = static_cast<int64_t>(std::floor(points.false_alarm * static_cast<double>(kept + 1) + 1e-9));
     const auto k = std::max<int64_t>(expected, 1);
-    range.low = std::min(range.low, beta_quantile(k, kept, 0.025));
+    range.low = std::min(range.low, lowest_share(k - std::max<int64_t>(shared, 0), kept));
     range.high = std::max(range.high, beta_quantile(k, kept, 0.975));
   }
   return range;
