@@ -59,8 +59,8 @@ class BenchServer {
   int port() const { return http_.port(); }
 
  private:
-  static serving::InferenceOptions options(int64_t batch, std::chrono::microseconds latency) {
-    serving::InferenceOptions result;
+  static serving::ServerOptions options(int64_t batch, std::chrono::microseconds latency) {
+    serving::ServerOptions result;
     result.batch.batch = batch;
     result.batch.latency = latency;
     return result;

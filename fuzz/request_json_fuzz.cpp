@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     } else if ((data[0] & 1) == 0) {
       serving::read_row_request(model, body, {data[0] & 4 ? "text/csv" : "application/json", 8});
     } else {
-      serving::read_bounded_json(body, data[1]);
+      serving::read_bounded_json(body, {.more_values = data[1], .takes_out_data = true});
     }
   } catch (const ArgumentError&) {  // what a client is told
   } catch (const DataError&) {

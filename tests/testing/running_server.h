@@ -10,10 +10,10 @@ namespace priornet {
 /// A server of made-up models at a free port of the loopback device.
 class RunningServer {
  public:
-  explicit RunningServer(serving::InferenceOptions inference = {}, serving::HttpOptions http = {})
+  explicit RunningServer(serving::ServerOptions inference = {}, serving::HttpOptions http = {})
       : RunningServer({made_up_model(), made_up_table_model()}, inference, http) {}
 
-  RunningServer(std::vector<serving::ServedModel> models, const serving::InferenceOptions& inference,
+  RunningServer(std::vector<serving::ServedModel> models, const serving::ServerOptions& inference,
                 serving::HttpOptions http)
       : server_(std::move(models), inference), http_(prepared(http), server_.handler()) {
     server_.connections = [this] { return http_.connections(); };

@@ -51,8 +51,8 @@ export class Measures {
       .map((name) => {
         const [cause, meaning] = meanings[this.cause(name)] ?? [this.label(name), "watched by the calibration"];
         const title = chosen.includes(name) ? cause : this.label(name);
-        const limit = watches.find((watch) => watch.measure === name)?.threshold;
-        return { measure: name, title, meaning, limit, detector: this.table.get(name)?.detector === true };
+        const watch = watches.find((one) => one.measure === name);
+        return { measure: name, title, meaning, limit: watch?.threshold, classLimits: watch?.class_thresholds, detector: this.table.get(name)?.detector === true };
       });
   }
 }

@@ -36,15 +36,13 @@ export class View {
       const spoke = element("em", { class: "spoke", hidden: "" }, "rejects the answer");
       const fill = element("div", { class: "fill" });
       const track = element("div", { class: "track" }, fill);
-      if (gauge.limit !== undefined) {
-        const mark = element("div", { class: "limit", title: `limit ${short(gauge.limit)}` });
-        mark.style.left = `${100 * Math.min(1, position(gauge, gauge.limit, this.classes))}%`; // a limit may lie beyond all values
-        track.append(mark);
-      }
+      const mark = gauge.limit === undefined ? undefined : element("div", { class: "limit" });
+      if (mark) track.append(mark);
       const box = element("div", { class: "gauge", "data-measure": gauge.measure }, element("b", {}, gauge.title, value), track,
         element("p", {}, this.measures.explanation(gauge)), spoke);
-      return { ...gauge, box, value, fill, spoke };
+      return { ...gauge, box, value, fill, spoke, mark };
     });
+    for (const gauge of this.gauges) this.placeLimit(gauge, gauge.limit);
     byId("gauges").replaceChildren(...this.gauges.map((gauge) => gauge.box));
     byId("gauges").dataset.count = this.gauges.length;
     this.bars = parameters.class_names.map((name) => {
@@ -54,6 +52,12 @@ export class View {
       return { row, fill, value, name };
     });
     this.clear();
+  }
+
+  placeLimit(gauge, limit) {
+    if (!gauge.mark) return;
+    gauge.mark.title = `limit ${short(limit)}`;
+    gauge.mark.style.left = `${100 * Math.min(1, position(gauge, limit, this.classes))}%`; // a limit may lie beyond all values
   }
 
   clear() {
@@ -80,12 +84,14 @@ export class View {
     byId("time").textContent = `Answered in ${Math.round(milliseconds)} ms${answer.p_value === undefined ? "" : `; p-value ${short(answer.p_value)}`}.${driftWords(answer.drift)}`;
     const spoken = this.spokenOf(answer);
     for (const gauge of this.gauges) {
-      const { measure, limit, box, value, fill, spoke } = gauge;
+      const { measure, box, value, fill, spoke } = gauge;
+      gauge.limit = gauge.classLimits?.[this.parameters.class_names.indexOf(answer.prediction)] ?? gauge.limit; // thresholds may be set per class
+      this.placeLimit(gauge, gauge.limit);
       spoke.hidden = measure !== spoken;
       const found = answer[measure];
       value.textContent = short(found);
       fill.style.width = `${100 * Math.min(1, position(gauge, found, this.classes))}%`;
-      box.classList.toggle("over", limit !== undefined && found > limit);
+      box.classList.toggle("over", gauge.limit !== undefined && found > gauge.limit);
     }
     byId("all").querySelector("tbody").replaceChildren(
       ...this.measures.names.map((name) => element("tr", {}, element("td", {}, this.measures.label(name)), element("td", {}, [short(answer[name]), this.measures.unit(name)].filter(Boolean).join(" ")))));

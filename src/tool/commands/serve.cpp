@@ -113,8 +113,8 @@ void say_if_root() {
   if (::geteuid() == 0) complain("the server runs as root, which it does not need: run it as an ordinary user");
 }
 
-serving::InferenceOptions inference_options(ServeOptions& options) {
-  serving::InferenceOptions inference;
+serving::ServerOptions inference_options(ServeOptions& options) {
+  serving::ServerOptions inference;
   inference.batch = options.batch;
   inference.batch.latency = std::chrono::microseconds(static_cast<int64_t>(options.latency_ms * 1e3));
   inference.timeout = std::chrono::milliseconds(options.queue_timeout_ms);
@@ -157,7 +157,7 @@ class Logs {
                       {"ms", std::round(record.seconds * 1e6) / 1e3}});
     };
   }
-  void attach(serving::InferenceOptions& inference) {
+  void attach(serving::ServerOptions& inference) {
     inference.failed = [this](const serving::ServerFailure& failure) {
       errors_.write({{"level", "error"},
                      {"client", failure.request.peer},

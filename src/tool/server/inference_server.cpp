@@ -90,7 +90,7 @@ int small_work_threads() { return std::max(1, static_cast<int>(std::thread::hard
 
 }  // namespace
 
-InferenceServer::InferenceServer(std::vector<ServedModel> models, const InferenceOptions& options)
+InferenceServer::InferenceServer(std::vector<ServedModel> models, const ServerOptions& options)
     : options_(options),
       memory_(options.memory ? options.memory : std::make_shared<MemoryAccount>(kMemory)),
       served_(made(std::move(models), options.token)),

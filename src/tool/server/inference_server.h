@@ -24,7 +24,7 @@ struct ServerFailure {
   std::string reason;  ///< details that do not concern a client
 };
 
-struct InferenceOptions {
+struct ServerOptions {
   BatchOptions batch;                        ///< of each model's queue
   std::chrono::milliseconds timeout{5'000};  ///< an input that waits longer is answered with 504
   std::string token;                         ///< needed for everything but the page and the health; empty: for nothing
@@ -44,7 +44,7 @@ struct InferenceOptions {
 class InferenceServer {
  public:
   /// ArgumentError without a model, for two of one name, and for a name with a slash.
-  InferenceServer(std::vector<ServedModel> models, const InferenceOptions& options);
+  InferenceServer(std::vector<ServedModel> models, const ServerOptions& options);
   /// Answers the requests that it has accepted.
   ~InferenceServer() { finish(); }
   InferenceServer(const InferenceServer&) = delete;
@@ -118,7 +118,7 @@ class InferenceServer {
            std::function<Response(const PlainPredictions&)> make_response);
   std::string metrics_text() const;
 
-  const InferenceOptions options_;
+  const ServerOptions options_;
   const std::shared_ptr<MemoryAccount> memory_;
   ServerMetrics metrics_;
   mutable std::mutex mutex_;

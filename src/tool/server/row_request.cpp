@@ -161,7 +161,8 @@ RowRequest read_row_request(const ModelDescription& model, std::string_view body
     if (request.rows == 0) throw ArgumentError("the table holds no rows after the names of the columns");
     return request;
   }
-  const auto document = read_bounded_json(body, most_row_values(model, body.size(), options.most_rows)).document;
+  const auto document =
+      read_bounded_json(body, {.more_values = most_row_values(model, body.size(), options.most_rows)}).document;
   const bool is_list = document.is_array();
   if (is_list || (document.is_object() && document.contains("rows"))) {
     const auto& list = is_list ? document : document["rows"];

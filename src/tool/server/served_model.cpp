@@ -46,6 +46,10 @@ nlohmann::json typical_value(const TableColumn& column) {
 
 }  // namespace
 
+double WatchDescription::threshold_for(int64_t predicted) const {
+  return class_thresholds.empty() ? threshold : class_thresholds.at(static_cast<size_t>(predicted));
+}
+
 std::string metadata_json(const ModelDescription& model) {
   std::vector<int64_t> shape = {-1};
   shape.insert(shape.end(), model.shape.begin(), model.shape.end());
@@ -56,9 +60,11 @@ std::string metadata_json(const ModelDescription& model) {
     outputs.push_back({{"name", output.name}, {"datatype", output.datatype}, {"shape", dimensions}});
   }
   nlohmann::json watches = nlohmann::json::array();
-  for (const auto& watch : model.watches)
+  for (const auto& watch : model.watches) {
     watches.push_back(
         {{"cause", verdict_name(watch.cause)}, {"measure", watch.measure}, {"threshold", watch.threshold}});
+    if (!watch.class_thresholds.empty()) watches.back()["class_thresholds"] = watch.class_thresholds;
+  }
   nlohmann::json parameters = {{"method", model.method},
                                {"class_names", model.class_names},
                                {"feature_names", model.feature_names},
@@ -117,8 +123,16 @@ ModelDescription described(const ModelFile& file) {
   if (file.points) {
     model.calibrated = true;
     model.false_alarm = file.points->false_alarm;
-    for (const auto& watch : file.points->watches)
+    const auto& points = *file.points;
+    for (size_t w = 0; w < points.watches.size(); ++w) {
+      const auto& watch = points.watches[w];
       model.watches.push_back({watch.cause, watch.measure, watch.threshold});
+      if (points.groups.empty()) continue;
+      auto& thresholds = model.watches.back().class_thresholds;
+      thresholds.assign(model.class_names.size(), watch.threshold);
+      for (const auto& group : points.groups)
+        for (const auto one : group.classes) thresholds.at(static_cast<size_t>(one)) = group.watches[w].threshold;
+    }
   }
   return model;
 }
@@ -215,14 +229,15 @@ std::string reason_of(const ModelDescription& model, const PlainPredictions& ans
     const auto at = std::find(model.measures.begin(), model.measures.end(), watch.measure);
     if (watch.measure != spoke || at == model.measures.end()) continue;
     const auto value = answers.scores[static_cast<size_t>(at - model.measures.begin())][row];
-    if (!(value > watch.threshold))
+    const auto threshold = watch.threshold_for(answers.prediction[row]);
+    if (!(value > threshold))
       return fmt::format(" {}, and that is the most unusual thing about it.",
                          said_of_score(watch.measure, fmt::format("{:.3g}", value)));
     const auto rounded = [](double number, int digits) { return fmt::format("{:.{}g}", number, digits); };
     int digits = 3;  // more where the two would read the same
-    while (digits < 17 && rounded(value, digits) == rounded(watch.threshold, digits)) ++digits;
+    while (digits < 17 && rounded(value, digits) == rounded(threshold, digits)) ++digits;
     return fmt::format(" {}, above the limit of {}.", said_of_score(watch.measure, rounded(value, digits)),
-                       rounded(watch.threshold, digits));
+                       rounded(threshold, digits));
   }
   return "";
 }

@@ -23,6 +23,9 @@ struct WatchDescription {
   Verdict cause = Verdict::kUnfamiliar;
   std::string measure;
   double threshold = 0.0;
+  std::vector<double> class_thresholds{};  ///< of each predicted class, if thresholds were set per class
+
+  double threshold_for(int64_t predicted) const;
 };
 
 /// What clients may know about a model.

@@ -25,7 +25,8 @@ constexpr int64_t kMostValues = 4096;
 /// Builds the document while the parser runs.
 class BoundedBuilder final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  BoundedBuilder(BoundedJson& result, int64_t most_values) : result_(result), most_values_(most_values) {}
+  BoundedBuilder(BoundedJson& result, const JsonOptions& options)
+      : result_(result), takes_out_data_(options.takes_out_data), most_values_(kMostValues + options.more_values) {}
 
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return in_data_ > 0 ? number(value ? 1.0F : 0.0F) : add(value); }
@@ -57,7 +58,7 @@ class BoundedBuilder final : public nlohmann::json_sax<nlohmann::json> {
       ++in_data_;
       return true;
     }
-    if (!path_.empty() && path_.back()->is_object() && key_ == "data") {
+    if (takes_out_data_ && !path_.empty() && path_.back()->is_object() && key_ == "data") {
       in_data_ = 1;
       result_.numbers.emplace_back();
       return true;
@@ -121,6 +122,7 @@ class BoundedBuilder final : public nlohmann::json_sax<nlohmann::json> {
   std::vector<nlohmann::json*> path_;  ///< stays valid: a value's siblings are added when it is closed
   std::string key_;
   int depth_ = 0;
+  const bool takes_out_data_;
   const int64_t most_values_;
   int64_t values_ = 0;
   int in_data_ = 0;  ///< levels of arrays below a "data"
@@ -128,9 +130,9 @@ class BoundedBuilder final : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
-BoundedJson read_bounded_json(std::string_view text, int64_t more) {
+BoundedJson read_bounded_json(std::string_view text, const JsonOptions& options) {
   BoundedJson result;
-  BoundedBuilder builder(result, kMostValues + more);
+  BoundedBuilder builder(result, options);
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   return result;
 }
@@ -337,7 +339,7 @@ size_t json_length(std::string_view body, std::string_view header_length) {
 TensorRequest read_tensor_request(const ModelDescription& model, std::string_view body, std::string_view header_length,
                                   int64_t most_rows) {
   const auto length = json_length(body, header_length);
-  const auto header = read_bounded_json(body.substr(0, length));
+  const auto header = read_bounded_json(body.substr(0, length), {.takes_out_data = true});
   if (!header.document.is_object()) bad_request("the body should be a JSON object");
   TensorRequest request;
   if (const auto* id = member(header.document, "id", json::value_t::string, "a string"))

@@ -13,16 +13,22 @@
 
 namespace priornet::serving {
 
-/// JSON from an untrusted client. Arrays of numbers under a key "data" are taken out, flattened row by row, so that
-/// memory stays near the size of the text; in the document their place in `numbers` replaces them.
+struct JsonOptions {
+  int64_t more_values = 0;  ///< than 4096
+  /// Arrays of numbers under a key "data" are taken out, flattened row by row, so that memory stays near the size of
+  /// the text; in the document their place in BoundedJson::numbers replaces them.
+  bool takes_out_data = false;
+};
+
+/// JSON from an untrusted client.
 struct BoundedJson {
   nlohmann::json document;
   std::vector<std::vector<float>> numbers;  ///< booleans as 0 and 1
 };
 
-/// ArgumentError: not JSON (at which byte), nested deeper than 16 levels, more than 4096 values plus `more` outside
-/// those arrays, a text or an object inside such an array.
-BoundedJson read_bounded_json(std::string_view text, int64_t more = 0);
+/// ArgumentError: not JSON (at which byte), nested deeper than 16 levels, too many values outside of arrays that are
+/// taken out, a text or an object inside such an array.
+BoundedJson read_bounded_json(std::string_view text, const JsonOptions& options);
 
 /// A request for inference in the Open Inference Protocol, with its inputs as the model takes them.
 struct TensorRequest {

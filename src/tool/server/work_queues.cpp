@@ -67,7 +67,12 @@ void WorkLane::work() {
       if (next->second.empty()) jobs_.erase(next);
       --waiting_;
     }
-    job();
+    try {
+      job();
+    } catch (const std::exception&) {
+      // A job answers its own failures. If even that failed, memory is short: the client's connection closes when it
+      // has waited long enough, and this thread goes on with the next job.
+    }
   }
 }
 
@@ -199,11 +204,23 @@ void BatchQueue::deliver(const Share& share, const PlainPredictions& answers, in
   job.answers.append(answers, at, share.count);
   if (job.answers.rows < job.rows) return;
   const auto done = std::exchange(job.done, {});
-  done({200, std::move(job.answers), {}, {}});
+  try {
+    done({200, std::move(job.answers), {}, {}});
+  } catch (const std::exception& error) {  // while the answer was written down
+    tell(done, failure_of(error));
+  }
 }
 
 void BatchQueue::fail(const std::shared_ptr<Job>& job, const Failure& failure) {
-  if (const auto done = std::exchange(job->done, {})) done({failure.status, {}, failure.said, failure.reason});
+  if (const auto done = std::exchange(job->done, {})) tell(done, failure);
+}
+
+// If even this fails, memory is short, and the client waits in vain; the queue must go on.
+void BatchQueue::tell(const Done& done, const Failure& failure) noexcept {
+  try {
+    done({failure.status, {}, failure.said, failure.reason});
+  } catch (const std::exception&) {
+  }
 }
 
 }  // namespace priornet::serving

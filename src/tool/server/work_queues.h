@@ -123,6 +123,7 @@ class BatchQueue {
   PlainPredictions asked(const std::vector<Share>& shares) const;
   void deliver(const Share& share, const PlainPredictions& answers, int64_t at);
   static void fail(const std::shared_ptr<Job>& job, const Failure& failure);
+  static void tell(const Done& done, const Failure& failure) noexcept;
 
   const Answerer answer_;
   const int64_t bytes_per_row_;

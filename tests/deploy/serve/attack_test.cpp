@@ -80,7 +80,7 @@ serving::ServedModel model_with_large_images(Gate& gate) {
 
 TEST(Attack, LargeImagesHoldNobodyElseUp) {
   Gate gate;
-  serving::InferenceOptions inference;
+  serving::ServerOptions inference;
   inference.timeout = 60s;
   inference.memory = std::make_shared<serving::MemoryAccount>(int64_t{256} << 20);
   RunningServer server({model_with_large_images(gate)}, inference, {});
@@ -122,7 +122,7 @@ TEST(Attack, LargeImagesHoldNobodyElseUp) {
 
 TEST(Attack, TooManyPixelsAreRefusedBeforeTheyAreDecoded) {
   Gate gate;
-  serving::InferenceOptions inference;
+  serving::ServerOptions inference;
   inference.max_pixels = 1'000'000;
   const RunningServer server({model_with_large_images(gate)}, inference, {});
   const auto reply = server.ask("POST", "/predict", "1001 x");
@@ -133,7 +133,7 @@ TEST(Attack, TooManyPixelsAreRefusedBeforeTheyAreDecoded) {
 TEST(Attack, WhatTakesTooMuchMemoryToDecodeIsRefused) {
   auto model = made_up_model();
   model.facts_of_image = [](std::string_view) { return ImageFacts{1000, 1000, 3'000'000}; };
-  serving::InferenceOptions inference;
+  serving::ServerOptions inference;
   inference.memory = std::make_shared<serving::MemoryAccount>(4'000'000);
   const RunningServer server({model}, inference, {});
   const auto reply = server.ask("POST", "/predict", "abcd");
@@ -159,7 +159,7 @@ TEST(Attack, APromiseOfABodyHoldsNothing) {
 }
 
 TEST(Attack, TheHeaderDecidesWhetherABodyIsReadAtAll) {
-  serving::InferenceOptions inference;
+  serving::ServerOptions inference;
   inference.token = "s3cret";
   const RunningServer server(inference);
   const auto answered = [&](const std::string& request) {

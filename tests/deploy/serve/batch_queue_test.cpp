@@ -109,6 +109,22 @@ TEST(BatchQueue, AnErrorOfOneRequestIsNotTheOthers) {
   EXPECT_EQ(outcome.error, "the model failed: a row that no model takes");
 }
 
+// An answer that cannot be written down, for want of memory, say.
+TEST(BatchQueue, GoesOnWhenAnAnswerCannotBeWritten) {
+  BatchQueue queue(made_up_model().answer, 4, {8, std::chrono::milliseconds(1), 100});
+  for (const bool at_all : {true, false}) {
+    const auto promise = std::make_shared<std::promise<Outcome>>();
+    auto told = promise->get_future();
+    queue.submit(kRow, 1, soon(), [promise, at_all](Outcome outcome) {
+      if (outcome.status == 200) throw std::bad_alloc();
+      promise->set_value(std::move(outcome));
+      if (!at_all) throw std::bad_alloc();
+    });
+    EXPECT_EQ(told.get().status, 503);
+  }
+  EXPECT_EQ(submitted(queue, kRow).get().status, 200);
+}
+
 TEST(BatchQueue, RefusesWhatItHasNoRoomFor) {
   HeldModel model;
   BatchQueue queue(model.answerer(), 4, {1, std::chrono::milliseconds(1), 2});

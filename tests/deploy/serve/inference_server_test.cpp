@@ -129,6 +129,19 @@ TEST(InferenceServer, TellsAValueFromTheLimitItIsAbove) {
             "above the limit of 0.25.");
 }
 
+TEST(InferenceServer, TellsTheLimitOfThePredictedClass) {
+  auto model = made_up_model();
+  auto answers = model.answer(std::string("\1\11\377\0", 4), 1);
+  auto& thresholds = model.description.watches[1].class_thresholds;
+  thresholds.assign(model.description.class_names.size(), 9.0);
+  thresholds.at(static_cast<size_t>(answers.prediction[0])) = 0.5;
+  EXPECT_NE(serving::verdict_in_words(model.description, answers, 0).find("above the limit of 0.5."),
+            std::string::npos);
+  const auto metadata = json::parse(serving::metadata_json(model.description));
+  EXPECT_EQ(metadata["parameters"]["watches"][1]["class_thresholds"], json(thresholds));
+  EXPECT_FALSE(metadata["parameters"]["watches"][0].contains("class_thresholds"));
+}
+
 TEST(InferenceServer, CallsAMeasureByItsLabel) {
   auto model = made_up_model();
   model.description.measures = {"entropy", "mutual_information_y_theta"};
@@ -204,7 +217,7 @@ TEST(InferenceServer, RefusesModelsItCannotName) {
 }
 
 TEST(InferenceServer, KnowsUnderWhichNameItIsAsked) {
-  serving::InferenceOptions options;
+  serving::ServerOptions options;
   options.allowed_hosts = {"models.example.org", "*.inside.example"};
   const RunningServer server(options);
   const auto status = [&](const std::string& host, const std::string& origin = "", const char* path = "/v2/models") {
@@ -238,7 +251,7 @@ TEST(InferenceServer, TellsTheLogWhatIsNoClientsBusiness) {
   };
   std::vector<std::string> logged;
   std::mutex mutex;
-  serving::InferenceOptions options;
+  serving::ServerOptions options;
   options.failed = [&](const serving::ServerFailure& failure) {
     const std::lock_guard lock(mutex);
     logged.push_back(std::to_string(failure.status) + " " + failure.request.path + " " + failure.reason);
@@ -315,7 +328,7 @@ TEST(ServerLog, WritesOneLineOfJsonEach) {
 }
 
 TEST(InferenceServer, WantsItsToken) {
-  serving::InferenceOptions options;
+  serving::ServerOptions options;
   options.token = "s3cret";
   const RunningServer server(options);
   const auto refused = server.ask("POST", "/v2/models/made-up/infer", infer_body(4));

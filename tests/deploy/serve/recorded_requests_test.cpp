@@ -118,7 +118,7 @@ TEST(RecordedRequests, InferWithCompressionBothWays) {
 }
 
 TEST(RecordedRequests, ExpandNoFurtherThanABodyMayBe) {
-  serving::InferenceOptions options;
+  serving::ServerOptions options;
   options.max_body = 100'000;
   options.memory = std::make_shared<serving::MemoryAccount>(1'000'000);
   const RunningServer server(options);

@@ -186,13 +186,19 @@ TEST(RowRequest, TakesTables) {
 }
 
 TEST(BoundedJson, StaysSmallWhateverComes) {
-  EXPECT_THROWS(ArgumentError, read_bounded_json(std::string(1 << 20, '[')),
+  EXPECT_THROWS(ArgumentError, read_bounded_json(std::string(1 << 20, '['), {}),
                 "the JSON should be nested at most 16 levels deep");
   std::string many = "[0";
   for (int i = 0; i < 5000; ++i) many += ",0";
-  EXPECT_THROWS(ArgumentError, read_bounded_json(many + "]"),
+  EXPECT_THROWS(ArgumentError, read_bounded_json(many + "]", {}),
                 "the JSON should hold at most 4096 values beside its data");
-  EXPECT_EQ(read_bounded_json("{\"data\":" + many + "]}").numbers.front().size(), 5001U);
+  EXPECT_EQ(read_bounded_json("{\"data\":" + many + "]}", {.takes_out_data = true}).numbers.front().size(), 5001U);
+}
+
+TEST(BoundedJson, LeavesDataAloneWhereItIsANameLikeAnyOther) {
+  const auto read = read_bounded_json(R"({"rows":[{"data":[7,8]},{"data":[9]}]})", {});
+  EXPECT_EQ(read.document["rows"][0]["data"], nlohmann::json({7, 8}));
+  EXPECT_TRUE(read.numbers.empty());
 }
 
 TEST(TensorResponse, WritesJsonAndBytes) {
