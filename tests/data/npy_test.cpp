@@ -93,12 +93,31 @@ TEST(ReadNpy, DoesNotAllocateWhatAHeaderOnlyPromises) {
             ": [0, 4294967296, 4294967296] does not fit in memory");
 }
 
+// Labels come in the smallest type that holds them.
+TEST(ReadNpy, TakesIntegersOfEverySizeAndBool) {
+  const TemporaryFolder folder;
+  const auto read = [&](const std::string& code, const std::string& bytes, int64_t count) {
+    const auto dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},)}}", code, count);
+    return read_npy(folder.file("a.npy", npy(dict, 0) + bytes)).to(torch::kInt64);
+  };
+  const auto numbers = [](std::vector<int64_t> values) { return torch::tensor(values, torch::kInt64); };
+  EXPECT_TRUE(read("|b1", {'\0', '\1'}, 2).equal(numbers({0, 1})));
+  EXPECT_TRUE(read("|i1", {'\2', '\376'}, 2).equal(numbers({2, -2})));
+  EXPECT_TRUE(read("<i2", {'\2', '\1', '\376', '\377'}, 2).equal(numbers({258, -2})));
+  EXPECT_TRUE(read("<u2", {'\2', '\1', '\376', '\377'}, 2).equal(numbers({258, 65534})));
+  EXPECT_TRUE(read("<u4", {'\376', '\377', '\377', '\377'}, 1).equal(numbers({4294967294})));
+  EXPECT_TRUE(read("<u8", {'\7', '\0', '\0', '\0', '\0', '\0', '\0', '\0'}, 1).equal(numbers({7})));
+}
+
 TEST(ReadNpy, RefusesOtherDtypes) {
   const auto refused = [](const std::string& name, const std::string& why) {
     EXPECT_THROWS(DataError, read_npy(fixture(name)), (fixture(name).string() + why).c_str());
   };
-  refused("big_endian.npy", ": dtype '>f8' is not supported: wanted <f4, <f8, <i4, <i8 or |u1");
-  refused("structured.npy", ": dtype [('a', '<f4'), ('b', '<i8')] is not supported: wanted <f4, <f8, <i4, <i8 or |u1");
+  const std::string wanted =
+      " is not supported: wanted numbers in little-endian order: float16, float32, float64, integers of any size or "
+      "bool";
+  refused("big_endian.npy", ": dtype '>f8'" + wanted);
+  refused("structured.npy", ": dtype [('a', '<f4'), ('b', '<i8')]" + wanted);
 }
 
 TEST(ReadNpy, RefusesWhatIsNotAnArray) {

@@ -24,7 +24,9 @@ TEST(ReadNpz, ReadsOneArrayWhateverTheOthersHold) {
   EXPECT_TRUE(read_npz(path, "logits").equal(torch::zeros({50, 10}, torch::kFloat64)));
   EXPECT_THROWS(
       DataError, read_npz(path),
-      (path.string() + ": names.npy: dtype '<U1' is not supported: wanted <f4, <f8, <i4, <i8 or |u1").c_str());
+      (path.string() + ": names.npy: dtype '<U1' is not supported: wanted numbers in little-endian order: float16, "
+                       "float32, float64, integers of any size or bool")
+          .c_str());
 }
 
 TEST(ReadNpz, ListsTheArraysWhenOneIsMissing) {

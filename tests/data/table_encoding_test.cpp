@@ -162,5 +162,17 @@ TEST(TableEncoding, TakesColumnsInAnyOrderAndSaysWhatIsNew) {
                 "b.csv: has none of the columns age, colour, member, born; its columns: x, y");
 }
 
+// A number that float32 does not hold is strange. As the median of its column it would look like any other.
+TEST(TableEncoding, DoesNotTakeHugeNumbersForMissingOnes) {
+  const auto set = read_table("a.csv", kMixed, {});
+  Names notes;
+  TableOptions options;
+  options.encoding = set.encoding.get();
+  options.notes = &notes;
+  const auto ages = read_table("b.csv", "age\n1e39\n-1e300\ninf\n-Infinity\n1e20\n", options).inputs.select(1, 0);
+  EXPECT_TRUE(ages.equal(torch::tensor({1e30, -1e30, 1e30, -1e30, 1e20}, torch::kFloat32)));
+  EXPECT_EQ(notes.size(), 1u);  // about the other columns
+}
+
 }  // namespace
 }  // namespace priornet

@@ -334,7 +334,7 @@ TEST(Deploy, GoesOnAfterAnInputThatTheNetworkHasNoAnswerTo) {
   ASSERT_EQ(
       run_tool({"train", "--data", data, "--out", run, "--set", "training.epochs=1", "data.standardise=false"}).status,
       0);
-  const auto input = files.text("new.csv", "x,y\n1,2\n3.4e38,3.4e38\n3,4\n");
+  const auto input = files.npy("new.npy", torch::tensor({{1.0, 2.0}, {3.4e38, 3.4e38}, {3.0, 4.0}}, torch::kFloat32));
   const auto said = run_tool({"predict", run, input, "--format", "jsonl"});
   EXPECT_EQ(said.status, 1);
   const auto rows = lines_of(said.out);

@@ -159,13 +159,13 @@ TEST(Measure, RefusesBadFilesInOneLine) {
   const auto cut = files.text("cut.npy", std::string_view(whole).substr(0, whole.size() - 10));
   expect_failure(run_tool({"measure", cut}),
                  cut + ": [4, 3] needs 96 bytes from byte 128 on, but at most 86 can follow");
+  const std::string wanted =
+      " is not supported: wanted numbers in little-endian order: float16, float32, float64, integers of any size or "
+      "bool";
   const auto structured = fixture("structured.npy").string();
-  expect_failure(
-      run_tool({"measure", structured}),
-      structured + ": dtype [('a', '<f4'), ('b', '<i8')] is not supported: wanted <f4, <f8, <i4, <i8 or |u1");
+  expect_failure(run_tool({"measure", structured}), structured + ": dtype [('a', '<f4'), ('b', '<i8')]" + wanted);
   const auto big_endian = fixture("big_endian.npy").string();
-  expect_failure(run_tool({"measure", big_endian}),
-                 big_endian + ": dtype '>f8' is not supported: wanted <f4, <f8, <i4, <i8 or |u1");
+  expect_failure(run_tool({"measure", big_endian}), big_endian + ": dtype '>f8'" + wanted);
 }
 
 TEST(Measure, LeavesNothingBehindWhenItFails) {

@@ -209,9 +209,13 @@ bool is_missing_value(std::string_view value) {
 }
 
 std::optional<double> parse_number(std::string_view value, bool decimal_comma) {
+  // A larger number, or an infinite one, counts as this one: it is strange, not missing. Divided by the deviation of
+  // its column, float32 still holds it.
+  constexpr double kLargestNumber = 1e30;
   if (value.starts_with('+')) value.remove_prefix(1);
   if (value.empty()) return std::nullopt;
   const auto unsigned_part = value.substr(value[0] == '-' ? 1 : 0);
+  if (is_any_of(unsigned_part, {"inf", "infinity"})) return value[0] == '-' ? -kLargestNumber : kLargestNumber;
   if (unsigned_part.empty() || !(is_digit(unsigned_part[0]) || unsigned_part[0] == '.' || unsigned_part[0] == ','))
     return std::nullopt;
   if (unsigned_part.size() > 1 && unsigned_part[0] == '0' && is_digit(unsigned_part[1])) return std::nullopt;
@@ -226,8 +230,7 @@ std::optional<double> parse_number(std::string_view value, bool decimal_comma) {
   const auto [end, error] = std::from_chars(value.data(), last, number);
   if (end != last) return std::nullopt;
   if (error == std::errc::result_out_of_range) number = std::strtod(std::string(value).c_str(), nullptr);
-  if (std::abs(number) > std::numeric_limits<float>::max()) return std::nullopt;
-  return number;
+  return std::clamp(number, -kLargestNumber, kLargestNumber);
 }
 
 std::optional<bool> parse_boolean(std::string_view value) {

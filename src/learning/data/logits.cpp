@@ -195,8 +195,9 @@ torch::Tensor read_labels(const std::filesystem::path& path, int64_t rows, int64
   const auto wrong = labels.lt(0).logical_or(labels.ge(classes)).logical_or(labels.to(values.scalar_type()).ne(values));
   if (wrong.any().item<bool>()) {
     const auto row = wrong.nonzero()[0].item<int64_t>();
-    fail(path, "row {} (counted from 0) should be the number of a class, 0 to {}, found {}", row, classes - 1,
-         values[row].item<double>());
+    const bool from_one = labels.min().item<int64_t>() == 1 && labels.max().item<int64_t>() == classes;
+    fail(path, "row {} (counted from 0) should be the number of a class, 0 to {}, found {}{}", row, classes - 1,
+         values[row].item<double>(), from_one ? ": these labels seem to begin with 1; subtract 1 from each" : "");
   }
   return labels;
 }

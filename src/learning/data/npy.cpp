@@ -37,9 +37,34 @@ constexpr std::array<Dtype, 5> kDtypes = {{{"<f4", torch::kFloat32},
                                            {"<i8", torch::kInt64},
                                            {"|u1", torch::kUInt8}}};
 
-// Read, never written. NumPy has no bfloat16: ml_dtypes saves it as two bytes without a type.
-constexpr std::array<Dtype, 3> kHalfDtypes = {
-    {{"<f2", torch::kHalf}, {"<V2", torch::kBFloat16}, {"|V2", torch::kBFloat16}}};
+// Read as a type of LibTorch's that has as many bits, and never written. NumPy has no bfloat16: ml_dtypes saves it as
+// two bytes without a type.
+constexpr std::array<Dtype, 9> kOtherDtypes = {{{"<f2", torch::kHalf},
+                                                {"<V2", torch::kBFloat16},
+                                                {"|V2", torch::kBFloat16},
+                                                {"|b1", torch::kUInt8},
+                                                {"|i1", torch::kInt8},
+                                                {"<i2", torch::kInt16},
+                                                {"<u2", torch::kInt16},
+                                                {"<u4", torch::kInt32},
+                                                {"<u8", torch::kInt64}}};
+
+// As one of kDtypes. Unsigned numbers were read as signed ones: those with the highest bit are negative.
+torch::Tensor widened(const torch::Tensor& values, bool is_unsigned) {
+  switch (values.scalar_type()) {
+    case torch::kHalf:
+    case torch::kBFloat16:
+      return values.to(torch::kFloat32);
+    case torch::kInt8:
+      return values.to(torch::kInt32);
+    case torch::kInt16:
+      return is_unsigned ? values.to(torch::kInt32).bitwise_and(0xffff) : values.to(torch::kInt32);
+    case torch::kInt32:
+      return is_unsigned ? values.to(torch::kInt64).bitwise_and(int64_t{0xffffffff}) : values;
+    default:
+      return values;
+  }
+}
 
 const Dtype* find_dtype(torch::ScalarType type) {
   for (const auto& dtype : kDtypes)
@@ -162,11 +187,16 @@ NpyHeader read_npy_header(ByteStream& bytes, NpyForms forms) {
   const auto code = unquoted(descr);
   const auto known = [&](const Dtype& d) { return d.code == code; };
   const auto* dtype = std::find_if(kDtypes.begin(), kDtypes.end(), known);
-  const auto* half = std::find_if(kHalfDtypes.begin(), kHalfDtypes.end(), known);
-  const bool halves = forms == NpyForms::kAll && half != kHalfDtypes.end();
-  if (dtype == kDtypes.end() && !halves)
-    throw DataError(fmt::format("{}: dtype {} is not supported: wanted <f4, <f8, <i4, <i8 or |u1", name, descr));
-  header.dtype = halves ? half->type : dtype->type;
+  const auto* other = std::find_if(kOtherDtypes.begin(), kOtherDtypes.end(), known);
+  const bool others = forms == NpyForms::kAll && other != kOtherDtypes.end();
+  if (dtype == kDtypes.end() && !others)
+    throw DataError(
+        fmt::format("{}: dtype {} is not supported: wanted {}", name, descr,
+                    forms == NpyForms::kAll
+                        ? "numbers in little-endian order: float16, float32, float64, integers of any size or bool"
+                        : "<f4, <f8, <i4, <i8 or |u1"));
+  header.dtype = others ? other->type : dtype->type;
+  header.is_unsigned = others && (code == "<u2" || code == "<u4" || code == "<u8");
 
   const auto order = dict->at("fortran_order");
   if (order == "True" && forms == NpyForms::kPlain)
@@ -214,8 +244,7 @@ torch::Tensor read_npy(ByteStream& bytes) {
     std::iota(reversed.rbegin(), reversed.rend(), 0);
     values = values.permute(reversed).contiguous();
   }
-  const bool half = values.scalar_type() == torch::kHalf || values.scalar_type() == torch::kBFloat16;
-  return half ? values.to(torch::kFloat32) : values;
+  return widened(values, header.is_unsigned);
 }
 
 void write_npy(const std::filesystem::path& path, const torch::Tensor& values) {

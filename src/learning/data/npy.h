@@ -18,6 +18,7 @@ namespace priornet {
 /// read and write. read_npy() also takes float16 (<f2), bfloat16 as ml_dtypes leaves it (<V2, |V2), and Fortran order.
 struct NpyHeader {
   torch::ScalarType dtype = torch::kFloat64;
+  bool is_unsigned = false;  ///< of more than 8 bits; `dtype` is then the signed type of that size
   std::vector<int64_t> shape;
   bool fortran_order = false;  ///< the first index runs fastest
 };
@@ -25,7 +26,7 @@ struct NpyHeader {
 /// What a header may say.
 enum class NpyForms {
   kPlain,  ///< what we write
-  kAll     ///< also half precision and Fortran order
+  kAll     ///< also half precision, integers of other sizes, bool and Fortran order
 };
 
 /// Reads a header of version 1, 2 or 3 and leaves the stream at the first byte of data. A header that is wrong or not
