@@ -148,6 +148,16 @@ TEST(ModelReport, WarnsOfStatisticsThatBeatTheNetwork) {
   EXPECT_TRUE(cautions().starts_with("One trivial statistic is as good as the network on omniglot:test")) << cautions();
 }
 
+TEST(ModelReport, WarnsFirstIfItWasTestedOnWhatItLearntFrom) {
+  const SmallReport small;
+  auto report = small.report();
+  report.tested_on_training = true;
+  EXPECT_EQ(
+      warnings(report).at(0),
+      "The model learnt from test.csv, on which it was tested here: it will make more mistakes on new inputs. Test "
+      "it on a set that it did not learn from.");
+}
+
 TEST(ModelReport, WarnsWhereMoreIsHandedBackThanPromised) {
   SmallReport small;
   small.calibrate();

@@ -274,8 +274,7 @@ TEST(Evaluate, ComparesTwoRuns) {
 TEST(Evaluate, FailsBeforeAnyWork) {
   const auto& files = clouds();
   const auto nowhere = (files / "nowhere").string();
-  expect_failure(run_tool({"evaluate", nowhere}),
-                 nowhere + ": there is no such folder; it should be the folder of a run");
+  expect_failure(run_tool({"evaluate", nowhere}), nowhere + ": there is no such model file or folder of a run");
   expect_failure(run_tool({"evaluate", files.dpn}),
                  files.dpn + ": was trained on " + files.train_set +
                      ", which has no test split: give --data the set to evaluate on");

@@ -134,4 +134,7 @@ Dataset load_set(const std::string& name, const LoadOptions& options = {});
 /// The same for a name that was parsed before.
 Dataset load_set(const SetName& name, const LoadOptions& options = {});
 
+/// Whether two names mean the same set: paths may be written differently.
+bool is_same_set(const std::string& one, const std::string& other);
+
 }  // namespace priornet

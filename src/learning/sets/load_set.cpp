@@ -279,4 +279,11 @@ Dataset load_set(const std::string& name, const LoadOptions& options) {
   return load_set(parse_set_name(name), options);
 }
 
+bool is_same_set(const std::string& one, const std::string& other) {
+  const auto path = [](const std::string& name) { return name.substr(0, name.find(',')); };
+  std::error_code not_there;
+  return one == other || (one.substr(path(one).size()) == other.substr(path(other).size()) &&
+                          std::filesystem::equivalent(path(one), path(other), not_there));
+}
+
 }  // namespace priornet

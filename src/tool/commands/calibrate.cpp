@@ -72,14 +72,6 @@ Dataset rows_kept_back(const TrainedRun& run, const std::string& folder, const L
   return kept_rows_of(whole, run);
 }
 
-// Whether two names mean the same set: paths may be written differently.
-bool same_set(const std::string& one, const std::string& other) {
-  const auto path = [](const std::string& name) { return name.substr(0, name.find(',')); };
-  std::error_code not_there;
-  return one == other || (one.substr(path(one).size()) == other.substr(path(other).size()) &&
-                          std::filesystem::equivalent(path(one), path(other), not_there));
-}
-
 struct HeldOut {
   Dataset set;
   bool kept_back = false;  ///< from the set that the run was trained on: drawn from it at random
@@ -92,7 +84,7 @@ HeldOut held_out(const TrainedRun& run, const CalibrateOptions& options, const L
   const auto& split = run.split;
   if (split.calibration_rows.defined() && !split.content.empty() && split.content == training_content(set))
     return {kept_rows_of(set, run), true};
-  if (same_set(options.data, run.config.train))
+  if (is_same_set(options.data, run.config.train))
     warn(fmt::format("the run learnt from {}: on new inputs there will be more false alarms than promised",
                      options.data));
   return {std::move(set), false};
@@ -298,6 +290,8 @@ void calibrate_and_write(ModelFile model, Dataset set, const ChosenDetectors& ch
   const auto labels = set.has_labels() ? labels_for(model.run, set) : torch::Tensor();
   Predictor plain(model);
   const auto said = said_of(plain, set, progress);
+  if (!options.network.empty() && said.logits.size(-1) <= said.size())
+    for (const auto& doubt : doubts_about_logits(said.logits)) warn(fmt::format("{}: {}", options.network, doubt));
   model.points = calibrate(said, labels, watches_of(model, chosen), options.calibration, cross_validated);
   model.points->calibration_set = set.name;
   say_what_is_short(model);

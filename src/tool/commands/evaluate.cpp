@@ -19,6 +19,7 @@
 #include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
 #include "learning/base/names.h"
+#include "tool/base/embedded_files.h"
 #include "tool/commands/command.h"
 #include "tool/commands/own_logits.h"
 #include "tool/commands/subcommands.h"
@@ -150,8 +151,15 @@ bool is_folder(const std::string& path) {
 }
 
 // A run's folder, or a model file made from one.
-ModelFile opened(const std::string& path, const OpenOptions& options) {
-  auto model = is_folder(path) ? model_of_run(path, options) : open_model(path, options);
+ModelFile opened(const std::string& name, const OpenOptions& options) {
+  if (name == kDigitModel)
+    throw DataError(
+        fmt::format("{}: evaluate writes its results beside the model: copy {} to a folder of yours and "
+                    "name the copy",
+                    name, model_path(name).string()));
+  if (!std::filesystem::exists(name))
+    throw DataError(fmt::format("{}: there is no such model file or folder of a run", name));
+  auto model = is_folder(name) ? model_of_run(name, options) : open_model(name, options);
   check_networks("evaluate", model);
   auto& split = model.run.split;
   split.scale = model.preprocessing.scale;
@@ -317,7 +325,10 @@ void run(const EvaluateOptions& options, const Invocation& invocation) {
       report.comparison = compare_runs(report.evaluation, second.evaluation);
     }
     const EvaluatedSets judged{sets.inside, sets.outside};
-    const auto shown = model_report(model, report, judged, progress);
+    auto shown = model_report(model, report, judged, progress);
+    const auto& content = model.run.split.content;
+    shown.tested_on_training = is_same_set(sets.names[0], model.run.config.train) ||
+                               (!content.empty() && content == training_content(sets.inside));
     auto record = describe_run();
     record.command = invocation.command_line({{"--data", {sets.names[0]}}});
     record.device = device.str();

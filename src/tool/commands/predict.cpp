@@ -213,28 +213,35 @@ class WatchedInputs {
     watch_.emplace(*model.points, options.drift_rate);
   }
 
-  void add(const PlainPredictions& answers) {
+  /// `answers` are those to the inputs without an error.
+  void add(const std::vector<Input>& inputs, const PlainPredictions& answers) {
     if (!watch_) return;
-    for (size_t i = 0; i < answers.decisions.size(); ++i) {
+    size_t answer = 0;
+    for (const auto& input : inputs) {
+      ++inputs_;
+      if (!input.error.empty()) continue;
       const bool before = watch_->state().alarmed();
-      watch_->add(answers.decisions[i].p_value, answers.prediction[i]);
+      watch_->add(answers.decisions.at(answer).p_value, answers.prediction.at(answer));
+      ++answer;
       if (watch_->state().alarmed() && !before)
-        warn(
-            fmt::format("drift: by input {} the inputs had stopped looking like the calibration set; without drift, "
-                        "the probability of such an alarm is at most {}",
-                        watch_->state().alarm_input, watch_->rate()));
+        warn(fmt::format(
+            "drift: by input {} ({}{}) the inputs had stopped looking like the calibration set; without drift, the "
+            "probability of such an alarm is at most {}",
+            inputs_, input.name, input.row < 0 ? "" : fmt::format(", row {}", input.row), watch_->rate()));
     }
   }
 
   void finish() const {
     if (!watch_) return;
     const auto& state = watch_->state();
-    note(fmt::format("drift: evidence {:.3g} after {} inputs, at most {:.3g}; the alarm comes at {:.3g}", state.value,
-                     state.inputs, state.largest, 1 / watch_->rate()));
+    note(fmt::format(
+        "drift: evidence {:.3g} after {} inputs that could be read, at most {:.3g}; the alarm comes at {:.3g}",
+        state.value, state.inputs, state.largest, 1 / watch_->rate()));
   }
 
  private:
   std::optional<DriftWatch> watch_;
+  int64_t inputs_ = 0;  ///< also those that could not be read
 };
 
 // The predictions for the inputs without an error. If the network fails on a batch, each input is asked alone, and the
@@ -264,7 +271,7 @@ PlainPredictions answers_to(std::vector<Input>& waiting, Predictor& predictor) {
 int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const PredictionRows& rows, RowSink& sink,
               WatchedInputs& watched) {
   const auto answers = answers_to(waiting, predictor);
-  watched.add(answers);
+  watched.add(waiting, answers);
   std::string text;
   int64_t at = 0;
   for (const auto& input : waiting) text += input.error.empty() ? rows.row(input, answers, at++) : rows.error(input);
@@ -331,16 +338,16 @@ void run_logits(const PredictOptions& options, const std::string& format) {
   const auto outputs = own_outputs(source);
   const auto answers = plain_predictions(judged(model, outputs));
   WatchedInputs watched(options, model);
-  watched.add(answers);
+  std::vector<Input> inputs(static_cast<size_t>(answers.rows));
+  for (size_t row = 0; row < inputs.size(); ++row) {
+    inputs[row].name = outputs.name;
+    inputs[row].row = static_cast<int64_t>(row);
+  }
+  watched.add(inputs, answers);
   const PredictionRows rows(model, format);
   RowSink sink(options.out);
   sink.write(rows.header());
-  Input input;
-  input.name = outputs.name;
-  for (int64_t row = 0; row < answers.rows; ++row) {
-    input.row = row;
-    sink.write(rows.row(input, answers, row));
-  }
+  for (const auto& input : inputs) sink.write(rows.row(input, answers, input.row));
   sink.finish();
   watched.finish();
   if (!options.out.empty()) note(fmt::format("{} predictions written to {}", answers.rows, options.out));

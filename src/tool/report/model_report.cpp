@@ -279,6 +279,11 @@ std::string description(const ModelReport& report) {
 
 std::vector<std::string> warnings(const ModelReport& report) {
   std::vector<std::string> texts;
+  if (report.tested_on_training)
+    texts.push_back(fmt::format(
+        "The model learnt from {}, on which it was tested here: it will make more mistakes on new inputs. Test it on a "
+        "set that it did not learn from.",
+        short_set_name(report.test.name)));
   if (report.model.points) {
     const auto observed = share_of(report.test.handed_back(), report.test.size());
     const auto range = false_alarm_range(*report.model.points);

@@ -34,8 +34,9 @@ struct JudgedSet {
 struct ModelReport {
   const ModelFile& model;
   const EvaluationReport& report;
-  JudgedSet test;                  ///< the in-distribution set
-  std::vector<JudgedSet> foreign;  ///< the others, in their order
+  JudgedSet test;                   ///< the in-distribution set
+  std::vector<JudgedSet> foreign;   ///< the others, in their order
+  bool tested_on_training = false;  ///< whether the in-distribution set is the one that the model learnt from
 };
 
 /// The sets of an evaluation, in its order.
