@@ -148,6 +148,13 @@ TEST(DriftWatch, RanksWithinTheGroupOfAClass) {
   EXPECT_THROWS(ArgumentError, watch.add(1.0 / 1001, 2), "DriftWatch: class 2 is in none of the groups");
   EXPECT_THROWS(ArgumentError, watch.add(0.5, 0), "DriftWatch: 0.5 is not a p-value out of 1000 inputs");
   EXPECT_THROWS(ArgumentError, DriftWatch(points, 1.0), "DriftWatch: rate should be between 0 and 1, found 1");
+  auto gap = points;
+  for (auto& group : gap.groups)
+    for (auto& one : group.classes) one *= 2;
+  EXPECT_THROWS(ArgumentError, DriftWatch(gap, 0.01).add(1.0 / 1001, 1),
+                "DriftWatch: class 1 is in none of the groups");
+  gap.groups[0].classes[0] = -1;
+  EXPECT_THROWS(ArgumentError, DriftWatch(gap, 0.01), "operating points: a class should be at least 0, found -1");
 }
 
 }  // namespace

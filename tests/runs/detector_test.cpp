@@ -149,6 +149,19 @@ TEST(Detectors, NeighboursKeepABoundedNumber) {
   EXPECT_EQ(detectors::neighbour_of(kNeighbourReferences), 5);
 }
 
+// Features that were stored class by class: the second class begins where the references would be full.
+TEST(Detectors, NeighboursKnowEveryClassOfSortedRows) {
+  DetectorInputs training, second;
+  const auto around = [](double x, double y, int64_t count) {
+    return torch::tensor({x, y}, torch::kFloat64).expand({count, 2}) + 0.01 * normal({count, 2}, 5);
+  };
+  training.features = torch::cat({around(1, 0, kNeighbourReferences), around(0, 1, kNeighbourReferences)});
+  second.features = around(0, 1, 20);
+  const auto made = make_detector("knn");
+  made.detector->fit(training);
+  EXPECT_LT(made.detector->score(second).max().item<double>(), 0.1);
+}
+
 // A network of one dense layer on the features.
 std::vector<std::shared_ptr<Classifier>> last_layer_of(int64_t features, int64_t classes) {
   ModelOptions options;

@@ -53,6 +53,16 @@ TEST(Patience, EndsARunAndKeepsTheNetworkOfTheBestEpoch) {
 }
 
 TEST(Patience, NeedsSomethingToWatchAndOneNetworkToKeep) {
+  {
+    const TemporaryFolder folder;
+    auto contradictory = small_config();
+    contradictory.patience = 2;
+    contradictory.weight_average = 0.9;
+    NoProgress progress;
+    EXPECT_THROWS(ConfigError, train(contradictory, small_sets(), RunFolder(folder / "run", Start::kNew), {}, progress),
+                  "training.patience keeps the weights of one epoch, training.weight_average those of many: give only "
+                  "one of them");
+  }
   const auto config = [](const char* more) {
     return TomlText{"", std::string("[data]\ntrain = 'mnist'\n") + more + "\n[training]\npatience = 3"};
   };

@@ -196,6 +196,16 @@ TEST(FlatParameters, LeaveANetworksValuesAndCollectItsGradients) {
   EXPECT_EQ(b.grad().abs().max().item<double>(), 0.0);
 }
 
+TEST(Optimiser, LetsOthersSeeThatWeightsChanged) {
+  auto weight = torch::ones({3}).requires_grad_();
+  FlatParameters parameters({weight});
+  const auto optimiser = Optimiser::make(parameters, {}, std::vector<double>(3, 0.1));
+  const auto before = parameters.views[0]._version();
+  parameters.gradients.fill_(1.0);
+  optimiser->step();
+  EXPECT_GT(parameters.views[0]._version(), before);
+}
+
 TEST(Optimiser, RejectsWhatMakesNoSense) {
   auto a = torch::zeros({2}).requires_grad_();
   FlatParameters flat({a});

@@ -164,6 +164,10 @@ TEST(StreamedInputs, GetTheSameLogits) {
   const auto chosen = infer(*network, set.inputs, options);
   const NoRoom no_room;
   EXPECT_TRUE(infer(*network, set.inputs, options).equal(chosen));
+  options.rows = torch::tensor({94, 1, 3, 1, 3, 1, 0, 1, 17, 1}, torch::kInt64).slice(0, 0, 10, 2);
+  EXPECT_TRUE(infer(*network, set.inputs, options).equal(chosen));
+  options.rows = torch::tensor({94, 95}, torch::kInt64);
+  EXPECT_THROWS(ArgumentError, infer(*network, set.inputs, options), "infer: rows should be rows of the set, found 95");
   options.rows = torch::Tensor();
   EXPECT_TRUE(chosen.equal(infer(*network, set.inputs.index_select(0, torch::tensor({94, 3, 3, 0, 17})), options)));
 }

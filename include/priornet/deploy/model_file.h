@@ -9,29 +9,6 @@
 #include <optional>
 #include <string>
 
-// The names in a model file, shared by its writer and its reader.
-
-namespace priornet::model_layout {
-
-/// Version 2 added detectors, thresholds per class, scales with compressed tails, tables, files without networks, and
-/// the precedence of watches (0 in version 1).
-constexpr int kVersion = 2;
-constexpr const char* kVersionKey = "priornet_model";
-constexpr const char* kModelKey = "model";
-
-constexpr const char* kMean = "preprocessing.mean";
-constexpr const char* kDeviation = "preprocessing.deviation";
-constexpr const char* kCombined = "combined";
-
-constexpr const char* kProgram = "program";
-
-inline std::string member_prefix(size_t member) { return "member-" + std::to_string(member + 1) + "."; }
-inline std::string group_prefix(size_t group) { return "group-" + std::to_string(group + 1) + "."; }
-inline std::string detector_prefix(size_t detector) { return "detector-" + std::to_string(detector + 1) + "."; }
-inline std::string reference_of(size_t watch) { return "watch-" + std::to_string(watch + 1) + ".reference"; }
-
-}  // namespace priornet::model_layout
-
 // One file that runs by itself: networks, weights, preprocessing, class names, detectors with what they learnt,
 // operating points, provenance. It is a safetensors file (tensor_file.h) with its own version number. Loading it
 // executes nothing, unless it holds a TorchScript network and the user allows that (OpenOptions).

@@ -11,8 +11,8 @@
 #include <vector>
 
 // A classifier maps inputs to logits. Training, evaluation, calibration, prediction, serving and model files work with
-// classifiers. Our networks (network.h), the user's own torch::nn::Module (as_classifier) and a TorchScript file
-// (torchscript.h) are classifiers; for another kind, derive from Classifier.
+// classifiers. Our networks (network.h), the user's own torch::nn::Module (as_classifier()) and a TorchScript file
+// (make_model() with ModelOptions::file) are classifiers; for another kind, derive from Classifier.
 
 namespace priornet {
 

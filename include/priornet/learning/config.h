@@ -66,6 +66,9 @@ void visit_config(TrainConfig& config, ConfigFields& fields);
 TrainConfig read_config(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});
 TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& overrides = {});
 
+/// ConfigError for values that contradict each other whatever the sets are. read_config() and train() call it.
+void check_config(const TrainConfig& config);
+
 /// The configuration as a TOML file; reading the file gives the same configuration.
 std::string to_toml(const TrainConfig& config);
 

@@ -146,7 +146,8 @@ std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
                                          const std::vector<std::shared_ptr<Classifier>>& networks,
                                          const DetectorTraining& training, Progress& progress);
 
-/// The same from what the networks gave for those inputs; all of it is used.
+/// The named detectors, fitted to what networks gave for inputs that they learnt from. All rows are used, in any order;
+/// `knn` keeps 5,000 of them, at equal distances.
 std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, const DetectorInputs& training);
 
 /// Reads the set that a run learnt from again. DataError if the set is gone or if its rows have changed.

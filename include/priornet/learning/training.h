@@ -64,7 +64,8 @@ struct Restart {
   double chance = 0.0;  ///< the error of always answering the class that is most frequent there
 };
 
-/// "after epoch 1 the network errs on 89.4 % of the validation set, no less than chance: restart 1, from another seed"
+/// "after epoch 1 the error on the validation set is 90.2 %, no better than chance (88.7 %): restart 1, from another
+/// seed"
 std::string to_text(const Restart& restart);
 
 struct TrainerOptions {

@@ -27,7 +27,7 @@ constexpr std::string_view verdict_name(Verdict verdict) { return kVerdictNames[
 /// A measure that watches for a cause, with the values it has on the calibration inputs.
 struct Watch {
   Verdict cause = Verdict::kUnfamiliar;
-  std::string measure;      ///< a column of scoring.h whose larger values are more uncertain
+  std::string measure;      ///< a measure or a detector whose larger values are more uncertain
   torch::Tensor reference;  ///< float64 [R], ascending
   double threshold = 0.0;   ///< above it the cause alone rejects, at the chosen false-alarm rate
   double precedence = 0.0;  ///< added to its rarities, less than 1 / R: decides between watches of the same rank
@@ -89,8 +89,8 @@ struct WatchedValues {
   Verdict cause = Verdict::kUnfamiliar;
   std::string measure;
   torch::Tensor values;  ///< float64 [N], in the order of the inputs
-  /// float64 [T], or undefined: values for inputs that the network learnt from but this watch did not (detector.h,
-  /// cross_validate()). They are like the watch's values for new inputs; the network's own measures are not.
+  /// float64 [T], or undefined: values for inputs that the network learnt from but this watch did not, as
+  /// cross-validation gives them. They are like the watch's values for new inputs; the network's own measures are not.
   torch::Tensor others = {};
 };
 

@@ -64,6 +64,7 @@ class DriftWatch {
   static constexpr size_t kBets = 6;
 
   std::vector<Ranks> ranks_;  ///< one per group of classes, or one
+  static constexpr size_t kNoGroup = ~size_t{0};
   std::vector<size_t> group_of_class_;
   std::array<double, kBets> capital_ = {};
   double rate_;

@@ -18,6 +18,29 @@
 #include "learning/data/decoded_pixels.h"
 #include "learning/training/checkpoint.h"
 
+// The names in a model file, for its writer and its reader.
+
+namespace priornet::model_layout {
+
+/// Version 2 added detectors, thresholds per class, scales with compressed tails, tables, files without networks, and
+/// the precedence of watches (0 in version 1).
+constexpr int kVersion = 2;
+constexpr const char* kVersionKey = "priornet_model";
+constexpr const char* kModelKey = "model";
+
+constexpr const char* kMean = "preprocessing.mean";
+constexpr const char* kDeviation = "preprocessing.deviation";
+constexpr const char* kCombined = "combined";
+
+constexpr const char* kProgram = "program";
+
+inline std::string member_prefix(size_t member) { return "member-" + std::to_string(member + 1) + "."; }
+inline std::string group_prefix(size_t group) { return "group-" + std::to_string(group + 1) + "."; }
+inline std::string detector_prefix(size_t detector) { return "detector-" + std::to_string(detector + 1) + "."; }
+inline std::string reference_of(size_t watch) { return "watch-" + std::to_string(watch + 1) + ".reference"; }
+
+}  // namespace priornet::model_layout
+
 namespace priornet {
 namespace {
 

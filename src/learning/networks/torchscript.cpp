@@ -377,6 +377,8 @@ class TorchScriptClassifier final : public ProgramClassifier {
     const jit::GraphOptimizerEnabledGuard no_rewriting(false);
     try {
       return tensor_of(call());
+    } catch (const Error&) {
+      throw;
     } catch (const std::runtime_error& error) {
       throw Error(fmt::format("the TorchScript network failed: {}", reason_of(error)));
     }

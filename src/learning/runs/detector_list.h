@@ -47,7 +47,7 @@ class NearestClass : public Detector {
 
  protected:
   virtual const char* name() const = 0;
-  /// [N, D]; float32 rows are scored in float32.
+  /// [N, D].
   virtual torch::Tensor columns(const DetectorInputs& batch) const = 0;
   virtual ShrunkGaussian gaussian_of(const torch::Tensor& rows, const torch::Tensor& labels) const;
   std::vector<Part> parts() const override { return {{kWhitening, 2}, {kCentres, 2}}; }

@@ -86,8 +86,14 @@ OutsideEvaluation evaluate_outside(const std::string& name, const SetScores& sco
   const auto total = static_cast<int64_t>(scores.columns.size());
   for (const auto& [measure, values] : scores.columns) {
     progress.report(task, static_cast<int64_t>(result.detection.size()), total);
+    const auto* of_inside = inside.find(measure);
+    if (of_inside == nullptr)
+      throw ArgumentError(
+          fmt::format("{}: has the column {}, which the in-distribution set has not: both should be "
+                      "scored by the same networks",
+                      name, measure));
     result.detection.push_back(
-        detected(measure, uncertainty(measure, values), uncertainty(measure, *inside.find(measure)), bootstrap));
+        detected(measure, uncertainty(measure, values), uncertainty(measure, *of_inside), bootstrap));
   }
   progress.report(task, total, total);
   return result;
@@ -204,8 +210,10 @@ std::vector<ComparedMeasure> compare_runs(const Evaluation& first, const Evaluat
     if (first.inside.size < 2 || first.outside[s].size < 2) continue;
     for_each_shared(
         first.outside_scores[s], second.outside_scores[s], [&](const auto& measure, const auto& a, const auto& b) {
-          const auto inside_a = uncertainty(measure, *first.inside_scores.find(measure));
-          const auto inside_b = uncertainty(measure, *second.inside_scores.find(measure));
+          const auto *first_inside = first.inside_scores.find(measure),
+                     *second_inside = second.inside_scores.find(measure);
+          if (first_inside == nullptr || second_inside == nullptr) return;
+          const auto inside_a = uncertainty(measure, *first_inside), inside_b = uncertainty(measure, *second_inside);
           rows.push_back(
               {name, measure,
                delong_paired(PairedScores{{span_of(a), span_of(inside_a)}, {span_of(b), span_of(inside_b)}})});

@@ -25,8 +25,10 @@ class Neighbours : public Detector {
  public:
   void fit(const DetectorInputs& training) override {
     check_features("knn", training);
-    const auto count = std::min(training.features.size(0), kNeighbourReferences);
-    keep(kReferences, to_unit_length(training.features.narrow(0, 0, count)));
+    const auto rows = training.features.size(0), count = std::min(rows, kNeighbourReferences);
+    // At equal distances: rows that are sorted by class leave no class out.
+    const auto kept = torch::arange(count, torch::kInt64).mul_(rows).div_(count, "floor");
+    keep(kReferences, to_unit_length(training.features.index_select(0, kept.to(training.features.device()))));
   }
 
   torch::Tensor score(const DetectorInputs& batch) const override {

@@ -34,7 +34,7 @@ double ledoit_wolf(const torch::Tensor& centred, const torch::Tensor& covariance
   return std::clamp(scatter / distance, 0.0, 1.0);
 }
 
-// The same for the same number of columns.
+// Depends on the number of columns alone: the seed is fixed.
 torch::Tensor random_mixture(const torch::Tensor& rows) {
   const auto generator = make_generator(derive_seed(0, "mixture of columns"));
   return torch::randn({rows.size(1), kMostColumns}, generator, torch::kFloat64).to(rows.device()) /

@@ -182,12 +182,33 @@ std::string_view setting(std::string_view line) {
 
 }  // namespace
 
+namespace {
+
+// Of keys that do not go together, whatever the sets are; empty if there are none.
+std::string contradiction_in(const TrainConfig& config) {
+  if (auto refusal = refusal_of(config.outside); !refusal.empty()) return refusal;
+  if (!config.teacher.empty() && config.standardise.value_or(false))
+    return "a network that learns from a teacher takes rows unchanged: data.standardise should be false";
+  if (config.patience && config.weight_average)
+    return "training.patience keeps the weights of one epoch, training.weight_average those of many: give only one of "
+           "them";
+  if (config.validation_share.value_or(0.0) + config.calibration_share.value_or(0.0) >= 1.0)
+    return "data.validation_share and data.calibration_share should leave rows to learn from";
+  return "";
+}
+
+}  // namespace
+
 void visit_config(TrainConfig& config, ConfigFields& fields) {
   visit_data(config, fields);
   visit_model(config, fields);
   visit_method(config, fields);
   visit_outside(config.outside, fields);
   visit_training(config, fields);
+}
+
+void check_config(const TrainConfig& config) {
+  if (const auto refusal = contradiction_in(config); !refusal.empty()) throw ConfigError(refusal);
 }
 
 TrainConfig read_config(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
@@ -202,24 +223,17 @@ TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& ov
     if (!holds) throw ConfigError((toml.name.empty() ? "" : toml.name + ": ") + what);
   };
   const auto& method = method_info(config.method.name);
-  const auto refusal = refusal_of(config.outside);
+  const auto refusal = contradiction_in(config);
   require(!config.train.empty(), "data.train should name a set, found nothing");
   require(refusal.empty(), refusal);
   require(!method.needs_teacher || !config.teacher.empty(),
           "method.teacher should name the run that teaches, found nothing");
-  require(config.teacher.empty() || !config.standardise.value_or(false),
-          "a network that learns from a teacher takes rows unchanged: data.standardise should be false");
   require(config.validation.empty() || config.validation_share.value_or(0.0) == 0.0,
           "give data.validation or data.validation_share, not both");
   require(config.restarts.value_or(0) == 0 || !config.validation.empty() || config.validation_share.value_or(0.0) > 0.0,
           "training.restarts needs the validation error: give data.validation or data.validation_share");
   require(!config.patience || !config.validation.empty() || config.validation_share.value_or(0.0) > 0.0,
           "training.patience needs the validation NLL: give data.validation or data.validation_share");
-  require(
-      !config.patience || !config.weight_average,
-      "training.patience keeps the weights of one epoch, training.weight_average those of many: give only one of them");
-  require(config.validation_share.value_or(0.0) + config.calibration_share.value_or(0.0) < 1.0,
-          "data.validation_share and data.calibration_share should leave rows to learn from");
   return config;
 }
 

@@ -67,10 +67,24 @@ torch::Tensor network_inputs(const torch::Tensor& inputs, int64_t first, const t
   return as_inputs(inputs.narrow(0, first, count).to(device), first, options);
 }
 
+namespace {
+
+void check_rows(const torch::Tensor& rows, int64_t inputs) {
+  check_range("infer", "rows", rows.dim() == 1 && rows.scalar_type() == torch::kInt64, "int64 [N]",
+              static_cast<double>(rows.dim()));
+  if (rows.size(0) == 0) return;
+  const auto lowest = rows.min().item<int64_t>(), highest = rows.max().item<int64_t>();
+  const auto wrong = lowest < 0 ? lowest : highest;
+  check_range("infer", "rows", lowest >= 0 && highest < inputs, "rows of the set", static_cast<double>(wrong));
+}
+
+}  // namespace
+
 void for_each_batch(const torch::Tensor& inputs, const torch::Device& device, const InferenceOptions& options,
                     const std::function<void(const torch::Tensor& batch, int64_t first)>& ask) {
   check_range("infer", "batch", options.batch >= 1, "at least 1", static_cast<double>(options.batch));
-  const auto& chosen = options.rows;
+  const auto chosen = options.rows.defined() ? options.rows.to(torch::kCPU).contiguous() : torch::Tensor();
+  if (chosen.defined()) check_rows(chosen, inputs.size(0));
   const auto rows = chosen.defined() ? chosen.size(0) : inputs.size(0);
   const auto batch =
       std::clamp<int64_t>(kMostValues * inputs.size(0) / std::max<int64_t>(1, inputs.numel()), 1, options.batch);

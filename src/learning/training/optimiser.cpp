@@ -198,6 +198,8 @@ void Optimiser::step() {
                                       current_.data_ptr<int64_t>()};
     run_update(update, {rule_, settings_.data(), weight_decay_}, on_cuda);
   });
+  // The kernels write to memory that LibTorch does not watch.
+  for (const auto& parameter : parameters_.views) parameter.unsafeGetTensorImpl()->bump_version();
 }
 
 std::vector<NamedTensor> Optimiser::state() const {

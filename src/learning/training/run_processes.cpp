@@ -140,6 +140,8 @@ void RunProcesses::begin(const Facts& facts, const FlatParameters& parameters) c
 void RunProcesses::finish(const Classifier& network) const {
   if (group_ == nullptr) return;
   const torch::NoGradGuard no_gradient;
+  // Process 0 alone may have gone back to its best epoch.
+  for (const auto& parameter : network.parameters()) group_->broadcast(parameter);
   for (const auto& buffer : network.buffers()) group_->broadcast(buffer);
   group_->barrier();
 }

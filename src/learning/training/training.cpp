@@ -159,7 +159,8 @@ class Run {
                                        sets_.train.has_images() ? "images" : "rows"});
     auto epoch = facts_.step / steps;
     for (; epoch < config_.epochs && !is_out_of_patience(); ++epoch) train_epoch(epoch, shown);
-    if (epoch < config_.epochs && options_.on_patience) options_.on_patience(epoch - facts_.since_best);
+    if (epoch < config_.epochs && options_.on_patience && processes_.is_first())
+      options_.on_patience(epoch - facts_.since_best);
     if (average_) average_->exchange();
     processes_.finish(*network_);
     return network_;
@@ -415,6 +416,7 @@ void check_same_data(const TrainConfig& config, const TrainingSets& sets, const 
 
 std::shared_ptr<Classifier> trained(const TrainConfig& config, TrainingSets sets, const RunFolder& folder,
                                     const TrainerOptions& options, Progress& progress) {
+  check_config(config);
   add_teacher(sets, config, options.device);
   std::optional<RunLock> lock;
   if (options.processes == nullptr || options.processes->is_first()) lock.emplace(folder);

@@ -22,9 +22,9 @@ struct BlendedRows {
   int64_t blends = 0;
 };
 
-/// Takes `share` of the rows of each half, from their ends. Of those in distribution each is blended with the next, and
-/// of those outside each with one in distribution, in all proportions between 0 and 1. Rows of a batch come in random
-/// order: which ones meet is chance without drawing anything here.
+/// Takes `share` of the rows of each half, from their ends. Of those in distribution each is blended with the one
+/// before it, and of those outside each with one in distribution, in all proportions between 0 and 1. Rows of a batch
+/// come in random order: which ones meet is chance without drawing anything here.
 BlendedRows blended_rows(const TrainingBatch& batch, double share);
 
 /// Forward, loss, backward and update of one batch. The sums stay on the device: the host does not wait for a step. A

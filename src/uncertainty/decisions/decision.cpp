@@ -139,9 +139,11 @@ void check_points(const OperatingPoints& points) {
         group.watches.begin(), group.watches.end(), points.watches.begin(), points.watches.end(),
         [](const Watch& one, const Watch& other) { return one.cause == other.cause && one.measure == other.measure; });
     if (!alike) throw ArgumentError("operating points: every group should watch the same measures");
-    for (const auto one : group.classes)
+    for (const auto one : group.classes) {
+      if (one < 0) throw ArgumentError(c10::str("operating points: a class should be at least 0, found ", one));
       if (!classes.insert(one).second)
         throw ArgumentError(c10::str("operating points: class ", one, " is in two groups"));
+    }
   }
   if (!(points.false_alarm > 0.0 && points.false_alarm < 1.0))
     throw ArgumentError(

@@ -53,7 +53,7 @@ DriftWatch::DriftWatch(const OperatingPoints& points, double rate) : rate_(rate)
   if (points.groups.empty()) ranks_.emplace_back(points.combined.size(0));
   for (const auto& group : points.groups) {
     for (const auto one : group.classes) {
-      group_of_class_.resize(std::max(group_of_class_.size(), static_cast<size_t>(one) + 1));
+      group_of_class_.resize(std::max(group_of_class_.size(), static_cast<size_t>(one) + 1), kNoGroup);
       group_of_class_[static_cast<size_t>(one)] = ranks_.size();
     }
     ranks_.emplace_back(group.combined.size(0));
@@ -62,7 +62,8 @@ DriftWatch::DriftWatch(const OperatingPoints& points, double rate) : rate_(rate)
 
 void DriftWatch::add(double p_value, int64_t predicted_class) {
   if (!group_of_class_.empty() &&
-      (predicted_class < 0 || predicted_class >= static_cast<int64_t>(group_of_class_.size())))
+      (predicted_class < 0 || predicted_class >= static_cast<int64_t>(group_of_class_.size()) ||
+       group_of_class_[static_cast<size_t>(predicted_class)] == kNoGroup))
     throw ArgumentError(c10::str("DriftWatch: class ", predicted_class, " is in none of the groups"));
   auto& ranks = ranks_[group_of_class_.empty() ? 0 : group_of_class_[static_cast<size_t>(predicted_class)]];
   const auto steps = p_value * static_cast<double>(ranks.size());

@@ -178,7 +178,7 @@ Contributions contributions(const MarkedScores& marked) {
     throw ArgumentError(c10::str("delong_paired: each score should have a mark, found ", marked.scores.size(),
                                  " scores and ", marked.positive.size(), " marks"));
   std::vector<double> sets[2];
-  for (size_t i = 0; i < marked.scores.size(); ++i) sets[marked.positive[i]].push_back(marked.scores[i]);
+  for (size_t i = 0; i < marked.scores.size(); ++i) sets[marked.positive[i] != 0].push_back(marked.scores[i]);
   const ScoreSets scores{.positive = sets[1], .negative = sets[0]};
   check_scores("delong_paired", scores);
   check_pair("positive", sets[1].size(), sets[1].size());
@@ -188,8 +188,9 @@ Contributions contributions(const MarkedScores& marked) {
   const auto scale = [](size_t count) { return 1 / std::sqrt(static_cast<double>(count * (count - 1))); };
   const double scales[2] = {scale(sets[0].size()), scale(sets[1].size())};
   size_t next[2] = {0, 0};
-  for (const auto positive : marked.positive) {
-    const auto& values = positive != 0 ? parts.positive : parts.negative;
+  for (const auto mark : marked.positive) {
+    const bool positive = mark != 0;
+    const auto& values = positive ? parts.positive : parts.negative;
     result.values.push_back(scales[positive] * (values[next[positive]++] - result.auroc));
   }
   return result;
