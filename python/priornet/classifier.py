@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
+#: What fit() learns, beside what scikit-learn sets.
+_LEARNT = ("classes_", "n_iter_", "_run", "_files", "_model", "_model_file")
+
+
 class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that also says how sure it is and why: a Prior Network on rows of numbers.
 
@@ -45,6 +49,13 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     random_state: the same value gives the same classifier, on one device with one number of threads.
     device: auto, cpu or cuda. verbose: shows progress.
     """
+
+    classes_: Array
+    n_iter_: int
+    _run: Optional[Run]
+    _files: dict[str, bytes]
+    _model: Optional[Model]
+    _model_file: bytes
 
     def __init__(
         self,
@@ -74,18 +85,37 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> PriorNetworkClassifier:
-        """Trains by the library's loop. X: [N, D]; y: [N], labels of two or more classes."""
+        """Trains by the library's loop. X: [N, D]; y: [N], labels of two or more classes.
+
+        A fit that fails or is stopped by Ctrl-C leaves the classifier unfitted, also if it was fitted before.
+        """
+        self._forget()
+        try:
+            self.__dict__.update(self._learnt(X, y))  # all of it, or nothing
+        except KeyboardInterrupt:
+            self._forget()
+            raise KeyboardInterrupt("fit was stopped: the classifier is not fitted") from None
+        except BaseException:
+            self._forget()
+            raise
+        return self
+
+    def _forget(self) -> None:
+        for name in (*_LEARNT, "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+
+    def _learnt(self, X: Any, y: Any) -> dict[str, Any]:
+        """What fit() sets."""
         rows, labels = _validated(self, X, y, fitting=True)
         check_classification_targets(labels)
-        self.classes_, numbers = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
+        classes, numbers = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
             raise ValueError("PriorNetworkClassifier: y should have at least 2 classes, found one class")
         seed = self._seed()
         kept = self._kept_back(numbers, seed)
-        names_differ = len({str(name) for name in self.classes_}) == len(self.classes_)
-        targets = self.classes_[numbers] if names_differ else numbers
+        names_differ = len({str(name) for name in classes}) == len(classes)
+        targets = classes[numbers] if names_differ else numbers
         learnt = (rows[~kept], targets[~kept])
-        self._model: Optional[Model] = None
         with tempfile.TemporaryDirectory(prefix="priornet-") as temporary:
             folder = pathlib.Path(temporary) / "run" if self.folder is None else pathlib.Path(self.folder)
             run = train(
@@ -96,16 +126,15 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 device=self.device,
                 progress=self.verbose,
             )
-            self._files = _files_of(folder)
-            self._model_file = b""
+            files = _files_of(folder)
+            model: Optional[Model] = None
+            model_file = b""
             if kept.any():
-                self._model = calibrate(run, (rows[kept], targets[kept]), self.rate, training=learnt, progress=self.verbose)
-                self._model_file = _saved(self._model, pathlib.Path(temporary))
+                model = calibrate(run, (rows[kept], targets[kept]), self.rate, training=learnt, progress=self.verbose)
+                model_file = _saved(model, pathlib.Path(temporary))
         if self.folder is None:
             run.folder = None
-        self._run: Optional[Run] = run
-        self.n_iter_ = len(run.metrics)
-        return self
+        return dict(zip(_LEARNT, (classes, len(run.metrics), run, files, model, model_file)))
 
     def _seed(self) -> int:
         random = self.random_state
@@ -117,7 +146,7 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise ValueError(f"calibration_share should be from 0 to below 1, found {self.calibration_share}")
         order = np.random.default_rng(seed).permutation(len(numbers))
         kept = np.zeros(len(numbers), dtype=bool)
-        for number in range(len(self.classes_)):
+        for number in np.unique(numbers):
             rows = order[numbers[order] == number]
             kept[rows[: int(self.calibration_share * len(rows))]] = True
         return kept if kept.sum() >= ops.least_calibration_size(self.rate) else np.zeros_like(kept)

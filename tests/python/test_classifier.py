@@ -1,10 +1,15 @@
+import os
 import pickle
+import signal
+import threading
+import time
 
 import numpy as np
 import pytest
 
 pytest.importorskip("sklearn")
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -132,3 +137,36 @@ def test_rows_that_are_too_few_for_verdicts_are_all_learnt_from(blobs):
         few.verdict(rows)
     with pytest.raises(ValueError, match="from 0 to below 1"):
         PriorNetworkClassifier(calibration_share=1.0).fit(rows, labels)
+
+
+def test_a_fit_that_fails_leaves_the_classifier_unfitted(blobs):
+    rows, labels = blobs
+    classifier = PriorNetworkClassifier(epochs=3, device="cpu").fit(rows, labels)
+    classifier.settings = {"training.rates": 7}
+    with pytest.raises(ValueError, match="training.rates"):
+        classifier.fit(rows, np.roll(["yew", "ash", "box"], 1).repeat(40))
+    for ask in (classifier.predict, classifier.verdict, classifier.uncertainty):
+        with pytest.raises(NotFittedError):
+            ask(rows)
+    assert not hasattr(classifier, "classes_") and not hasattr(classifier, "n_features_in_")
+    classifier.settings = None
+    assert set(classifier.fit(rows, labels).predict(rows)) <= set(labels)
+
+
+def test_ctrl_c_leaves_the_classifier_unfitted_and_promises_nothing(blobs, one_thread):
+    classifier = PriorNetworkClassifier(epochs=1_000_000, device="cpu")
+
+    def interrupt():
+        while not any(thread.name == "priornet" for thread in threading.enumerate()):
+            time.sleep(0.001)
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        classifier.fit(*blobs)
+    interrupting.join()
+    assert str(stopped.value) == "fit was stopped: the classifier is not fitted"
+    with pytest.raises(NotFittedError):
+        classifier.predict(blobs[0])
