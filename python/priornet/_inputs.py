@@ -33,7 +33,9 @@ class Inputs(NamedTuple):
 
 
 def inputs_of(inputs: Any) -> Inputs:
-    """Arrays, tensors, lists or a pandas frame."""
+    """Arrays, tensors, lists or a pandas frame; inputs are returned unchanged."""
+    if isinstance(inputs, Inputs):
+        return inputs
     names = getattr(inputs, "columns", None)  # of a pandas frame
     feature_names = [str(name) for name in names] if names is not None else []
     values = as_tensor(inputs.to_numpy() if names is not None else inputs)

@@ -7,6 +7,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
+import torch
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,6 +16,7 @@ try:
 except ImportError as error:
     raise ImportError("priornet.PriorNetworkClassifier needs scikit-learn (Debian: python3-sklearn)") from error
 
+from ._inputs import Inputs
 from ._library import ops
 from .calibration import calibrate
 from .model import Model, load
@@ -115,7 +117,12 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         kept = self._kept_back(numbers, seed)
         names_differ = len({str(name) for name in classes}) == len(classes)
         targets = classes[numbers] if names_differ else numbers
-        learnt = (rows[~kept], targets[~kept])
+        columns = [str(name) for name in getattr(self, "feature_names_in_", [])]
+
+        def of(chosen: Array) -> tuple[Inputs, Array]:
+            return Inputs(torch.from_numpy(rows[chosen]), columns), targets[chosen]
+
+        learnt = of(~kept)
         with tempfile.TemporaryDirectory(prefix="priornet-") as temporary:
             folder = pathlib.Path(temporary) / "run" if self.folder is None else pathlib.Path(self.folder)
             run = train(
@@ -130,7 +137,7 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             model: Optional[Model] = None
             model_file = b""
             if kept.any():
-                model = calibrate(run, (rows[kept], targets[kept]), self.rate, training=learnt, progress=self.verbose)
+                model = calibrate(run, of(kept), self.rate, training=learnt, progress=self.verbose)
                 model_file = _saved(model, pathlib.Path(temporary))
         if self.folder is None:
             run.folder = None

@@ -170,3 +170,18 @@ def test_ctrl_c_leaves_the_classifier_unfitted_and_promises_nothing(blobs, one_t
     assert str(stopped.value) == "fit was stopped: the classifier is not fitted"
     with pytest.raises(NotFittedError):
         classifier.predict(blobs[0])
+
+
+def test_the_run_and_the_model_of_a_frame_know_its_columns(many_blobs, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(many_blobs[0], columns=["width", "height"])
+    classifier = PriorNetworkClassifier(epochs=5, device="cpu").fit(frame, many_blobs[1])
+    turned = frame[["height", "width"]]
+    classifier.model_.save(tmp_path / "trees.priornet")
+    again = pickle.loads(pickle.dumps(classifier))
+    for one in (classifier.model_, again.model_, priornet.load(tmp_path / "trees.priornet", device="cpu")):
+        assert one.feature_names == ["width", "height"]
+        assert np.array_equal(one.predict(turned).p_value, one.predict(frame).p_value)
+    for run in (classifier.run_, again.run_):
+        assert np.array_equal(run.predict_proba(turned), run.predict_proba(frame))
+    assert np.array_equal(classifier.verdict(frame), classifier.model_.predict(turned).verdict)
