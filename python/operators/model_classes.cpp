@@ -100,7 +100,7 @@ class Model final : public torch::CustomClassHolder {
                  {"deviation", config.deviation.value_or(std::vector<double>{})},
                  {"scores", scores_},
                  {"verdicts", kVerdictNames},
-                 {"is_program", config.file.has_value()},
+                 {"is_of_run", !model.run.identity.empty()},
                  {"provenance", model.provenance},
                  {"points", nullptr}};
     if (model.points) {

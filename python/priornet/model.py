@@ -131,7 +131,7 @@ class Model:
         self._verdicts: list[str] = facts["verdicts"]
         self._members: int = facts["members"]
         #: Labels of a run are known by their names, as train() took them; those of the user's own network are numbers.
-        self._labels_by_name: bool = not facts["is_program"]
+        self._labels_by_name: bool = facts["is_of_run"]
         self._pixels = Pixels(facts["mean"], facts["deviation"]) if facts["mean"] else None
 
     def predict(self, inputs: ArrayLike) -> Predictions:

@@ -310,6 +310,22 @@ def test_labels_of_a_run_are_those_that_it_learnt(blobs, tmp_path):
         priornet.calibrate(run, (rows, numbers - 1))
 
 
+def test_labels_of_a_run_with_a_torchscript_network_are_those_that_it_learnt(blobs, tmp_path):
+    rows, names = blobs
+    numbers = np.array([2, 0, 1])[np.unique(names, return_inverse=True)[1]] + 1  # as class numbers they are off by one
+    layers = [torch.nn.Linear(2, 16), torch.nn.ReLU(), torch.nn.Linear(16, 3)]
+    torch.jit.script(torch.nn.Sequential(*layers)).save(str(tmp_path / "own.pt"))
+    settings = {"data": {"standardise": True}, "model": {"file": tmp_path / "own.pt"}, "method": {"name": "dnn"}}
+    settings["training"] = {"epochs": 40, "batch": 16, "rate": 0.01}
+    run = priornet.train(settings, (rows, numbers), out=tmp_path / "run", device="cpu")
+    model = priornet.calibrate(run, (rows, numbers))
+    model.save(tmp_path / "m.priornet")
+    again = priornet.load(tmp_path / "m.priornet", device="cpu", allow_torchscript=True)
+    for one in (run, model, again):
+        assert priornet.evaluate(one, (rows, numbers), replicates=10).accuracy.error < 0.1
+    assert priornet.calibrate(run, (rows, numbers.astype(str))).thresholds == model.thresholds
+
+
 def test_a_model_of_priornet_s_networks_is_exported(trained, blobs, tmp_path):
     model = priornet.calibrate(trained, blobs)
     signature = priornet.export(model, tmp_path / "m.pt")
