@@ -128,7 +128,8 @@ def _give_data(training: Any, data: tuple[Any, Any], validation: Optional[tuple[
         if len(unknown):
             raise ValueError(f"train: validation labels should be classes of the training labels, found {unknown.tolist()[0]!r}")
         places = np.searchsorted(names, watched).astype(np.int64)
-        training.set_validation(inputs_of(validation[0]).values, torch.from_numpy(places))
+        watched_inputs = inputs_of(validation[0]).in_order_of(inputs.feature_names)
+        training.set_validation(watched_inputs, torch.from_numpy(places))
 
 
 def _labels_of(labels: Any) -> Any:

@@ -84,6 +84,20 @@ def test_validation_arrays_are_watched(blobs, tmp_path):
         priornet.train(data=blobs, validation=(rows[:1], ["yew"]), out=tmp_path / "other")
 
 
+def test_columns_of_a_validation_frame_are_known_by_name(blobs, tmp_path, one_thread):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(blobs[0], columns=["width", "height"])
+    settings = {"training.epochs": 2, "data.validation_share": 0.0}
+
+    def watched(name, validation):
+        more = {"validation": (validation, blobs[1]), "settings": settings, "device": "cpu"}
+        return priornet.train(data=(frame, blobs[1]), out=tmp_path / name, **more).metrics[-1]["validation"]
+
+    assert watched("turned", frame[["height", "width"]]) == watched("same", frame)
+    with pytest.raises(ValueError, match="column 'height'"):
+        watched("missing", frame[["width"]])
+
+
 def test_images_are_learnt_from_bytes(tmp_path):
     random = np.random.default_rng(0)
     images = random.integers(0, 60, (80, 1, 12, 12), dtype=np.uint8)
