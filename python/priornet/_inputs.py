@@ -78,6 +78,29 @@ def batches_of(data: Data) -> Iterator[Batch]:
             yield Batch(inputs_of(item[0] if isinstance(item, (tuple, list)) else item), None)
 
 
+def known_labels(labels: Any, function: str) -> Any:
+    """Labels as an array [N]. ValueError for another shape, and for a missing label: None, NaN or what pandas has for it."""
+    array = labels.detach().cpu().numpy() if isinstance(labels, torch.Tensor) else np.asarray(labels)
+    if labels is None or array.ndim != 1:
+        found = "None" if labels is None else f"shape {list(array.shape)}"
+        raise ValueError(f"{function}: labels should be [N], found {found}")
+    if array.dtype.kind not in "biuSU":
+        for row, label in enumerate(array.tolist() if array.dtype.kind in "fO" else array):
+            if _is_missing(label):
+                raise ValueError(
+                    f"{function}: every row should have a label, found {label} in row {row} (counted from 0): leave such "
+                    "rows out"
+                )
+    return array
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # pandas.NA is neither equal nor unequal
+        return True
+
+
 def labels_as_numbers(labels: Any, class_names: Sequence[str], *, by_name: bool) -> torch.Tensor:
     """int64 [N]: numbers of classes as they are unless `by_name`; anything else by the names of the classes."""
     array = labels.detach().cpu().numpy() if isinstance(labels, torch.Tensor) else np.asarray(labels)

@@ -16,7 +16,7 @@ try:
 except ImportError as error:
     raise ImportError("priornet.PriorNetworkClassifier needs scikit-learn (Debian: python3-sklearn)") from error
 
-from ._inputs import Inputs
+from ._inputs import Inputs, known_labels
 from ._library import ops
 from .calibration import calibrate
 from .model import Model, load
@@ -108,6 +108,9 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _learnt(self, X: Any, y: Any) -> dict[str, Any]:
         """What fit() sets."""
+        given = np.asarray(y)
+        if given.ndim == 1:
+            known_labels(given, "PriorNetworkClassifier")
         rows, labels = _validated(self, X, y, fitting=True)
         check_classification_targets(labels)
         classes, numbers = np.unique(labels, return_inverse=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 import torch
 
 from ._background import run_job
 from ._display import facts_html, facts_text
-from ._inputs import inputs_of
+from ._inputs import Inputs, inputs_of, known_labels
 from ._library import classes, device_named, with_files
 from ._measures import measures
 
@@ -83,8 +83,8 @@ def train(
     progress: a bar by tqdm, or lines without tqdm; None: only on a terminal and in a notebook.
 
     The interpreter's lock is free while it trains. Ctrl-C leaves a checkpoint and raises KeyboardInterrupt; resume=True
-    then goes on as if nothing had happened. ValueError for arrays or a configuration that do not fit, OSError for
-    files, such as a folder that already holds a run.
+    then goes on as if nothing had happened. ValueError for arrays or a configuration that do not fit, such as a missing
+    label or a number that is not finite; OSError for files, such as a folder that already holds a run.
     """
     if resume and force:
         raise ValueError("train: resume=True and force=True exclude each other")
@@ -114,29 +114,43 @@ def _named_set(data: object) -> list[str]:
 
 
 def _give_data(training: Any, data: tuple[Any, Any], validation: Optional[tuple[Any, Any]]) -> None:
-    if len(data) != 2:
-        raise ValueError("train: data should be arrays (X, y), or the name of a set")
-    inputs = inputs_of(data[0])
-    labels = _labels_of(data[1])
-    names, numbers = np.unique(labels, return_inverse=True)
+    inputs, labels = _arrays_of(data, "data")
+    try:
+        names, numbers = np.unique(labels, return_inverse=True)
+    except TypeError:  # they cannot be sorted
+        kinds = " and ".join(sorted({type(label).__name__ for label in labels}))
+        raise ValueError(f"train: labels should be numbers or texts, all of one kind, found {kinds}") from None
     training.set_data(
         inputs.values, torch.from_numpy(numbers.astype(np.int64)), [str(name) for name in names], inputs.feature_names
     )
     if validation is not None:
-        watched = _labels_of(validation[1])
-        unknown = np.setdiff1d(watched, names)
-        if len(unknown):
-            raise ValueError(f"train: validation labels should be classes of the training labels, found {unknown.tolist()[0]!r}")
-        places = np.searchsorted(names, watched).astype(np.int64)
-        watched_inputs = inputs_of(validation[0]).in_order_of(inputs.feature_names)
-        training.set_validation(watched_inputs, torch.from_numpy(places))
+        watched_inputs, watched = _arrays_of(validation, "validation", inputs.feature_names)
+        places = {name: place for place, name in enumerate(names.tolist())}
+        unknown = [label for label in watched.tolist() if label not in places]
+        if unknown:
+            raise ValueError(f"train: validation labels should be classes of the training labels, found {unknown[0]!r}")
+        numbers = torch.tensor([places[label] for label in watched.tolist()], dtype=torch.int64)
+        training.set_validation(watched_inputs.values, numbers)
 
 
-def _labels_of(labels: Any) -> Any:
-    array = labels.detach().cpu().numpy() if isinstance(labels, torch.Tensor) else np.asarray(labels)
-    if array.ndim != 1:
-        raise ValueError(f"train: labels should be [N], found shape {list(array.shape)}")
-    return array
+def _arrays_of(data: Any, argument: str, columns: Sequence[str] = ()) -> tuple[Inputs, Any]:
+    """Inputs, which are finite, and labels, none of which is missing; the columns in this order, if they have names."""
+    if not isinstance(data, (tuple, list)) or len(data) != 2:
+        found = f"{len(data)} parts" if isinstance(data, (tuple, list)) else type(data).__name__
+        raise ValueError(f"train: {argument} should be arrays (X, y), found {found}")
+    given = inputs_of(data[0])
+    inputs = given._replace(values=given.in_order_of(columns))
+    labels = known_labels(data[1], "train")
+    wrong = torch.nonzero(~inputs.values.isfinite()) if inputs.values.dtype == torch.float32 else torch.empty(0)
+    if len(wrong) and inputs.values.dim() == 2:
+        row, column = wrong[0].tolist()
+        names = columns or inputs.feature_names
+        where = f"column {names[column]!r}" if names else f"column {column}"
+        raise ValueError(
+            f"train: {argument} should be finite float32 numbers, found {float(inputs.values[row, column])} in row {row} "
+            f"(counted from 0), {where}: leave such rows out, or fill in values"
+        )
+    return inputs, labels
 
 
 def _metrics_of(folder: pathlib.Path) -> list[dict[str, Any]]:

@@ -185,3 +185,10 @@ def test_the_run_and_the_model_of_a_frame_know_its_columns(many_blobs, tmp_path)
     for run in (classifier.run_, again.run_):
         assert np.array_equal(run.predict_proba(turned), run.predict_proba(frame))
     assert np.array_equal(classifier.verdict(frame), classifier.model_.predict(turned).verdict)
+
+
+def test_a_missing_label_is_refused_with_its_row(blobs):
+    labels = blobs[1].astype(object)
+    labels[7] = None
+    with pytest.raises(ValueError, match=r"every row should have a label, found None in row 7"):
+        PriorNetworkClassifier().fit(blobs[0], labels)

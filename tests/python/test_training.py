@@ -174,6 +174,49 @@ def test_errors_have_their_kind_and_the_library_s_message(call, error, message, 
         call(blobs, tmp_path / "run")
 
 
+def replaced(values, place, value):
+    """A copy with another value at one place."""
+    copy = np.array(values, dtype=object if value is None else None)
+    copy[place] = value
+    return copy
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda x, y: (x, replaced(y, 7, None)), r"found None in row 7 \(counted from 0\)"),
+        (lambda x, y: (x, replaced(np.arange(120) % 2.0, 7, np.nan)), "found nan in row 7"),
+        (lambda x, y: (x, replaced(np.full(120, "2020-01-01", "M8[D]"), 7, "NaT")), "found NaT in row 7"),
+        (lambda x, y: (x, None), r"labels should be \[N\], found None"),
+        (lambda x, y: (replaced(x, (5, 1), np.nan), y), r"found nan in row 5 \(counted from 0\), column 1"),
+        (lambda x, y: (replaced(x.astype(float), (5, 1), 1e300), y), "found inf in row 5"),
+        (lambda x, y: x, "should be arrays .X, y., found ndarray"),
+        (lambda x, y: (x, y, y), "should be arrays .X, y., found 3 parts"),
+        (lambda x, y: {"X": x, "y": y}, "should be arrays .X, y., found dict"),
+    ],
+)
+def test_labels_that_are_missing_and_numbers_that_are_not_finite_are_refused(change, message, blobs, tmp_path):
+    for arrays in ({"data": change(*blobs)}, {"data": blobs, "validation": change(*blobs)}):
+        with pytest.raises(ValueError, match=message):
+            priornet.train(**arrays, out=tmp_path / "run", device="cpu")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_missing_value_is_found_by_the_name_of_its_column(blobs, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(replaced(blobs[0], (5, 1), np.nan), columns=["width", "height"])
+    with pytest.raises(ValueError, match=r"found nan in row 5 \(counted from 0\), column 'height'"):
+        priornet.train(data=(frame, blobs[1]), out=tmp_path / "run", device="cpu")
+    with pytest.raises(ValueError, match="found <NA> in row 1"):
+        labels = pandas.Series([True, None] * 60, dtype="boolean")
+        priornet.train(data=(blobs[0], labels), out=tmp_path / "run", device="cpu")
+
+
+def test_labels_of_several_kinds_are_refused(blobs, tmp_path):
+    with pytest.raises(ValueError, match="all of one kind, found int and str"):
+        priornet.train(data=(blobs[0], replaced(blobs[1].astype(object), 7, 3)), out=tmp_path / "run")
+
+
 def test_inputs_of_another_shape_are_a_value_error(trained):
     with pytest.raises(ValueError, match="rows of 2 numbers"):
         trained.logits(np.zeros((1, 3)))
