@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import json
+import math
 import os
 from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional, Union
 
@@ -86,7 +87,17 @@ class Watch(NamedTuple):
 
     cause: str  #: the verdict that it leads to
     score: str
-    threshold: float  #: above it, it alone rejects
+    threshold: float  #: above it, it alone rejects; infinite if there were too few inputs for the rate
+
+    def __str__(self) -> str:
+        if math.isinf(self.threshold):
+            return f"never by {self.score}: too few inputs in the calibration"
+        return f"{self.score} above {self.threshold:.4g}"
+
+
+def _threshold(number: Optional[float]) -> float:
+    """JSON has no infinity: it is null."""
+    return math.inf if number is None else number
 
 
 class Thresholds(NamedTuple):
@@ -126,7 +137,9 @@ class Model:
         if facts["points"] is not None:
             points = dict(facts["points"])
             points["rate_range"] = tuple(points["rate_range"])
-            points["watches"] = [Watch(**watch) for watch in points["watches"]]
+            points["watches"] = [
+                Watch(watch["cause"], watch["score"], _threshold(watch["threshold"])) for watch in points["watches"]
+            ]
             self.thresholds = Thresholds(**points)
         self._verdicts: list[str] = facts["verdicts"]
         self._members: int = facts["members"]
@@ -209,8 +222,7 @@ class Model:
         low, high = self.thresholds.rate_range
         promised = f"at most {self.thresholds.rate:.2%} of inputs like those of the calibration ({self.thresholds.calibration_set})"
         facts.append(("rejected", f"{promised}, on average; {low:.2%} to {high:.2%} with this calibration"))
-        watches = self.thresholds.watches
-        return facts + [(watch.cause, f"{watch.score} above {watch.threshold:.4g}") for watch in watches]
+        return facts + [(watch.cause, str(watch)) for watch in self.thresholds.watches]
 
     def __repr__(self) -> str:
         return facts_text("Model", self._facts())

@@ -269,6 +269,16 @@ def test_too_few_inputs_are_warned_of(network):
         priornet.calibrate(network, networks.loader(100, 1), rate=0.1, **NORMALISED)
 
 
+def test_a_threshold_that_nothing_exceeds_is_infinite_and_shown_in_words(network, tmp_path):
+    with pytest.warns(UserWarning):
+        model = priornet.calibrate(network, networks.loader(10, 1), **NORMALISED)
+    model.save(tmp_path / "few.priornet")
+    for one in (model, priornet.load(tmp_path / "few.priornet", device="cpu", allow_torchscript=True)):
+        assert [watch.threshold for watch in one.thresholds.watches] == [np.inf] * len(one.thresholds.watches)
+        for shown in (repr(one), one._repr_html_()):
+            assert "never by entropy: too few inputs in the calibration" in shown
+
+
 def test_a_run_is_calibrated_as_the_tool_does_it(trained, blobs, tool, tmp_path, one_thread):
     rows, labels = (blobs[0] * 1.25).astype(np.float32), blobs[1]  # other rows: of rows that the run learnt from, the tool uses only a few
     table = tmp_path / "rows.csv"
