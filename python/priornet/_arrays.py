@@ -17,7 +17,10 @@ def as_tensor(values: ArrayLike) -> torch.Tensor:
     """A tensor unchanged; anything else as NumPy reads it, sharing memory if possible."""
     if isinstance(values, torch.Tensor):
         return values
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError("should be an array of numbers, found parts of different sizes") from None
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if not array.flags.writeable or any(stride < 0 for stride in array.strides):
@@ -25,7 +28,8 @@ def as_tensor(values: ArrayLike) -> torch.Tensor:
     try:
         return torch.from_numpy(array)
     except TypeError:
-        raise ValueError(f"should be an array of numbers, found one of {array.dtype}") from None
+        found = f"one of {array.dtype}" if array.ndim > 0 else type(values).__name__
+        raise ValueError(f"should be an array of numbers, found {found}") from None
 
 
 def as_logits(values: ArrayLike) -> torch.Tensor:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, Optional, Sequence, Union
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 import torch
@@ -26,22 +27,53 @@ class Inputs(NamedTuple):
         """The columns with these names, in this order; unchanged if the inputs have no names, or no names are wanted."""
         if not self.feature_names or not names or self.feature_names == list(names):
             return self.values
-        missing = [name for name in names if name not in self.feature_names]
-        if missing:
-            raise ValueError(f"inputs: should have a column {missing[0]!r}, found {', '.join(self.feature_names)}")
-        return self.values[:, [self.feature_names.index(name) for name in names]]
+        return self.values[:, _places(self.feature_names, names)]
 
 
-def inputs_of(inputs: Any) -> Inputs:
-    """Arrays, tensors, lists or a pandas frame; inputs are returned unchanged."""
+def _places(found: Sequence[str], names: Sequence[str]) -> list[int]:
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise ValueError(f"inputs: should have a column {missing[0]!r}, found {', '.join(found)}")
+    return [found.index(name) for name in names]
+
+
+def inputs_of(inputs: Any, names: Sequence[str] = ()) -> Inputs:
+    """Arrays, tensors, lists or a pandas frame; inputs are returned unchanged.
+
+    names: the columns of a frame that are wanted; none: all of them.
+    """
     if isinstance(inputs, Inputs):
         return inputs
-    names = getattr(inputs, "columns", None)  # of a pandas frame
-    feature_names = [str(name) for name in names] if names is not None else []
-    values = as_tensor(inputs.to_numpy() if names is not None else inputs)
+    if hasattr(inputs, "columns"):
+        return _inputs_of_frame(inputs, names)
+    values = as_tensor(inputs)
     if values.dtype != torch.uint8 or values.dim() != 4:
         values = values.to(torch.float32)
-    return Inputs(values, feature_names)
+    return Inputs(values, [])
+
+
+def _inputs_of_frame(frame: Any, names: Sequence[str]) -> Inputs:
+    found = [str(name) for name in frame.columns]
+    places = list(range(len(found))) if not names or found == list(names) else _places(found, names)
+    values = np.empty((len(frame), len(places)), dtype=np.float32)
+    for column, place in enumerate(places):
+        given = frame.iloc[:, place] if hasattr(frame, "iloc") else frame[frame.columns[place]]
+        values[:, column] = _numbers(given, found[place])
+    return Inputs(torch.from_numpy(values), [found[place] for place in places])
+
+
+def _numbers(column: Any, name: str) -> Any:
+    """The numbers of a frame's column; a missing one is NaN."""
+    if not isinstance(column.dtype, np.dtype) and getattr(column.dtype, "kind", "O") in "biuf":  # pandas' nullable types
+        return column.to_numpy(dtype=np.float32, na_value=np.nan)
+    array = np.asarray(column)
+    if array.dtype.kind not in "biuf":
+        others = (value for value in array.tolist() if array.dtype.kind != "O" or not isinstance(value, (Real, np.bool_)))
+        for other in others:
+            raise ValueError(
+                f"inputs: column {name!r} should hold numbers, found {other!r}: leave it out, or make numbers of it"
+            )
+    return array.astype(np.float32)
 
 
 class Batch(NamedTuple):
@@ -51,12 +83,14 @@ class Batch(NamedTuple):
     labels: Any
 
 
-def batches_of(data: Data) -> Iterator[Batch]:
-    """The batches of a loader, of a data set, or of arrays."""
+def batches_of(data: Data, names: Sequence[str] = ()) -> Iterator[Batch]:
+    """The batches of a loader, of a data set, or of arrays. names: the columns of frames that are wanted; none: all."""
+    if isinstance(data, (Mapping, str)) or not hasattr(data, "__iter__") and not hasattr(data, "__getitem__"):
+        raise ValueError(f"data should be arrays (X, y), or give batches (inputs, labels), found {type(data).__name__}")
     if isinstance(data, tuple):
         if len(data) != 2:
             raise ValueError(f"data should be arrays (X, y), or give batches, found a tuple of {len(data)}")
-        inputs, labels = inputs_of(data[0]), data[1]
+        inputs, labels = inputs_of(data[0], names), data[1]
         if len(inputs.values) != len(labels):
             raise ValueError(f"data should have one label per input, found {len(labels)} for {len(inputs.values)}")
         labels = labels if isinstance(labels, torch.Tensor) else np.asarray(labels)
@@ -65,17 +99,19 @@ def batches_of(data: Data) -> Iterator[Batch]:
             yield Batch(Inputs(inputs.values[rows], inputs.feature_names), labels[rows])
         return
     if isinstance(data, (torch.Tensor, np.ndarray)) or hasattr(data, "columns"):
-        inputs = inputs_of(data)
+        inputs = inputs_of(data, names)
         for first in range(0, len(inputs.values), _ROWS_PER_BATCH):
             yield Batch(Inputs(inputs.values[first : first + _ROWS_PER_BATCH], inputs.feature_names), None)
         return
     if isinstance(data, torch.utils.data.Dataset):
         data = torch.utils.data.DataLoader(data, batch_size=_ROWS_PER_BATCH)
     for item in data:
+        if isinstance(item, Mapping):
+            raise ValueError(f"data should give batches (inputs, labels) or inputs, found a batch of type {type(item).__name__}")
         if isinstance(item, (tuple, list)) and len(item) >= 2:
-            yield Batch(inputs_of(item[0]), item[1])
+            yield Batch(inputs_of(item[0], names), item[1])
         else:
-            yield Batch(inputs_of(item[0] if isinstance(item, (tuple, list)) else item), None)
+            yield Batch(inputs_of(item[0] if isinstance(item, (tuple, list)) else item, names), None)
 
 
 def known_labels(labels: Any, function: str) -> Any:

@@ -71,10 +71,11 @@ def calibrate(
     ValueError for inputs, labels or a network that do not fit, KeyboardInterrupt for Ctrl-C. Warns about a threshold that no
     input can exceed.
     """
-    batches = batches_of(data)
     if isinstance(model, Run):
         made = opened(model, "calibrate")
+        batches = batches_of(data, made.feature_names)
     else:
+        batches = batches_of(data)
         first = next(batches, None)
         if first is None:
             raise ValueError("calibrate: should be given at least 2 inputs, found none")

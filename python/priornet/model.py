@@ -153,7 +153,7 @@ class Model:
         inputs: images uint8 [N, C, H, W] of any size, or normalised as given to calibrate(); or rows of numbers [N, D],
         also a pandas frame. ValueError for other shapes.
         """
-        said = self._model.predict(self._prepared(inputs_of(inputs)))
+        said = self._model.predict(self._prepared(inputs_of(inputs, self.feature_names)))
         prediction, probability, probabilities, scores, p_value, verdict, spoke = said
         given = inputs if isinstance(inputs, torch.Tensor) else None
         return Predictions(
@@ -169,7 +169,7 @@ class Model:
 
     def logits(self, inputs: ArrayLike) -> torch.Tensor:
         """The logits of the network, float64 [N, K], or [M, N, K] of an ensemble."""
-        logits: torch.Tensor = self._model.logits(self._prepared(inputs_of(inputs)))
+        logits: torch.Tensor = self._model.logits(self._prepared(inputs_of(inputs, self.feature_names)))
         return logits
 
     def save(self, path: PathLike) -> None:
@@ -196,7 +196,7 @@ class Model:
         inputs: list[torch.Tensor] = []
         labels: list[torch.Tensor] = []
         count = 0
-        for batch in batches_of(data):
+        for batch in batches_of(data, self.feature_names):
             values, numbers = self._labelled(batch if labelled else batch._replace(labels=None))
             inputs.append(values)
             if numbers is not None:

@@ -138,7 +138,7 @@ def _arrays_of(data: Any, argument: str, columns: Sequence[str] = ()) -> tuple[I
     if not isinstance(data, (tuple, list)) or len(data) != 2:
         found = f"{len(data)} parts" if isinstance(data, (tuple, list)) else type(data).__name__
         raise ValueError(f"train: {argument} should be arrays (X, y), found {found}")
-    given = inputs_of(data[0])
+    given = inputs_of(data[0], columns)
     inputs = given._replace(values=given.in_order_of(columns))
     labels = known_labels(data[1], "train")
     wrong = torch.nonzero(~inputs.values.isfinite()) if inputs.values.dtype == torch.float32 else torch.empty(0)
@@ -197,7 +197,7 @@ class Run:
 
     def logits(self, inputs: ArrayLike) -> torch.Tensor:
         """[N, K], or [M, N, K] of an ensemble, float32; inputs as train() takes them. ValueError for other shapes."""
-        values = inputs_of(inputs).in_order_of(self.feature_names)
+        values = inputs_of(inputs, self.feature_names).in_order_of(self.feature_names)
         logits: torch.Tensor = self._run.logits(values)
         return logits
 

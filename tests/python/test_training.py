@@ -130,6 +130,48 @@ def test_columns_of_a_frame_are_known_by_name(blobs, tmp_path):
         run.logits(frame[["width"]])
 
 
+def test_columns_of_any_type_that_holds_numbers_are_inputs(blobs, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rows, labels = blobs
+    plain = pandas.DataFrame({"width": rows[:, 0], "large": (rows[:, 1] > 3).astype(int), "count": np.arange(120)})
+    frame = plain.astype({"large": bool, "count": "Int64"})
+    frame["rating"] = plain["rating"] = pandas.Series(np.arange(120) % 3, dtype=object)
+    run = priornet.train(data=(frame, labels), out=tmp_path / "run", settings={"training.epochs": 1}, device="cpu")
+    assert torch.equal(run.logits(frame), run.logits(plain.astype(np.float32)))
+    nullable = frame.astype({"large": "boolean", "width": "Float32"})
+    assert torch.equal(run.logits(nullable), run.logits(frame))
+
+
+def test_columns_that_are_not_wanted_may_hold_anything(blobs, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(blobs[0], columns=["width", "height"])
+    more = frame.assign(remark="sunny")[["remark", "height", "width"]]
+    run = priornet.train(data=(frame, blobs[1]), out=tmp_path / "r", settings={"training.epochs": 1}, device="cpu")
+    assert torch.equal(run.logits(more), run.logits(frame))
+    model = priornet.calibrate(run, (more, blobs[1]))
+    assert model.thresholds == priornet.calibrate(run, (frame, blobs[1])).thresholds
+    assert model.predict(more).verdict == model.predict(frame).verdict
+    assert priornet.evaluate(model, (more, blobs[1]), replicates=2).accuracy.size == 120
+    with pytest.raises(ValueError, match="column 'remark' should hold numbers, found 'sunny'"):
+        priornet.train(data=(more, blobs[1]), out=tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda run: run.logits({"rows": [1]}), "array of numbers, found dict"),
+        (lambda run: run.logits(torch.utils.data.DataLoader([1])), "array of numbers, found DataLoader"),
+        (lambda run: run.logits([[1, 2], [3]]), "found parts of different sizes"),
+        (lambda run: priornet.calibrate(run, {"rows": [1]}), "give batches .inputs, labels., found dict"),
+        (lambda run: priornet.calibrate(run, 3), "give batches .inputs, labels., found int"),
+        (lambda run: priornet.calibrate(run, [{"rows": [1]}]), "found a batch of type dict"),
+    ],
+)
+def test_what_is_no_array_is_named(call, message, trained):
+    with pytest.raises(ValueError, match=message):
+        call(trained)
+
+
 def test_a_run_that_is_there_is_not_replaced_unasked(blobs, trained):
     out = trained.folder
     with pytest.raises(OSError, match=str(out)):
