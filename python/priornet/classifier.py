@@ -17,7 +17,7 @@ except ImportError as error:
     raise ImportError("priornet.PriorNetworkClassifier needs scikit-learn (Debian: python3-sklearn)") from error
 
 from ._inputs import Inputs, known_labels
-from ._library import ops
+from ._library import classes, ops, with_files
 from .calibration import calibrate
 from .model import Model, load
 from .training import Run, train
@@ -47,7 +47,8 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     calibration_share: the share of each class's rows that is kept back for verdict(). If that is too few for the rate,
         as with 0, it learns from all rows, and there are no verdicts.
     settings: other keys of the configuration, as priornet.train takes them.
-    folder: where the run is stored, for the tool; None: nowhere.
+    folder: where the run is stored, for the tool; None: nowhere. It should be new or empty. If it holds a run, fit()
+        replaces that run. If it holds other files, fit() raises OSError.
     random_state: the same value gives the same classifier, on one device with one number of threads.
     device: auto, cpu or cuda. verbose: shows progress.
     """
@@ -113,13 +114,13 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             known_labels(given, "PriorNetworkClassifier")
         rows, labels = _validated(self, X, y, fitting=True)
         check_classification_targets(labels)
-        classes, numbers = np.unique(labels, return_inverse=True)
-        if len(classes) < 2:
+        found, numbers = np.unique(labels, return_inverse=True)
+        if len(found) < 2:
             raise ValueError("PriorNetworkClassifier: y should have at least 2 classes, found one class")
         seed = self._seed()
         kept = self._kept_back(numbers, seed)
-        names_differ = len({str(name) for name in classes}) == len(classes)
-        targets = classes[numbers] if names_differ else numbers
+        names_differ = len({str(name) for name in found}) == len(found)
+        targets = found[numbers] if names_differ else numbers
         columns = [str(name) for name in getattr(self, "feature_names_in_", [])]
 
         def of(chosen: Array) -> tuple[Inputs, Array]:
@@ -128,6 +129,7 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         learnt = of(~kept)
         with tempfile.TemporaryDirectory(prefix="priornet-") as temporary:
             folder = pathlib.Path(temporary) / "run" if self.folder is None else pathlib.Path(self.folder)
+            _check_may_be_replaced(folder)
             run = train(
                 data=learnt,
                 out=folder,
@@ -136,7 +138,7 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 device=self.device,
                 progress=self.verbose,
             )
-            files = _files_of(folder)
+            files = _files_of(run, folder)
             model: Optional[Model] = None
             model_file = b""
             if kept.any():
@@ -144,7 +146,7 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 model_file = _saved(model, pathlib.Path(temporary))
         if self.folder is None:
             run.folder = None
-        return dict(zip(_LEARNT, (classes, len(run.metrics), run, files, model, model_file)))
+        return dict(zip(_LEARNT, (found, len(run.metrics), run, files, model, model_file)))
 
     def _seed(self) -> int:
         random = self.random_state
@@ -189,7 +191,7 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                     path = pathlib.Path(folder, name)
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(content)
-                self._run = Run(folder, device=self.device)
+                self._run = Run(folder, device=self.device, allow_torchscript=True)
                 self._run.folder = None
         return self._run
 
@@ -231,7 +233,7 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             with tempfile.TemporaryDirectory(prefix="priornet-") as folder:
                 path = pathlib.Path(folder, "model.priornet")
                 path.write_bytes(self._model_file)
-                self._model = load(path, device=self.device)
+                self._model = load(path, device=self.device, allow_torchscript=True)
         return self._model
 
     def verdict(self, X: Any) -> Array:
@@ -269,11 +271,26 @@ def _saved(model: Model, folder: pathlib.Path) -> bytes:
     return path.read_bytes()
 
 
-def _files_of(folder: pathlib.Path) -> dict[str, bytes]:
-    """The files that a run is loaded from."""
-    wanted = ("config.toml", "preparation.safetensors", "metrics.jsonl")
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and (path.name in wanted or path.parent.name == "checkpoints")
-    }
+def _check_may_be_replaced(folder: pathlib.Path) -> None:
+    """OSError for a folder with files that are not a run's: train() would remove those that are named as a run's are."""
+    if not folder.is_dir() or not any(path.is_file() for path in folder.rglob("*")):
+        return
+    try:
+        if not (folder / "checkpoints").is_dir() and not (folder / "member-1").is_dir():
+            raise OSError("it has no checkpoints")
+        with_files(classes.Training().configure_by_file, str(folder / "config.toml"), [])
+    except (OSError, ValueError):
+        raise FileExistsError(
+            f"PriorNetworkClassifier: folder should be new, empty, or hold a run, which fit() replaces; {folder} holds "
+            "other files: choose another folder"
+        ) from None
+
+
+def _files_of(run: Run, folder: pathlib.Path) -> dict[str, bytes]:
+    """The files that the run is loaded from."""
+    parts = [folder] + [folder / f"member-{number + 1}" for number in range(run.members) if run.members > 1]
+    paths: list[pathlib.Path] = []
+    for part in parts:
+        paths += [part / name for name in ("config.toml", "preparation.safetensors", "metrics.jsonl", "network.pt")]
+        paths += sorted(part.glob("checkpoints/step-*.safetensors"))[-1:]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths if path.is_file()}

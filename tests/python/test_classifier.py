@@ -192,3 +192,35 @@ def test_a_missing_label_is_refused_with_its_row(blobs):
     labels[7] = None
     with pytest.raises(ValueError, match=r"every row should have a label, found None in row 7"):
         PriorNetworkClassifier().fit(blobs[0], labels)
+
+
+def test_a_folder_with_other_files_is_not_touched(blobs, tmp_path):
+    theirs = {"config.toml": b"[project]\nname = 'mine'\n", "checkpoints/epoch-1.pt": b"weights", "data.csv": b"1,2"}
+    for name, content in theirs.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    classifier = PriorNetworkClassifier(epochs=1, folder=tmp_path, device="cpu")
+    with pytest.raises(OSError, match="should be new, empty, or hold a run.* holds other files: choose another"):
+        classifier.fit(*blobs)
+    assert {name: (tmp_path / name).read_bytes() for name in theirs} == theirs
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_run_in_the_folder_is_replaced(blobs, tmp_path):
+    (tmp_path / "run" / "checkpoints").mkdir(parents=True)  # as a fit that failed leaves it
+    for members in (3, 1, 2):
+        classifier = PriorNetworkClassifier(epochs=1, members=members, folder=tmp_path / "run", device="cpu")
+        assert classifier.fit(*blobs).run_.members == members
+    assert sorted(path.name for path in (tmp_path / "run").glob("member-*")) == ["member-1", "member-2"]
+
+
+def test_a_pickle_holds_the_files_of_the_run_and_no_others(blobs, tmp_path):
+    PriorNetworkClassifier(epochs=1, folder=tmp_path, device="cpu").fit(*blobs)
+    PriorNetworkClassifier(epochs=1, folder=tmp_path / "other", device="cpu").fit(*blobs)
+    again = PriorNetworkClassifier(epochs=1, folder=tmp_path, device="cpu").fit(*blobs)
+    assert sorted(name.partition("/")[0] for name in again.__getstate__()["_files"]) == [
+        "checkpoints", "config.toml", "metrics.jsonl", "preparation.safetensors"
+    ]  # fmt: skip
+    assert np.array_equal(pickle.loads(pickle.dumps(again)).predict_proba(blobs[0]), again.predict_proba(blobs[0]))
+    ensemble = PriorNetworkClassifier(epochs=1, members=2, device="cpu").fit(*blobs)
+    assert np.array_equal(pickle.loads(pickle.dumps(ensemble)).predict_proba(blobs[0]), ensemble.predict_proba(blobs[0]))
