@@ -108,5 +108,7 @@ def facts_text(title: str, facts: list[tuple[str, str]]) -> str:
 def facts_html(title: str, facts: list[tuple[str, str]]) -> str:
     """A table with one fact per row."""
     cell = 'style="text-align:left"'
-    rows = "".join(f"<tr><th {cell}>{key}</th><td {cell}>{html.escape(value)}</td></tr>" for key, value in facts)
-    return f"<table><caption>{title}</caption><tbody>{rows}</tbody></table>"
+    rows = "".join(
+        f"<tr><th {cell}>{html.escape(key)}</th><td {cell}>{html.escape(value)}</td></tr>" for key, value in facts
+    )
+    return f"<table><caption>{html.escape(title)}</caption><tbody>{rows}</tbody></table>"

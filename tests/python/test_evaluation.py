@@ -67,6 +67,16 @@ def test_it_reads_as_sentences(evaluation):
     assert "<table>" in evaluation._repr_html_()
 
 
+def test_sets_keep_the_names_that_they_are_given(model):
+    others = {"Paris, France": networks.noise(50, 3), "Paris, Texas": networks.noise(50, 4), "day/night": networks.noise(50, 5)}
+    found = priornet.evaluate(model, partly_mislabelled(300, 2), others, name="streets, <wet>", replicates=2)
+    assert [row["title"] for row in found.summary["foreign"]] == list(others) == list(found.ood)
+    noticed = next(figure for figure in found.summary["key_figures"] if figure["name"] == "noticed")
+    assert all(f"{name}: " in noticed["detail"] for name in others)
+    assert "tested on streets, <wet>" in str(found)
+    assert "streets, &lt;wet&gt;" in found._repr_html_() and "<wet>" not in found._repr_html_()
+
+
 def test_a_page_is_written_for_people(evaluation, tmp_path):
     page = tmp_path / "quarters.html"
     evaluation.report(page)

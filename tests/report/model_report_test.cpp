@@ -85,6 +85,12 @@ TEST(ModelReport, CallsSetsByTheirLastPart) {
   EXPECT_EQ(short_set_name("/data/rows/test.csv,label=kind"), "test.csv");
   EXPECT_EQ(short_set_name("./photos/"), "photos");
   EXPECT_EQ(short_set_name("/data/photos,size=32 (rows kept back)"), "photos (rows kept back)");
+  EXPECT_EQ(short_set_name("rows/test.csv,label=kind"), "test.csv");
+}
+
+TEST(ModelReport, LeavesTitlesAsTheyAre) {
+  for (const auto* title : {"Paris, France", "cats/dogs", "streets, day/night (2020)", "", "a,b,c"})
+    EXPECT_EQ(short_set_name(title), title);
 }
 
 TEST(ModelReport, SaysInWordsWhatBecomesOfInputs) {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <priornet/learning/load_set.h>
 #include <priornet/uncertainty/calibration.h>
+#include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measure_table.h>
 
 #include <algorithm>
@@ -234,11 +236,31 @@ std::vector<KeyFigure> key_figures(const ModelReport& report) {
   return figures;
 }
 
+namespace {
+
+// A name that callers of the library chose is a title, "Paris, France" or "cats/dogs", unless it reads as the name of a
+// set.
+bool names_a_set(const std::string& name) {
+  try {
+    parse_set_name(name);
+    return true;
+  } catch (const ArgumentError&) {
+    return false;
+  }
+}
+
+bool looks_like_path(const std::string& set) {
+  return set.find_first_of("/.~") == 0 || std::filesystem::path(set).has_extension();
+}
+
+}  // namespace
+
 std::string short_set_name(const std::string& name) {
   const auto remark = name.ends_with(')') ? name.find(" (") : std::string::npos;  // "... (rows kept back)"
-  const auto comma = name.find(',');
-  auto set = name.substr(0, std::min(comma, remark));
-  if (set.find('/') != std::string::npos) {
+  auto set = name.substr(0, remark);
+  if (!names_a_set(set)) return name;
+  set = set.substr(0, set.find(','));
+  if (set.find('/') != std::string::npos && looks_like_path(set)) {
     const auto path = std::filesystem::path(set).lexically_normal();
     set = (path.has_filename() ? path : path.parent_path()).filename().string();
   }

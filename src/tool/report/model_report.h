@@ -67,7 +67,7 @@ std::string description(const ModelReport& report);
 /// What happens to a thousand inputs like those of the test set, in a sentence.
 std::string bottom_line(const ModelReport& report);
 
-/// A set as a sentence names it: the last part of a path, without anything after a comma.
+/// A set as a sentence names it: the last part of a path, without modifiers (load_set.h). Other names stay as they are.
 std::string short_set_name(const std::string& name);
 
 /// Warnings for the reader, a sentence or two each: a trivial statistic that beats the network, more handed back than
