@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import tempfile
+import warnings
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -44,8 +45,8 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     method: one of priornet.losses.methods. epochs: passes over the data; None: a number that suits its size.
     members: networks of the ensemble.
     rate: the share of rows like those of the training set that verdict() may reject, on average.
-    calibration_share: the share of each class's rows that is kept back for verdict(). If that is too few for the rate,
-        as with 0, it learns from all rows, and there are no verdicts.
+    calibration_share: the share of the rows, of every class alike, that is kept back for verdict(). If that is too few
+        for the rate, fit() warns, learns from all rows, and there are no verdicts; 0 asks for none.
     settings: other keys of the configuration, as priornet.train takes them.
     folder: where the run is stored, for the tool; None: nowhere. It should be new or empty. If it holds a run, fit()
         replaces that run. If it holds other files, fit() raises OSError.
@@ -158,10 +159,18 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise ValueError(f"calibration_share should be from 0 to below 1, found {self.calibration_share}")
         order = np.random.default_rng(seed).permutation(len(numbers))
         kept = np.zeros(len(numbers), dtype=bool)
-        for number in np.unique(numbers):
-            rows = order[numbers[order] == number]
-            kept[rows[: int(self.calibration_share * len(rows))]] = True
-        return kept if kept.sum() >= ops.least_calibration_size(self.rate) else np.zeros_like(kept)
+        for number, count in enumerate(_shares(np.bincount(numbers), self.calibration_share)):
+            kept[order[numbers[order] == number][:count]] = True
+        needed = ops.least_calibration_size(self.rate)
+        if kept.sum() >= needed:
+            return kept
+        if self.calibration_share > 0:
+            warnings.warn(
+                f"PriorNetworkClassifier: there will be no verdicts: a rate of {self.rate} takes {needed} rows that are kept "
+                f"back, found {kept.sum()}; more rows, a higher rate or a larger calibration_share help",
+                stacklevel=4,
+            )
+        return np.zeros_like(kept)
 
     def _settings(self, seed: int) -> dict[str, Any]:
         settings: dict[str, Any] = {
@@ -263,6 +272,15 @@ def _validated(estimator: PriorNetworkClassifier, X: Any, y: Any = None, *, fitt
     except ImportError:
         return estimator._validate_data(X, **arguments)
     return validate_data(estimator, X, **arguments)
+
+
+def _shares(sizes: Array, share: float) -> Array:
+    """int [K]: this share of all rows, divided among classes of these sizes by largest remainders; a row of each is left."""
+    exact = share * sizes
+    counts = np.floor(exact + 1e-9).astype(int)
+    missing = int(share * sizes.sum() + 1e-9) - counts.sum()
+    counts[np.argsort(counts - exact, kind="stable")[:missing]] += 1
+    return np.minimum(counts, sizes - 1)
 
 
 def _saved(model: Model, folder: pathlib.Path) -> bytes:

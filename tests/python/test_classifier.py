@@ -3,6 +3,7 @@ import pickle
 import signal
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import priornet
 from priornet import PriorNetworkClassifier
+
+pytestmark = pytest.mark.filterwarnings("ignore:PriorNetworkClassifier. there will be no verdicts")
 
 
 @parametrize_with_checks([PriorNetworkClassifier(epochs=20, device="cpu")])
@@ -128,10 +131,32 @@ def test_it_says_whether_to_trust_it(many_blobs, tmp_path):
     assert opened.predict(rows).verdict == verdicts.tolist()
 
 
+def test_190_rows_of_any_classes_are_enough_for_verdicts():
+    rows = np.random.default_rng(0).normal(size=(190, 3))
+    for classes in (2, 3, 7, 19):
+        labels = np.arange(190) % classes
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "PriorNetworkClassifier")
+            classifier = PriorNetworkClassifier(epochs=1, device="cpu").fit(rows, labels)
+        assert classifier.model_.thresholds.calibration_size == 19
+        assert len(classifier.verdict(rows)) == 190
+    with pytest.warns(UserWarning, match="no verdicts: a rate of 0.05 takes 19 rows that are kept back, found 18"):
+        PriorNetworkClassifier(epochs=1, device="cpu").fit(rows[:189], labels[:189])
+
+
+def test_a_class_keeps_a_row_to_learn_from():
+    rows, labels = np.random.default_rng(0).normal(size=(42, 3)), np.repeat([0, 1, 2], [40, 1, 1])
+    classifier = PriorNetworkClassifier(epochs=1, device="cpu", calibration_share=0.9, rate=0.2).fit(rows, labels)
+    assert classifier.model_.class_names == ["0", "1", "2"]
+
+
 def test_rows_that_are_too_few_for_verdicts_are_all_learnt_from(blobs):
     rows, labels = blobs
-    few = PriorNetworkClassifier(epochs=3, device="cpu").fit(rows, labels)
-    all_rows = PriorNetworkClassifier(epochs=3, device="cpu", calibration_share=0.0).fit(rows, labels)
+    with pytest.warns(UserWarning, match="there will be no verdicts"):
+        few = PriorNetworkClassifier(epochs=3, device="cpu").fit(rows, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        all_rows = PriorNetworkClassifier(epochs=3, device="cpu", calibration_share=0.0).fit(rows, labels)
     assert np.array_equal(few.predict_proba(rows), all_rows.predict_proba(rows))
     with pytest.raises(ValueError, match="takes 19 of them, found a calibration_share of 0.1"):
         few.verdict(rows)
