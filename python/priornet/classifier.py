@@ -207,7 +207,7 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def predict_proba(self, X: Any) -> Array:
         """Probabilities [N, K], in the order of classes_."""
         run = self.run_
-        probabilities: Array = run.predict_proba(_validated(self, X)).cpu().numpy()
+        probabilities: Array = run.predict_proba(_validated(self, X))
         return probabilities
 
     def predict(self, X: Any) -> Array:
@@ -222,12 +222,11 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """
         run = self.run_
         measured = run.measures(_validated(self, X))
-        arrays = type(measured)(*(value.cpu().numpy() for value in measured))
         if measure is None:
-            return arrays
-        if measure not in arrays._fields:
-            raise ValueError(f"uncertainty: measure should be one of {', '.join(arrays._fields)}, found {measure!r}")
-        return getattr(arrays, measure)
+            return measured
+        if measure not in measured._fields:
+            raise ValueError(f"uncertainty: measure should be one of {', '.join(measured._fields)}, found {measure!r}")
+        return getattr(measured, measure)
 
     @property
     def model_(self) -> Model:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import torch
 
-from ._arrays import as_tensor
+from ._arrays import as_tensor, like
 from ._library import ops
 from ._measure_table import measure_table
 
@@ -110,20 +110,21 @@ def compare(first: tuple[ArrayLike, ArrayLike], second: tuple[ArrayLike, ArrayLi
 
 
 class Curve(NamedTuple):
-    """Points to draw, float64."""
+    """Points to draw, float64: tensors on the CPU, or NumPy arrays if the scores were no tensors."""
 
-    x: torch.Tensor
-    y: torch.Tensor
+    x: Any
+    y: Any
 
 
 def roc_curve(positive: ArrayLike, negative: ArrayLike) -> Curve:
     """FPR and TPR of every threshold, from (0, 0) to (1, 1)."""
-    return Curve(*ops.roc_curve(as_tensor(positive), as_tensor(negative)))
+    return Curve(*(like(positive, values) for values in ops.roc_curve(as_tensor(positive), as_tensor(negative))))
 
 
 def precision_recall_curve(positive: ArrayLike, negative: ArrayLike) -> Curve:
     """Recall and precision of every threshold."""
-    return Curve(*ops.precision_recall_curve(as_tensor(positive), as_tensor(negative)))
+    found = ops.precision_recall_curve(as_tensor(positive), as_tensor(negative))
+    return Curve(*(like(positive, values) for values in found))
 
 
 def error_rate(probabilities: ArrayLike, labels: ArrayLike) -> float:
@@ -149,32 +150,36 @@ def calibration_error(
 
 
 class Reliability(NamedTuple):
-    """The bars of a reliability diagram, from low to high confidence; empty bins are left out."""
+    """The bars of a reliability diagram, from low to high confidence; empty bins are left out. Tensors on the CPU, or NumPy
+    arrays if the probabilities were no tensor.
+    """
 
-    rows: torch.Tensor
-    confidence: torch.Tensor  #: mean of the largest probability
-    accuracy: torch.Tensor  #: share that is right
+    rows: Any
+    confidence: Any  #: mean of the largest probability
+    accuracy: Any  #: share that is right
 
 
 def reliability(
     probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 15, equal_count: bool = False
 ) -> Reliability:
     """The bins that calibration_error sums over."""
-    return Reliability(*ops.reliability(as_tensor(probabilities), as_tensor(labels), equal_count, bins))
+    found = ops.reliability(as_tensor(probabilities), as_tensor(labels), equal_count, bins)
+    return Reliability(*(like(probabilities, values) for values in found))
 
 
 class RiskCoverage(NamedTuple):
-    """What rejecting the most uncertain predictions gains."""
+    """What rejecting the most uncertain predictions gains. Tensors on the CPU, or NumPy arrays if the scores were no tensor."""
 
-    coverage: torch.Tensor  #: share that is kept, from 1 / N to 1
-    risk: torch.Tensor  #: mean error of what is kept
+    coverage: Any  #: share that is kept, from 1 / N to 1
+    risk: Any  #: mean error of what is kept
     area: float  #: mean risk over the coverages (AURC); 0 is perfect
     excess: float  #: area less that of an order which rejects every error first (E-AURC)
 
 
 def risk_coverage(uncertainty: ArrayLike, error: ArrayLike) -> RiskCoverage:
     """error: 1 for a wrong prediction and 0 for a right one, or any loss >= 0."""
-    return RiskCoverage(*ops.risk_coverage(as_tensor(uncertainty), as_tensor(error)))
+    coverage, risk, area, excess = ops.risk_coverage(as_tensor(uncertainty), as_tensor(error))
+    return RiskCoverage(like(uncertainty, coverage), like(uncertainty, risk), area, excess)
 
 
 def prediction_rejection_ratio(uncertainty: ArrayLike, error: ArrayLike) -> float:

@@ -7,19 +7,23 @@ import html
 import json
 import math
 import os
-from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional, Union, overload
 
 import torch
 
+from ._arrays import like
 from ._display import facts_html, facts_text
 from ._inputs import Batch, Inputs, Pixels, batches_of, bytes_of, inputs_of, labels_as_numbers
 from ._library import device_named, ops, with_files
 from .training import Run
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ._arrays import ArrayLike
     from ._inputs import Data
 
+    Array = NDArray[Any]
     PathLike = Union[str, "os.PathLike[str]"]
 
 
@@ -167,10 +171,16 @@ class Model:
             [self.scores[place] if place >= 0 else "" for place in spoke.tolist()],
         )
 
-    def logits(self, inputs: ArrayLike) -> torch.Tensor:
-        """The logits of the network, float64 [N, K], or [M, N, K] of an ensemble."""
-        logits: torch.Tensor = self._model.logits(self._prepared(inputs_of(inputs, self.feature_names)))
-        return logits
+    @overload
+    def logits(self, inputs: torch.Tensor) -> torch.Tensor: ...
+    @overload
+    def logits(self, inputs: Array | list[Any]) -> Array: ...
+
+    def logits(self, inputs: ArrayLike) -> Any:
+        """The logits of the network, float64 [N, K], or [M, N, K] of an ensemble: a tensor on the CPU for a tensor, a NumPy
+        array for anything else.
+        """
+        return like(inputs, self._model.logits(self._prepared(inputs_of(inputs, self.feature_names))))
 
     def save(self, path: PathLike) -> None:
         """Writes a model file (.priornet), which load(), the tool and its server open. It appears whole or not at all.

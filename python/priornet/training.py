@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union, overload
 
 import numpy as np
 import torch
 
+from ._arrays import like
 from ._background import run_job
 from ._display import facts_html, facts_text
 from ._inputs import Inputs, inputs_of, known_labels
@@ -17,8 +18,11 @@ from ._library import classes, device_named, with_files
 from ._measures import measures
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ._arrays import ArrayLike
 
+    Array = NDArray[Any]
     Settings = Mapping[str, Any]
     PathLike = Union[str, "os.PathLike[str]"]
 
@@ -195,20 +199,37 @@ class Run:
         text: str = self._run.config()
         return text
 
-    def logits(self, inputs: ArrayLike) -> torch.Tensor:
-        """[N, K], or [M, N, K] of an ensemble, float32; inputs as train() takes them. ValueError for other shapes."""
+    @overload
+    def logits(self, inputs: torch.Tensor) -> torch.Tensor: ...
+    @overload
+    def logits(self, inputs: Array | list[Any]) -> Array: ...
+
+    def logits(self, inputs: ArrayLike) -> Any:
+        """[N, K], or [M, N, K] of an ensemble, float32; inputs as train() takes them. ValueError for other shapes.
+
+        A tensor for a tensor, on the run's device; a NumPy array for anything else. So do the functions below.
+        """
+        return like(inputs, self._logits(inputs))
+
+    def _logits(self, inputs: Any) -> torch.Tensor:
         values = inputs_of(inputs, self.feature_names).in_order_of(self.feature_names)
         logits: torch.Tensor = self._run.logits(values)
         return logits
 
-    def predict_proba(self, inputs: ArrayLike) -> torch.Tensor:
+    @overload
+    def predict_proba(self, inputs: torch.Tensor) -> torch.Tensor: ...
+    @overload
+    def predict_proba(self, inputs: Array | list[Any]) -> Array: ...
+
+    def predict_proba(self, inputs: ArrayLike) -> Any:
         """Probabilities of the classes [N, K], float64; for an ensemble the mean over its members."""
-        probabilities = torch.softmax(self.logits(inputs).double(), -1)
-        return probabilities.mean(0) if probabilities.dim() == 3 else probabilities
+        probabilities = torch.softmax(self._logits(inputs).double(), -1)
+        return like(inputs, probabilities.mean(0) if probabilities.dim() == 3 else probabilities)
 
     def measures(self, inputs: ArrayLike, *, samples: int = 64, seed: int = 0) -> Any:
         """measures() of the run's logits, computed in float64."""
-        return measures(self.logits(inputs).double(), self.kind, samples=samples, seed=seed)  # type: ignore[call-overload]
+        measured = measures(self._logits(inputs).double(), self.kind, samples=samples, seed=seed)  # type: ignore[call-overload]
+        return type(measured)(*(like(inputs, values) for values in measured))
 
     def _facts(self) -> list[tuple[str, str]]:
         shape = " x ".join(str(size) for size in self.input_shape)

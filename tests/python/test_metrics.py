@@ -84,9 +84,18 @@ def test_a_paired_test_tells_a_better_score_from_a_worse_one(scores):
 def test_curves_end_at_their_corners(scores):
     roc = metrics.roc_curve(*scores)
     assert (roc.x[0], roc.y[0], roc.x[-1], roc.y[-1]) == (0, 0, 1, 1)
-    area = torch.trapezoid(roc.y, roc.x).item()
+    area = torch.trapezoid(*map(torch.from_numpy, (roc.y, roc.x))).item()
     assert area == pytest.approx(priornet.detect(*scores).auroc.value, abs=1e-12)
     assert metrics.precision_recall_curve(*scores).x[-1] == 1
+
+
+def test_arrays_give_arrays_and_tensors_give_tensors(scores, predictions):
+    pairs = [(metrics.roc_curve, scores), (metrics.precision_recall_curve, scores)]
+    pairs += [(metrics.reliability, predictions), (metrics.risk_coverage, (scores[0], scores[0] > 1))]
+    for function, given in pairs:
+        tensors = [torch.as_tensor(values) for values in given]
+        for kind, found in ((torch.Tensor, function(*tensors)), (np.ndarray, function(*(part.numpy() for part in tensors)))):
+            assert isinstance(found[0], kind) and isinstance(found[1], kind), function
 
 
 def test_calibration_metrics_agree_with_their_formulas(predictions):

@@ -75,6 +75,8 @@ def test_numpy_goes_in_and_comes_out(model):
     said = model.predict(images.numpy())
     assert isinstance(said.p_value, np.ndarray) and isinstance(said.scores["entropy"], np.ndarray)
     assert np.array_equal(said.p_value, model.predict(images).p_value.numpy())
+    assert isinstance(model.logits(images), torch.Tensor)
+    assert isinstance(model.logits(images.numpy()), np.ndarray)
 
 
 def test_images_of_another_size_are_fitted(model):
