@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Union, overload
 
 import torch
 
-from ._arrays import as_logits, as_tensor, like
+from ._arrays import as_logits, like
 from ._library import ops
 from ._measure_types import DirichletEnsembleMeasures, DirichletMeasures, EnsembleMeasures, SoftmaxMeasures
 
@@ -92,7 +92,7 @@ def log_density(logits: Array, log_mu: Array) -> Array: ...
 
 def log_density(logits: ArrayLike, log_mu: ArrayLike) -> Any:
     """ln Dir(mu; exp logits) of each row, from ln mu: [N] for log_mu [N, K], [S, N] for [S, N, K]. Differentiable once."""
-    return like(logits, ops.log_density(as_logits(logits), as_tensor(log_mu)))
+    return like(logits, ops.log_density(as_logits(logits), as_logits(log_mu)))
 
 
 @overload

@@ -59,7 +59,7 @@ class Target(NamedTuple):
 
     def concentrations(self, logits: torch.Tensor) -> torch.Tensor:
         """alpha [N, K] for logits [N, K]: for inspection, the losses do not build it."""
-        alpha: torch.Tensor = ops.concentrations(logits, self.values, self.kind, self.alpha0, self.epsilon)
+        alpha: torch.Tensor = ops.concentrations(as_logits(logits), self.values, self.kind, self.alpha0, self.epsilon)
         return alpha
 
 
@@ -75,7 +75,7 @@ def flat() -> Target:
 
 def teacher(probabilities: torch.Tensor, alpha0: float = _ALPHA0) -> Target:
     """alpha_c = alpha0 pi_c. probabilities pi: [N, K], positive, rows sum to 1, the dtype of the logits."""
-    return Target("teacher", probabilities, alpha0, _EPSILON)
+    return Target("teacher", as_logits(probabilities), alpha0, _EPSILON)
 
 
 def _divergence(logits: torch.Tensor, target: Union[Target, torch.Tensor], reverse: bool) -> torch.Tensor:
@@ -150,6 +150,7 @@ def _loss(
     probabilities: Optional[torch.Tensor],
     settings: dict[str, float],
 ) -> Loss:
+    probabilities = None if probabilities is None else as_logits(probabilities)
     return Loss(*ops.method_loss(batch, labels, probabilities, method, _settings_text(method, settings)))
 
 
@@ -200,7 +201,7 @@ class MethodLoss(torch.nn.Module):
         self, logits: torch.Tensor, targets: torch.Tensor, outside_logits: Optional[torch.Tensor] = None
     ) -> Loss:
         """The loss with its parts."""
-        labels, probabilities = (None, targets) if self._teacher else (targets, None)
+        labels, probabilities = (None, as_logits(targets)) if self._teacher else (targets, None)
         batch = _batch(logits, outside_logits)
         return Loss(*ops.method_loss(batch, labels, probabilities, self.method, self._text))
 

@@ -152,6 +152,19 @@ def test_mixed_precision_is_lost_in_float32(batch):
     assert half.grad.dtype == torch.bfloat16
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_targets_of_half_precision_become_float32(dtype, batch):
+    logits, _, probabilities = (part.detach() for part in batch)
+    half = probabilities.to(dtype)
+    for rows in (logits.float(), logits.to(dtype)):
+        expected = priornet.distillation_loss(rows.float(), half.float())
+        assert torch.equal(priornet.distillation_loss(rows, half).total, expected.total)
+        assert torch.equal(priornet.DistillationLoss()(rows, half), expected.total)
+        wanted = priornet.forward_kl(rows[:4].float(), priornet.teacher(half.float()))
+        assert torch.equal(priornet.forward_kl(rows[:4], priornet.teacher(half)), wanted)
+        assert priornet.teacher(half).concentrations(rows[:4]).dtype == torch.float32
+
+
 def test_help_tells_every_setting():
     for documented in (priornet.PriorNetworkLoss, priornet.prior_network_loss):
         for key, setting in losses.methods["dpn"].settings.items():

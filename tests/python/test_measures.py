@@ -93,6 +93,13 @@ def test_numpy_comes_back_for_numpy_lists_and_read_only_arrays():
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_densities_of_half_precision_are_those_of_float32(dtype, generator):
+    logits = logits_of((5, 3), generator, torch.float32).to(dtype)
+    log_mu = torch.log_softmax(logits_of((5, 3), generator, torch.float32), 1).to(dtype)
+    assert torch.equal(priornet.log_density(logits, log_mu), priornet.log_density(logits.float(), log_mu.float()))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_is_measured_in_float32(dtype, generator):
     logits = logits_of((4, 3), generator).to(dtype).requires_grad_()
     measured = priornet.measures(logits)
