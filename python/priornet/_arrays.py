@@ -43,3 +43,23 @@ def as_logits(values: ArrayLike) -> torch.Tensor:
 def like(values: ArrayLike, result: torch.Tensor) -> Any:
     """A result as what it was computed from: a tensor, or else a NumPy array."""
     return result if isinstance(values, torch.Tensor) else result.detach().cpu().numpy()
+
+
+#: How far the sum of a row of probabilities may be from 1: half precision is coarse.
+_SUM_TOLERANCE = 0.02
+
+
+def check_probabilities(probabilities: torch.Tensor, what: str) -> None:
+    """ValueError for rows that are no probabilities [N, K]: usually logits. Shapes are checked elsewhere; NaN passes."""
+    if probabilities.dim() != 2 or probabilities.numel() == 0 or not probabilities.dtype.is_floating_point:
+        return
+    rows = probabilities.detach()
+    sums = rows.sum(1, dtype=torch.float64)
+    wrong = ((sums - 1).abs() > _SUM_TOLERANCE) | (rows < 0).any(1)
+    if bool(wrong.any()):
+        row = int(wrong.nonzero()[0])
+        advice = ": these look like logits: apply softmax" if bool((rows < 0).any() | (rows > 1).any()) else ""
+        raise ValueError(
+            f"{what} should be probabilities, at least 0 with a sum of 1 per row, found sum {float(sums[row]):.4g} and least "
+            f"value {float(rows[row].min()):.4g} in row {row} (counted from 0){advice}"
+        )

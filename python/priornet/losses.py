@@ -9,12 +9,15 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from typing import Any, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 import torch
 
-from ._arrays import as_logits
+from ._arrays import as_logits, as_tensor, check_probabilities
 from ._library import is_compiling, ops
+
+if TYPE_CHECKING:
+    from ._arrays import ArrayLike
 
 
 class Setting(NamedTuple):
@@ -44,9 +47,14 @@ def _method(row: Any) -> Method:
 #: All methods, by name.
 methods: dict[str, Method] = {row[0]: _method(row) for row in ops.methods()}
 
-_PRIOR_NETWORK = {False: "dpn", True: "dpn-reverse"}
 _ALPHA0 = methods["dpn"].settings["alpha0"].value
 _EPSILON = methods["dpn"].settings["epsilon"].value
+
+
+def _prior_network(reverse: bool) -> str:
+    if not isinstance(reverse, bool):
+        raise ValueError(f"reverse should be True or False, found {reverse!r}; settings are given by name: alpha0=100.0")
+    return "dpn-reverse" if reverse else "dpn"
 
 
 class Target(NamedTuple):
@@ -63,9 +71,24 @@ class Target(NamedTuple):
         return alpha
 
 
-def smoothed_labels(labels: torch.Tensor, alpha0: float = _ALPHA0, epsilon: float = _EPSILON) -> Target:
+def _labels_of(labels: ArrayLike, logits: Optional[torch.Tensor] = None) -> torch.Tensor:
+    """A tensor unchanged; NumPy arrays and lists as one, where the logits are."""
+    if isinstance(labels, torch.Tensor):
+        return labels
+    return as_tensor(labels) if logits is None else as_tensor(labels).to(logits.device)
+
+
+def _probabilities_of(probabilities: ArrayLike, function: str) -> torch.Tensor:
+    """As logits are taken. Their values are checked on the CPU: on a GPU every step would wait for it."""
+    tensor = as_logits(probabilities)
+    if not is_compiling() and tensor.device.type == "cpu":
+        check_probabilities(tensor, f"{function}: probabilities")
+    return tensor
+
+
+def smoothed_labels(labels: ArrayLike, alpha0: float = _ALPHA0, epsilon: float = _EPSILON) -> Target:
     """alpha_c = alpha0 (1 - (K - 1) epsilon) for the label, alpha0 epsilon elsewhere. labels: int64 [N]."""
-    return Target("labels", labels, alpha0, epsilon)
+    return Target("labels", _labels_of(labels), alpha0, epsilon)
 
 
 def flat() -> Target:
@@ -73,20 +96,20 @@ def flat() -> Target:
     return Target("flat", None, _ALPHA0, _EPSILON)
 
 
-def teacher(probabilities: torch.Tensor, alpha0: float = _ALPHA0) -> Target:
+def teacher(probabilities: ArrayLike, alpha0: float = _ALPHA0) -> Target:
     """alpha_c = alpha0 pi_c. probabilities pi: [N, K], positive, rows sum to 1, the dtype of the logits."""
-    return Target("teacher", as_logits(probabilities), alpha0, _EPSILON)
+    return Target("teacher", _probabilities_of(probabilities, "teacher"), alpha0, _EPSILON)
 
 
-def _divergence(logits: torch.Tensor, target: Union[Target, torch.Tensor], reverse: bool) -> torch.Tensor:
-    if isinstance(target, torch.Tensor):
-        target = smoothed_labels(target)
+def _divergence(logits: torch.Tensor, target: Union[Target, ArrayLike], reverse: bool) -> torch.Tensor:
+    if not isinstance(target, tuple):
+        target = smoothed_labels(_labels_of(target, logits))
     kind, values, alpha0, epsilon = target
     loss: torch.Tensor = ops.divergence(as_logits(logits), values, kind, reverse, alpha0, epsilon)[0]
     return loss
 
 
-def forward_kl(logits: torch.Tensor, target: Union[Target, torch.Tensor]) -> torch.Tensor:
+def forward_kl(logits: torch.Tensor, target: Union[Target, ArrayLike]) -> torch.Tensor:
     """KL[target || Dir(exp logits)] of each row, [N] in nats: the paper's loss.
 
     logits: [N, K], float32 or float64. target: smoothed_labels(...), flat(), teacher(...), or labels, int64 [N], which
@@ -95,7 +118,7 @@ def forward_kl(logits: torch.Tensor, target: Union[Target, torch.Tensor]) -> tor
     return _divergence(logits, target, False)
 
 
-def reverse_kl(logits: torch.Tensor, target: Union[Target, torch.Tensor]) -> torch.Tensor:
+def reverse_kl(logits: torch.Tensor, target: Union[Target, ArrayLike]) -> torch.Tensor:
     """KL[Dir(exp logits) || target] of each row, [N] in nats; arguments as in forward_kl."""
     return _divergence(logits, target, True)
 
@@ -128,10 +151,10 @@ def _batch(logits: torch.Tensor, outside_logits: Optional[torch.Tensor]) -> torc
 def method_loss(
     method: str,
     logits: torch.Tensor,
-    labels: Optional[torch.Tensor] = None,
+    labels: Optional[ArrayLike] = None,
     outside_logits: Optional[torch.Tensor] = None,
     *,
-    probabilities: Optional[torch.Tensor] = None,
+    probabilities: Optional[ArrayLike] = None,
     **settings: float,
 ) -> Loss:
     """The loss of one batch by any method of `methods`.
@@ -146,17 +169,24 @@ def method_loss(
 def _loss(
     method: str,
     batch: torch.Tensor,
-    labels: Optional[torch.Tensor],
-    probabilities: Optional[torch.Tensor],
+    labels: Optional[ArrayLike],
+    probabilities: Optional[ArrayLike],
     settings: dict[str, float],
 ) -> Loss:
-    probabilities = None if probabilities is None else as_logits(probabilities)
-    return Loss(*ops.method_loss(batch, labels, probabilities, method, _settings_text(method, settings)))
+    return _of_text(method, batch, labels, probabilities, _settings_text(method, settings))
+
+
+def _of_text(
+    method: str, batch: torch.Tensor, labels: Optional[ArrayLike], probabilities: Optional[ArrayLike], settings: str
+) -> Loss:
+    given = None if labels is None else _labels_of(labels, batch)
+    taught = None if probabilities is None else _probabilities_of(probabilities, method)
+    return Loss(*ops.method_loss(batch, given, taught, method, settings))
 
 
 def prior_network_loss(
     logits: torch.Tensor,
-    labels: torch.Tensor,
+    labels: ArrayLike,
     outside_logits: Optional[torch.Tensor] = None,
     *,
     reverse: bool = False,
@@ -166,18 +196,18 @@ def prior_network_loss(
 
     Rows as of method_loss. reverse: the reverse KL (Malinin & Gales, 2019) instead of the paper's forward KL.
     """
-    return _loss(_PRIOR_NETWORK[reverse], _batch(logits, outside_logits), labels, None, settings)
+    return _loss(_prior_network(reverse), _batch(logits, outside_logits), labels, None, settings)
 
 
 def outlier_exposure_loss(
-    logits: torch.Tensor, labels: torch.Tensor, outside_logits: Optional[torch.Tensor] = None, **settings: float
+    logits: torch.Tensor, labels: ArrayLike, outside_logits: Optional[torch.Tensor] = None, **settings: float
 ) -> Loss:
     """Cross-entropy, and cross-entropy to the uniform categorical outside (Hendrycks et al., 2019). Rows as in method_loss."""
     return _loss("outlier-exposure", _batch(logits, outside_logits), labels, None, settings)
 
 
 def distillation_loss(
-    logits: torch.Tensor, probabilities: torch.Tensor, outside_logits: Optional[torch.Tensor] = None, **settings: float
+    logits: torch.Tensor, probabilities: ArrayLike, outside_logits: Optional[torch.Tensor] = None, **settings: float
 ) -> Loss:
     """Forward KL from alpha0 times a teacher's probabilities [N, K], and from the flat Dirichlet outside."""
     return _loss("distil", _batch(logits, outside_logits), None, probabilities, settings)
@@ -198,15 +228,14 @@ class MethodLoss(torch.nn.Module):
         self._teacher = methods[method].needs_teacher
 
     def parts(
-        self, logits: torch.Tensor, targets: torch.Tensor, outside_logits: Optional[torch.Tensor] = None
+        self, logits: torch.Tensor, targets: ArrayLike, outside_logits: Optional[torch.Tensor] = None
     ) -> Loss:
         """The loss with its parts."""
-        labels, probabilities = (None, as_logits(targets)) if self._teacher else (targets, None)
-        batch = _batch(logits, outside_logits)
-        return Loss(*ops.method_loss(batch, labels, probabilities, self.method, self._text))
+        labels, probabilities = (None, targets) if self._teacher else (targets, None)
+        return _of_text(self.method, _batch(logits, outside_logits), labels, probabilities, self._text)
 
     def forward(
-        self, logits: torch.Tensor, targets: torch.Tensor, outside_logits: Optional[torch.Tensor] = None
+        self, logits: torch.Tensor, targets: ArrayLike, outside_logits: Optional[torch.Tensor] = None
     ) -> torch.Tensor:
         return self.parts(logits, targets, outside_logits).total
 
@@ -218,7 +247,7 @@ class PriorNetworkLoss(MethodLoss):
     """prior_network_loss as a module."""
 
     def __init__(self, reverse: bool = False, **settings: float) -> None:
-        super().__init__(_PRIOR_NETWORK[reverse], **settings)
+        super().__init__(_prior_network(reverse), **settings)
 
 
 class OutlierExposureLoss(MethodLoss):

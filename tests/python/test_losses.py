@@ -199,11 +199,27 @@ def test_shapes_are_known_without_values():
         (lambda: priornet.method_loss("distil", torch.zeros(2, 3), torch.tensor([0])), "probabilities should be"),
         (lambda: priornet.prior_network_loss(torch.zeros(2, 3), torch.tensor([0]), epsilon=0.6), "epsilon should be"),
         (lambda: priornet.distillation_loss(torch.zeros(2, 3), torch.ones(2, 3).double() / 3), "Float, like logits"),
+        (lambda: priornet.PriorNetworkLoss(100.0), "reverse should be True or False, found 100.0; .* alpha0=100.0"),
+        (lambda: priornet.prior_network_loss(torch.zeros(2, 3), [0, 1], reverse="yes"), "found 'yes'"),
+        (lambda: priornet.distillation_loss(torch.zeros(1, 2), torch.tensor([[0.4, 0.4]])), r"found sum 0.8 .* in row 0 \(counted from 0\)$"),
+        (lambda: priornet.DistillationLoss()(torch.zeros(1, 2), torch.tensor([[3.0, -1.0]])), "look like logits: apply softmax"),
+        (lambda: priornet.teacher(torch.tensor([[2.0, -1.0]])), "look like logits: apply softmax"),
     ],
 )
 def test_a_wrong_argument_is_a_value_error_with_the_library_s_message(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_labels_may_be_arrays_and_lists(batch):
+    logits, labels, probabilities = batch
+    inside = logits[:4]
+    for given in (labels.cpu().numpy(), labels.tolist()):
+        assert torch.equal(priornet.forward_kl(inside, given), priornet.forward_kl(inside, labels))
+        assert torch.equal(priornet.PriorNetworkLoss()(logits, given), priornet.PriorNetworkLoss()(logits, labels))
+        assert torch.equal(
+            priornet.outlier_exposure_loss(logits, given).total, priornet.outlier_exposure_loss(logits, labels).total
+        )
 
 
 def test_a_second_derivative_is_refused(batch):
