@@ -49,7 +49,7 @@ def like(values: ArrayLike, result: torch.Tensor) -> Any:
 _SUM_TOLERANCE = 0.02
 
 
-def check_probabilities(probabilities: torch.Tensor, what: str) -> None:
+def check_probabilities(probabilities: torch.Tensor, function: str) -> None:
     """ValueError for rows that are no probabilities [N, K]: usually logits. Shapes are checked elsewhere; NaN passes."""
     if probabilities.dim() != 2 or probabilities.numel() == 0 or not probabilities.dtype.is_floating_point:
         return
@@ -60,6 +60,6 @@ def check_probabilities(probabilities: torch.Tensor, what: str) -> None:
         row = int(wrong.nonzero()[0])
         advice = ": these look like logits: apply softmax" if bool((rows < 0).any() | (rows > 1).any()) else ""
         raise ValueError(
-            f"{what} should be probabilities, at least 0 with a sum of 1 per row, found sum {float(sums[row]):.4g} and least "
-            f"value {float(rows[row].min()):.4g} in row {row} (counted from 0){advice}"
+            f"{function}: should be given probabilities, at least 0 with a sum of 1 per row, found sum {float(sums[row]):.4g} "
+            f"and least value {float(rows[row].min()):.4g} in row {row} (counted from 0){advice}"
         )

@@ -82,7 +82,7 @@ def _probabilities_of(probabilities: ArrayLike, function: str) -> torch.Tensor:
     """As logits are taken. Their values are checked on the CPU: on a GPU every step would wait for it."""
     tensor = as_logits(probabilities)
     if not is_compiling() and tensor.device.type == "cpu":
-        check_probabilities(tensor, f"{function}: probabilities")
+        check_probabilities(tensor, function)
     return tensor
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import torch
 
-from ._arrays import as_tensor, like
+from ._arrays import as_tensor, check_probabilities, like
 from ._library import ops
 from ._measure_table import measure_table
 
@@ -68,7 +69,7 @@ def detect(
 
     positive, negative: the scores of the two sets, any shape; the higher, the more they speak for the positive set
         (with confidence=True, the lower). Or what measures(...) gave for each set: then every measure is judged, in its
-        own direction, and a dict by name comes back.
+        own direction, and a dict by name comes back, without measures that are NaN throughout in a set.
     replicates: of the bootstrap; 0 stands for 1000, or 200 for more than a million scores. The same seed gives the same
         intervals. ValueError for an empty set or a NaN.
     """
@@ -78,7 +79,8 @@ def detect(
         found: dict[str, Detection] = {}
         for name, inside, outside in zip(positive._fields, positive, negative):
             measure = measure_table[name]
-            if measure.is_score and not bool(torch.as_tensor(inside).isnan().all()):
+            left_out = any(bool(torch.as_tensor(values).isnan().all()) for values in (inside, outside))
+            if measure.is_score and not left_out:
                 found[name] = detect(
                     inside, outside, confidence=measure.is_confidence, replicates=replicates, seed=seed
                 )
@@ -127,26 +129,33 @@ def precision_recall_curve(positive: ArrayLike, negative: ArrayLike) -> Curve:
     return Curve(*(like(positive, values) for values in found))
 
 
+def _checked(probabilities: ArrayLike, function: str) -> torch.Tensor:
+    tensor = as_tensor(probabilities)
+    check_probabilities(tensor, function)
+    return tensor
+
+
 def error_rate(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """The share of rows whose most probable class is not the label. probabilities: [N, K]; labels: int64 [N]."""
     return float(ops.error_rate(as_tensor(probabilities), as_tensor(labels)))
 
 
 def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Mean of -ln p(label), nats."""
-    return float(ops.negative_log_likelihood(as_tensor(probabilities), as_tensor(labels)))
+    """Mean of -ln p(label), nats. ValueError for rows that do not sum to 1, such as logits; so do the functions below."""
+    return float(ops.negative_log_likelihood(_checked(probabilities, "negative_log_likelihood"), as_tensor(labels)))
 
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Mean of the sum over classes of (p_c - [c is the label])^2, in [0, 2]."""
-    return float(ops.brier_score(as_tensor(probabilities), as_tensor(labels)))
+    return float(ops.brier_score(_checked(probabilities, "brier_score"), as_tensor(labels)))
 
 
 def calibration_error(
     probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 15, equal_count: bool = False
 ) -> float:
     """Expected calibration error over bins of equal width (the usual ECE), or of equally many rows."""
-    return float(ops.calibration_error(as_tensor(probabilities), as_tensor(labels), equal_count, bins))
+    given = _checked(probabilities, "calibration_error")
+    return float(ops.calibration_error(given, as_tensor(labels), equal_count, bins))
 
 
 class Reliability(NamedTuple):
@@ -163,7 +172,7 @@ def reliability(
     probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 15, equal_count: bool = False
 ) -> Reliability:
     """The bins that calibration_error sums over."""
-    found = ops.reliability(as_tensor(probabilities), as_tensor(labels), equal_count, bins)
+    found = ops.reliability(_checked(probabilities, "reliability"), as_tensor(labels), equal_count, bins)
     return Reliability(*(like(probabilities, values) for values in found))
 
 
@@ -188,5 +197,6 @@ def prediction_rejection_ratio(uncertainty: ArrayLike, error: ArrayLike) -> floa
 
 
 def spearman(first: ArrayLike, second: ArrayLike, *, replicates: int = 0, seed: int = 0) -> Estimate:
-    """Spearman's rank correlation of two scores of the same rows, with a bootstrapped interval."""
-    return Estimate(*ops.spearman(as_tensor(first), as_tensor(second), replicates, seed))
+    """Spearman's rank correlation of two scores of the same rows, with a bootstrapped interval; NaN if one is constant."""
+    found = Estimate(*ops.spearman(as_tensor(first), as_tensor(second), replicates, seed))
+    return Estimate(math.nan, math.nan, math.nan) if math.isnan(found.value) else found

@@ -129,6 +129,31 @@ def test_a_rising_function_has_the_same_ranks(scores):
     assert metrics.spearman(scores[0], scores[0] ** 3).value == pytest.approx(1)
 
 
+def test_a_constant_has_no_rank_correlation():
+    assert all(np.isnan(number) for number in metrics.spearman([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]))
+
+
+def test_a_measure_that_one_set_lacks_is_left_out():
+    logits = np.random.default_rng(1).normal(0, 2, (2, 30, 3))
+    whole, fast = priornet.measures(logits, samples=4), priornet.measures(logits[:, ::-1], samples=0)
+    for pair in ((whole, fast), (fast, whole), (fast, fast)):
+        assert "mutual_information_mu_theta" not in priornet.detect(*pair, replicates=2)
+    assert "mutual_information_mu_theta" in priornet.detect(whole, whole, replicates=2)
+
+
+@pytest.mark.parametrize(
+    "metric", [metrics.calibration_error, metrics.negative_log_likelihood, metrics.brier_score, metrics.reliability]
+)
+def test_logits_in_the_place_of_probabilities_are_refused(metric, predictions):
+    probabilities, labels = predictions
+    with pytest.raises(ValueError, match=r"should be given probabilities.* row 0 .*these look like logits: apply softmax"):
+        metric(probabilities.log(), labels)
+    with pytest.raises(ValueError, match=r"with a sum of 1 per row, found sum 0.9 "):
+        metric(probabilities.numpy() * 0.9, labels.numpy())
+    metric(probabilities.float(), labels)
+    metric(probabilities.half().float(), labels)
+
+
 def test_results_print_with_their_intervals(scores):
     text = str(priornet.detect(*scores))
     assert text.startswith("AUROC 0.") and "300 positives, 500 negatives" in text
