@@ -89,7 +89,7 @@ def calibrate(
     calibration = classes.Calibration(made._model)
     for batch in batches:
         calibration.see(*made._labelled(batch))
-    result = Model(calibration.finish(float(rate), per_class, watching, _name_of(data)))
+    result = Model(calibration.finish(float(rate), per_class, watching, _name_of(data)), made.device)
     for what in result._model.unreachable():
         warnings.warn(f"calibrate: nothing will be rejected by {what}: more inputs or a higher rate help", stacklevel=2)
     return result
@@ -172,7 +172,7 @@ def _model_of(network: _Network, example: Inputs) -> Model:
     }
     programs = [program_of(module, taken[:2], network.layer) for module in network.modules]
     place = str(network.place()) if network.device is None else device_named(network.device)
-    model = Model(ops.model_of_programs(programs, json.dumps(description), place))
+    model = Model(ops.model_of_programs(programs, json.dumps(description), place), place)
     off = (model.logits(values) - logits).abs().max() / logits.abs().max().clamp(min=1)
     if not float(off) <= _TOLERANCE:
         raise ValueError(
@@ -207,7 +207,7 @@ def _with_detectors(
     outcome = run_job(fitting, list(detectors or []), inputs, labels, progress=progress)
     if outcome.interrupted or not outcome.finished:
         raise KeyboardInterrupt("calibration was stopped")
-    with_detectors = Model(fitting.model())
+    with_detectors = Model(fitting.model(), model.device)
     return with_detectors, with_detectors.scores[len(model.scores) :]
 
 

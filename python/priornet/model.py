@@ -7,6 +7,7 @@ import html
 import json
 import math
 import os
+import tempfile
 from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional, Union, overload
 
 import torch
@@ -123,8 +124,10 @@ class Model:
     threads are safe, and run one after the other.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, device: str) -> None:
         self._model = model
+        #: The device it computes on.
+        self.device = device
         facts = json.loads(model.describe())
         self.name: str = facts["name"]
         self.class_names: list[str] = facts["classes"]
@@ -189,6 +192,14 @@ class Model:
         """
         with_files(self._model.save, os.fspath(path))
 
+    def __reduce__(self) -> tuple[Any, tuple[bytes, str]]:
+        """Pickles and copies go by the model file."""
+        with tempfile.TemporaryDirectory(prefix="priornet-") as folder:
+            path = os.path.join(folder, "model.priornet")
+            self.save(path)
+            with open(path, "rb") as file:
+                return _of_bytes, (file.read(), self.device)
+
     def _prepared(self, inputs: Inputs) -> torch.Tensor:
         return bytes_of(inputs.in_order_of(self.feature_names), self._pixels)
 
@@ -247,7 +258,18 @@ def load(path: PathLike, *, device: Union[str, torch.device] = "auto", allow_tor
     allow_torchscript: also open a file that holds a PyTorch network. It is a program: using it runs what its author
     wrote. OSError for a file that is not a model, is damaged, or is not allowed.
     """
-    return Model(with_files(ops.open_model, os.fspath(path), device_named(device), allow_torchscript))
+    place = device_named(device)
+    return Model(with_files(ops.open_model, os.fspath(path), place, allow_torchscript), place)
+
+
+def _of_bytes(content: bytes, device: str) -> Model:
+    """Out of a pickle, which may hold programs anyway."""
+    there = torch.cuda.is_available() and ops.has_cuda()
+    with tempfile.TemporaryDirectory(prefix="priornet-") as folder:
+        path = os.path.join(folder, "model.priornet")
+        with open(path, "wb") as file:
+            file.write(content)
+        return load(path, device=device if there else "cpu", allow_torchscript=True)
 
 
 def opened(model: Union[Model, Run], function: str) -> Model:

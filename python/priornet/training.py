@@ -231,6 +231,9 @@ class Run:
         measured = measures(self._logits(inputs).double(), self.kind, samples=samples, seed=seed)  # type: ignore[call-overload]
         return type(measured)(*(like(inputs, values) for values in measured))
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a Run cannot be pickled or copied: open its folder again, priornet.Run(FOLDER), or pickle a model of it")
+
     def _facts(self) -> list[tuple[str, str]]:
         shape = " x ".join(str(size) for size in self.input_shape)
         shown = ", ".join(self.class_names[:8]) + (", ..." if len(self.class_names) > 8 else "")

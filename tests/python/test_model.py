@@ -1,5 +1,7 @@
+import copy
 import json
 import os
+import pickle
 import signal
 import subprocess
 import threading
@@ -77,6 +79,20 @@ def test_numpy_goes_in_and_comes_out(model):
     assert np.array_equal(said.p_value, model.predict(images).p_value.numpy())
     assert isinstance(model.logits(images), torch.Tensor)
     assert isinstance(model.logits(images.numpy()), np.ndarray)
+
+
+def test_a_pickle_and_a_copy_answer_the_same(model):
+    images, _ = networks.quarters(50, 5)
+    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert torch.equal(again.predict(images).p_value, model.predict(images).p_value)
+        assert (again.name, again.thresholds, again.provenance) == (model.name, model.thresholds, model.provenance)
+        assert again.device == model.device
+
+
+def test_a_run_says_that_it_cannot_be_pickled(trained):
+    for attempt in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError, match="a Run cannot be pickled or copied: open its folder again"):
+            attempt(trained)
 
 
 def test_images_of_another_size_are_fitted(model):
