@@ -11,7 +11,7 @@ import torch
 from ._arrays import as_tensor
 
 if TYPE_CHECKING:
-    #: Batches (inputs, labels) or inputs alone, as a DataLoader gives them; a Dataset; or arrays (X, y).
+    #: Batches (inputs, labels) or inputs alone, as a DataLoader gives them; a Dataset; or arrays (X, y), y may be None.
     Data = Union[Iterable[Any], tuple[Any, Any]]
 
 _ROWS_PER_BATCH = 250
@@ -87,21 +87,21 @@ def batches_of(data: Data, names: Sequence[str] = ()) -> Iterator[Batch]:
     """The batches of a loader, of a data set, or of arrays. names: the columns of frames that are wanted; none: all."""
     if isinstance(data, (Mapping, str)) or not hasattr(data, "__iter__") and not hasattr(data, "__getitem__"):
         raise ValueError(f"data should be arrays (X, y), or give batches (inputs, labels), found {type(data).__name__}")
+    if isinstance(data, (torch.Tensor, np.ndarray)) or hasattr(data, "columns"):
+        data = (data, None)
     if isinstance(data, tuple):
         if len(data) != 2:
             raise ValueError(f"data should be arrays (X, y), or give batches, found a tuple of {len(data)}")
         inputs, labels = inputs_of(data[0], names), data[1]
-        if len(inputs.values) != len(labels):
-            raise ValueError(f"data should have one label per input, found {len(labels)} for {len(inputs.values)}")
-        labels = labels if isinstance(labels, torch.Tensor) else np.asarray(labels)
-        for first in range(0, len(labels), _ROWS_PER_BATCH):
+        count = len(inputs.values)
+        if labels is not None:
+            labels = labels if isinstance(labels, torch.Tensor) else np.asarray(labels)
+            if labels.ndim == 0 or len(labels) != count:
+                found = len(labels) if labels.ndim else type(data[1]).__name__
+                raise ValueError(f"data should have one label per input, found {found} for {count}")
+        for first in range(0, count, _ROWS_PER_BATCH):
             rows = slice(first, first + _ROWS_PER_BATCH)
-            yield Batch(Inputs(inputs.values[rows], inputs.feature_names), labels[rows])
-        return
-    if isinstance(data, (torch.Tensor, np.ndarray)) or hasattr(data, "columns"):
-        inputs = inputs_of(data, names)
-        for first in range(0, len(inputs.values), _ROWS_PER_BATCH):
-            yield Batch(Inputs(inputs.values[first : first + _ROWS_PER_BATCH], inputs.feature_names), None)
+            yield Batch(Inputs(inputs.values[rows], inputs.feature_names), None if labels is None else labels[rows])
         return
     if isinstance(data, torch.utils.data.Dataset):
         data = torch.utils.data.DataLoader(data, batch_size=_ROWS_PER_BATCH)

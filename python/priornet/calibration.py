@@ -24,7 +24,7 @@ _TOLERANCE = 1e-3
 
 
 def calibrate(
-    model: Union[torch.nn.Module, Sequence[torch.nn.Module], Run],
+    model: Union[torch.nn.Module, Sequence[torch.nn.Module], Run, Model],
     data: Data,
     rate: float = 0.05,
     *,
@@ -44,7 +44,7 @@ def calibrate(
     """Sets thresholds from held-out inputs: of new inputs like them at most the share `rate` is rejected, on average.
 
     model: any PyTorch network that gives logits [N, K]; several of one class are an ensemble, which may be undecided; or a
-        run that priornet trained.
+        run that priornet trained, or a model without thresholds.
     data: inputs that the network did not learn from: a loader of batches (inputs, labels), a Dataset, or arrays (X, y).
         Inputs are images [N, C, H, W], as bytes or as the network takes them, or rows of numbers [N, D] (a frame of
         pandas names its columns). Labels, as numbers or names of the classes, set the temperature; without labels it
@@ -71,10 +71,15 @@ def calibrate(
     ValueError for inputs, labels or a network that do not fit, KeyboardInterrupt for Ctrl-C. Warns about a threshold that no
     input can exceed.
     """
-    if isinstance(model, Run):
+    if not 0 < rate < 1:
+        raise ValueError(f"calibrate: rate should be between 0 and 1, found {rate}")
+    if isinstance(model, (Run, Model)):
         made = opened(model, "calibrate")
+        if made.thresholds is not None:
+            raise ValueError("calibrate: the model has thresholds already: give the network or the run that it was made from")
         batches = batches_of(data, made.feature_names)
     else:
+        modules = _modules_of(model)
         batches = batches_of(data)
         first = next(batches, None)
         if first is None:
@@ -82,7 +87,6 @@ def calibrate(
         batches = itertools.chain([first], batches)
         if class_names is None:
             class_names = getattr(getattr(data, "dataset", data), "classes", None)
-        modules = [model] if isinstance(model, torch.nn.Module) else list(model)
         network = _Network(modules, kind, class_names, mean, deviation, layer, name, trained_on, device)
         made = _model_of(network, first.inputs)
     made, watching = _with_detectors(made, training, detectors, progress)
@@ -93,6 +97,18 @@ def calibrate(
     for what in result._model.unreachable():
         warnings.warn(f"calibrate: nothing will be rejected by {what}: more inputs or a higher rate help", stacklevel=2)
     return result
+
+
+def _modules_of(model: Any) -> list[torch.nn.Module]:
+    """One network, or several: a list, a tuple, or another iterable such as a ModuleList."""
+    is_list = isinstance(model, torch.nn.ModuleList) or not isinstance(model, torch.nn.Module) and hasattr(model, "__iter__")
+    modules = list(model) if is_list else [model]
+    for module in modules:
+        if not isinstance(module, torch.nn.Module):
+            raise ValueError(
+                f"calibrate: model should be a torch.nn.Module, several of them, or a run, found {type(module).__name__}"
+            )
+    return modules
 
 
 class _Network(NamedTuple):
@@ -117,8 +133,15 @@ class _Network(NamedTuple):
         """[N, K], or [M, N, K] of an ensemble, float64 on the CPU."""
         members = []
         for module in self.modules:
-            with evaluating(module):
-                logits = module(inputs)
+            try:
+                with evaluating(module):
+                    logits = module(inputs)
+            except RuntimeError as error:
+                others = {str(weight.dtype) for weight in module.parameters() if weight.is_floating_point()} - {"torch.float32"}
+                if others:
+                    wanted = f"the network should have weights of float32, found {', '.join(sorted(others))}"
+                    raise ValueError(f"{wanted}: network.float() converts it") from error
+                raise
             if isinstance(logits, tuple):
                 logits = logits[0]
             if not isinstance(logits, torch.Tensor) or logits.dim() != 2 or len(logits) != len(inputs):

@@ -157,6 +157,8 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """bool [N]: the rows for verdict(), the same share of every class."""
         if not 0 <= self.calibration_share < 1:
             raise ValueError(f"calibration_share should be from 0 to below 1, found {self.calibration_share}")
+        if not 0 < self.rate < 1:
+            raise ValueError(f"PriorNetworkClassifier: rate should be between 0 and 1, found {self.rate}")
         order = np.random.default_rng(seed).permutation(len(numbers))
         kept = np.zeros(len(numbers), dtype=bool)
         for number, count in enumerate(_shares(np.bincount(numbers), self.calibration_share)):

@@ -139,13 +139,15 @@ def evaluate(
     95 % intervals, after DeLong for AUROC and bootstrapped for the others. The interpreter's lock is free meanwhile;
     Ctrl-C raises KeyboardInterrupt. ValueError for inputs or labels that do not fit.
     """
+    if ood is not None and not isinstance(ood, Mapping):
+        raise ValueError(f"evaluate: ood should be sets by name, {{'noise': inputs}}, found {type(ood).__name__}")
     asked = opened(model, "evaluate")
     job = classes.Evaluation(asked._model)
     inputs, labels = asked._gathered(data)
     if labels is None:
         raise ValueError("evaluate: data should have labels, found none")
     job.set_inside(name, inputs, labels)
-    for title, others in (ood or {}).items():
+    for title, others in ({} if ood is None else ood).items():
         job.add_outside(str(title), asked._gathered(others, labelled=False)[0])
     if against is not None:
         job.compare_with(opened(against, "evaluate")._model)

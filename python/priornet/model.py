@@ -53,7 +53,7 @@ class Predictions:
         """bool [N]: whether the verdict is "accept". ValueError if the model is not calibrated."""
         if len(self.verdict) != len(self):
             raise ValueError("the model has no thresholds, which calibrate() sets: it neither accepts nor rejects")
-        return _as(self.prediction, torch.tensor([verdict == "accept" for verdict in self.verdict]))
+        return _as(self.prediction, torch.tensor([verdict == "accept" for verdict in self.verdict], dtype=torch.bool))
 
     def _rows(self) -> tuple[list[str], Iterator[list[str]]]:
         head = ["class", "probability"] + (["p-value", "verdict", "by"] if self.verdict else [])
@@ -276,6 +276,10 @@ def opened(model: Union[Model, Run], function: str) -> Model:
     """The model itself, or the model of a run's folder."""
     if isinstance(model, Model):
         return model
+    if not isinstance(model, Run):
+        raise ValueError(
+            f"{function}: the model should come from calibrate(), load() or train(), found {type(model).__name__}"
+        )
     if model.folder is None:
         raise ValueError(f"{function}: the run should have a folder, found none: train(..., out=FOLDER)")
     return load(model.folder, device=model.device, allow_torchscript=True)  # it is open already

@@ -160,6 +160,8 @@ def test_rows_that_are_too_few_for_verdicts_are_all_learnt_from(blobs):
     assert np.array_equal(few.predict_proba(rows), all_rows.predict_proba(rows))
     with pytest.raises(ValueError, match="takes 19 of them, found a calibration_share of 0.1"):
         few.verdict(rows)
+    with pytest.raises(ValueError, match="rate should be between 0 and 1, found 0"):
+        PriorNetworkClassifier(rate=0).fit(rows, labels)
     with pytest.raises(ValueError, match="from 0 to below 1"):
         PriorNetworkClassifier(calibration_share=1.0).fit(rows, labels)
 

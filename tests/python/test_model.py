@@ -81,6 +81,12 @@ def test_numpy_goes_in_and_comes_out(model):
     assert isinstance(model.logits(images.numpy()), np.ndarray)
 
 
+def test_no_inputs_give_no_answers(model):
+    images, _ = networks.quarters(0, 4)
+    for said in (model.predict(images), model.predict(images.numpy())):
+        assert len(said) == 0 and str(said.accepted.dtype).endswith("bool")
+
+
 def test_a_pickle_and_a_copy_answer_the_same(model):
     images, _ = networks.quarters(50, 5)
     for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
@@ -93,6 +99,13 @@ def test_a_run_says_that_it_cannot_be_pickled(trained):
     for attempt in (pickle.dumps, copy.deepcopy):
         with pytest.raises(TypeError, match="a Run cannot be pickled or copied: open its folder again"):
             attempt(trained)
+
+
+def test_a_model_is_calibrated_once(trained, blobs):
+    model = priornet.calibrate(priornet.load(trained.folder, device="cpu"), blobs)
+    assert model.thresholds == priornet.calibrate(trained, blobs).thresholds
+    with pytest.raises(ValueError, match="has thresholds already: give the network or the run"):
+        priornet.calibrate(model, blobs)
 
 
 def test_images_of_another_size_are_fitted(model):
@@ -277,6 +290,9 @@ def test_thresholds_may_be_of_each_class_and_inputs_without_labels(network):
     unlabelled = priornet.calibrate(network, images, **NORMALISED)
     assert unlabelled.thresholds.temperature == 1.0 and unlabelled.thresholds.calibration_size == 400
     assert unlabelled.class_names == ["0", "1", "2", "3"]
+    assert priornet.calibrate(network, (images, None), **NORMALISED).thresholds._replace(calibration_set="") == (
+        unlabelled.thresholds._replace(calibration_set="")
+    )
 
 
 def test_too_few_inputs_are_warned_of(network):
@@ -379,7 +395,16 @@ def test_a_network_of_one_s_own_is_exported_by_its_framework(model, tmp_path):
     "call, error, message",
     [
         (lambda n, d: priornet.calibrate(n, [], **NORMALISED), ValueError, "at least 2 inputs"),
-        (lambda n, d: priornet.calibrate(n, d, rate=1.5, **NORMALISED), ValueError, "between 0 and 1"),
+        (lambda n, d: priornet.calibrate(n, d, rate=1.5, **NORMALISED), ValueError, "rate should be between 0 and 1"),
+        (lambda n, d: priornet.calibrate(n, d, rate=0, **NORMALISED), ValueError, "rate should be .* found 0"),
+        (lambda n, d: priornet.calibrate(lambda x: x, d), ValueError, "a torch.nn.Module.* found function"),
+        (lambda n, d: priornet.calibrate([n, 3], d), ValueError, "a torch.nn.Module.* found int"),
+        (lambda n, d: priornet.calibrate(n, (d.dataset[:9][0], 3), **NORMALISED), ValueError, "label per input, found int for 9"),
+        (
+            lambda n, d: priornet.calibrate(torch.nn.Linear(2, 3).double(), np.zeros((9, 2))),
+            ValueError,
+            r"weights of float32, found torch.float64: network.float\(\)",
+        ),
         (lambda n, d: priornet.calibrate(n, d, kind="beta", **NORMALISED), ValueError, "softmax or dirichlet"),
         (lambda n, d: priornet.calibrate(n, d, class_names=["a"], **NORMALISED), ValueError, "should be 4, one per logit"),
         (lambda n, d: priornet.calibrate(n, d, detectors=["knn"], **NORMALISED), ValueError, "give `training`"),
