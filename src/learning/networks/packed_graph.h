@@ -16,7 +16,7 @@
 namespace priornet {
 
 struct PackedConvolution {
-  torch::Tensor weight, bias;  ///< float32
+  torch::Tensor weight, bias;  ///< float32; the bias in float64 as long as batch norm is folded into it
   LayerWriter::Window window;
 };
 
