@@ -270,6 +270,24 @@ TEST(OwnLogits, AreWatchedForDrift) {
   EXPECT_NE(rows.err.find(opening + std::to_string(input) + " "), std::string::npos) << rows.err;
 }
 
+TEST(OwnLogits, GetAnErrorInTheRowsThatAreNotFinite) {
+  const InputFiles files;
+  const auto file = (files / "m.priornet").string();
+  calibrated({"--logits", files.npy("val.npy", made_up(100, 1).logits), "--kind", "softmax", "--out", file});
+  auto logits = made_up(5, 2).logits;
+  const auto whole =
+      lines_of(run_tool({"predict", file, "--logits", files.npy("a.npy", logits), "--format", "jsonl"}).out);
+  logits[3][1] = std::numeric_limits<double>::quiet_NaN();
+  const auto said = run_tool({"predict", file, "--logits", files.npy("b.npy", logits), "--format", "jsonl"});
+  EXPECT_EQ(said.status, 1);
+  EXPECT_NE(said.err.find("1 of 5 inputs have logits that are not finite"), std::string::npos) << said.err;
+  const auto rows = lines_of(said.out);
+  ASSERT_EQ(rows.size(), 5u) << said.out;
+  EXPECT_EQ(rows[3]["error"], "its logits are not finite");
+  EXPECT_EQ(rows[4]["p_value"], whole.at(4)["p_value"]);
+  EXPECT_EQ(rows[4]["row"], 4);
+}
+
 TEST(OwnLogits, AreNotGuessedAt) {
   const InputFiles files;
   const auto logits = files.npy("a.npy", torch::randn({50, 3}));

@@ -10,6 +10,7 @@ namespace priornet {
 
 struct LogitsOptions {
   std::string array;  ///< which array of an .npz or .safetensors; empty: its only one, or the one called "logits"
+  bool takes_any_value = false;  ///< also values that are not finite
 };
 
 /// Logits from .npy, .npz, .safetensors or .csv (a header, which names every class, is skipped), float32 or float64 on

@@ -36,7 +36,7 @@ Validation validate(Classifier& network, const Dataset& set, const torch::Tensor
 /// An epoch that is over.
 struct EpochReport {
   int64_t epoch = 0;  ///< 1, 2, ...
-  double loss = 0.0;  ///< means over the epoch's steps, as the others
+  double loss = 0.0;  ///< means over the epoch's steps, as the others; without the weights of data.balance
   double inside = 0.0;
   double outside = 0.0;
   double cross_entropy = 0.0;

@@ -58,7 +58,9 @@ OwnOutputs own_outputs(const LogitsSource& source) {
   const auto& files = source.files;
   OwnOutputs outputs;
   outputs.name = files.front();
-  outputs.logits = read_logits({files.begin(), files.end()}, {.array = source.array}).to(torch::kFloat64);
+  outputs.logits =
+      read_logits({files.begin(), files.end()}, {.array = source.array, .takes_any_value = source.takes_any_value})
+          .to(torch::kFloat64);
   for (const auto& doubt : doubts_about_logits(outputs.logits)) warn(fmt::format("{}: {}", outputs.name, doubt));
   const bool several = outputs.logits.dim() == 3;
   if ((source.kind == "softmax" && several) || (source.kind == "ensemble" && !several))

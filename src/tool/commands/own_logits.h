@@ -16,8 +16,9 @@ struct LogitsSource {
   std::vector<std::string> files;  ///< one array, or one per member
   std::string features;            ///< of the same inputs; empty: none
   std::string labels;
-  std::string kind;   ///< dirichlet, softmax or ensemble
-  std::string array;  ///< of an .npz or .safetensors
+  std::string kind;              ///< dirichlet, softmax or ensemble
+  std::string array;             ///< of an .npz or .safetensors
+  bool takes_any_value = false;  ///< also values that are not finite
 };
 
 /// --logits, --features, --labels, --kind and --array; `what` says what the subcommand does with them.

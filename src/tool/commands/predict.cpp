@@ -335,22 +335,33 @@ void run_logits(const PredictOptions& options, const std::string& format) {
   const auto model = open_model(model_path(options.model), open);
   auto source = options.logits;
   source.kind = kind_of(model);
+  source.takes_any_value = true;  // a row that holds one gets an error
   const auto outputs = own_outputs(source);
-  const auto answers = plain_predictions(judged(model, outputs));
+  const auto of_row = outputs.logits.dim() == 3 ? outputs.logits.transpose(0, 1) : outputs.logits;
+  const auto good = of_row.reshape({outputs.rows(), -1}).isfinite().all(1);
+  const auto chosen = good.nonzero().squeeze(1);
+  const auto answers =
+      chosen.numel() == 0 ? PlainPredictions() : plain_predictions(judged(model, outputs.select(chosen)));
   WatchedInputs watched(options, model);
-  std::vector<Input> inputs(static_cast<size_t>(answers.rows));
+  std::vector<Input> inputs(static_cast<size_t>(outputs.rows()));
   for (size_t row = 0; row < inputs.size(); ++row) {
     inputs[row].name = outputs.name;
     inputs[row].row = static_cast<int64_t>(row);
+    if (!good[inputs[row].row].item<bool>()) inputs[row].error = "its logits are not finite";
   }
   watched.add(inputs, answers);
   const PredictionRows rows(model, format);
   RowSink sink(options.out);
   sink.write(rows.header());
-  for (const auto& input : inputs) sink.write(rows.row(input, answers, input.row));
+  int64_t answer = 0;
+  for (const auto& input : inputs)
+    sink.write(input.error.empty() ? rows.row(input, answers, answer++) : rows.error(input));
   sink.finish();
   watched.finish();
   if (!options.out.empty()) note(fmt::format("{} predictions written to {}", answers.rows, options.out));
+  if (answers.rows < outputs.rows())
+    throw DataError(
+        fmt::format("{} of {} inputs have logits that are not finite", outputs.rows() - answers.rows, outputs.rows()));
 }
 
 void run(const PredictOptions& options) {
