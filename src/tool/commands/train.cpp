@@ -206,7 +206,9 @@ void leave_list(const fs::path& folder, const std::vector<LeftOut>& left_out) {
   const auto faults = std::count_if(left_out.begin(), left_out.end(),
                                     [](const LeftOut& one) { return one.kind == LeftOut::Kind::kFault; });
   if (faults > 0)
-    warn(fmt::format("{} images could not be used and were left out: {}", faults, path.string()));
+    warn(fmt::format("{} could not be used and {} left out: {}",
+                     faults == 1 ? "1 image" : fmt::format("{} images", faults), faults == 1 ? "was" : "were",
+                     path.string()));
   else
     note(fmt::format("{} files and folders were left out: {}", left_out.size(), path.string()));
 }
@@ -300,6 +302,7 @@ void run(const TrainOptions& options) {
     Stopped::end_process();
   }
   if (!speaks) return;
+  if (options.resume && last.epoch == 0) note("the run had been trained to its end: nothing was left to do");
   if (options.json)
     print((last.epoch > 0 ? to_json(last) : last_metrics(folder, config)) + "\n");
   else
