@@ -80,7 +80,7 @@ def rows():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="nothing else: it is quick")
+    parser.add_argument("--quick", action="store_true", help="has no effect: the example is always quick")
     parser.parse_args()
     print(f"relative errors in float32, reference: {'mpmath' if mpmath else 'priornet in float64'}")
     print(f"{'':34}{'mutual information':^22}{'differential entropy':^22}{'KL to flat':^22}")

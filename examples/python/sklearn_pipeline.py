@@ -17,7 +17,7 @@ import priornet
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="nothing else: it is quick")
+    parser.add_argument("--quick", action="store_true", help="has no effect: the example is always quick")
     parser.parse_args()
 
     features, kinds = load_wine(return_X_y=True)

@@ -102,7 +102,7 @@ void visit_method(TrainConfig& config, ConfigFields& fields) {
 
 void visit_outside(OutsideOptions& outside, ConfigFields& fields) {
   const auto table = choices_of(outlier_sources());
-  fields.table("outside", "the out-of-distribution half of a batch");
+  fields.table("outside", "the out-of-distribution part of a batch");
   fields.text("source", outside.source, fmt::format("{}, or a set", fmt::join(names_of(table), ", ")).c_str());
   visit_settings(table, outside.settings, fields);
   fields.maybe("added", outside.added, [&](auto& value) {

@@ -417,7 +417,7 @@ void describe_evaluate(Command& command) {
       "For a model file from priornet calibrate, the command also says what share of inputs is handed back, and why.\n"
       "Scores are kept in RUN/scores and computed once for the same weights, inputs and options. The data for\n"
       "priornet report are written to RUN/evaluation, or for a model file to MODEL.evaluation beside it.";
-  command.examples = {"priornet evaluate photos.priornet --data new-photos --ood other-photos",
+  command.examples = {"priornet evaluate photos.priornet --data ./new-photos --ood ./other-photos",
                       "priornet evaluate runs/dpn --ood omniglot fashion-mnist:test --out dpn.json",
                       "priornet evaluate runs/dnn --ood omniglot --dropout-samples 20 --odin --against runs/dpn",
                       "priornet evaluate runs/dpn --ood omniglot --detectors all",

@@ -195,7 +195,7 @@ SetFiles files_of(const std::string& set, bool strict, Progress& progress) {
   return files;
 }
 
-// A table beside the run; no file if nothing was left out.
+// A table in the run's folder; no file if nothing was left out.
 void leave_list(const fs::path& folder, const std::vector<LeftOut>& left_out) {
   if (left_out.empty()) return;
   const auto path = folder / kLeftOutFile;
@@ -357,7 +357,7 @@ void describe_train(Command& command) {
       {.name = "--resume", .to = &options->resume, .help = "Go on where the run in that folder stopped"},
       {.name = "--force",
        .to = &options->force,
-       .help = "Remove the run that is in that folder",
+       .help = "Replace the run that is in that folder; its files are removed when the new run begins",
        .excludes = "--resume"},
       device_option(options->device, "Where to train"),
       {.name = "--processes",
