@@ -94,8 +94,8 @@ OperatingPoints calibrate(const Predictions& said, const torch::Tensor& labels,
   }
   const auto temperature = labels.defined() ? fit_temperature(said.logits, labels) : 1.0;
   PredictedClasses predicted;
-  if (options
-          .per_class)  // as a predictor will predict them: a temperature can change what several members say together
+  // As a predictor will predict them: a temperature can change what several members say together.
+  if (options.per_class)
     predicted = {std::get<1>(probabilities_at(said.logits, temperature).max(1)), said.logits.size(-1)};
   auto points = operating_points(values, options.false_alarm, predicted);
   points.temperature = temperature;
