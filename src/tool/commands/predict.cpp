@@ -344,10 +344,11 @@ void run_logits(const PredictOptions& options, const std::string& format) {
       chosen.numel() == 0 ? PlainPredictions() : plain_predictions(judged(model, outputs.select(chosen)));
   WatchedInputs watched(options, model);
   std::vector<Input> inputs(static_cast<size_t>(outputs.rows()));
+  const auto* is_good = good.data_ptr<bool>();
   for (size_t row = 0; row < inputs.size(); ++row) {
     inputs[row].name = outputs.name;
     inputs[row].row = static_cast<int64_t>(row);
-    if (!good[inputs[row].row].item<bool>()) inputs[row].error = "its logits are not finite";
+    if (!is_good[row]) inputs[row].error = "its logits are not finite";
   }
   watched.add(inputs, answers);
   const PredictionRows rows(model, format);
