@@ -7,8 +7,6 @@
 #include <testing/tensors.h>
 #include <testing/throws.h>
 
-#include "learning/training/training_step.h"
-
 namespace priornet {
 namespace {
 
@@ -52,38 +50,8 @@ TEST_F(Teacher, IsAskedInTurnWhereThatIsWanted) {
 
 TEST_F(Teacher, IsWrittenWithHowItIsAsked) {
   pupil_.teacher_in_turn = true;
-  pupil_.teacher_blends = 0.5;
   EXPECT_TRUE(read_config(TomlText{"", to_toml(pupil_)}).teacher_in_turn);
-  EXPECT_EQ(read_config(TomlText{"", to_toml(pupil_)}).teacher_blends, 0.5);
   EXPECT_EQ(to_toml(small_config("dpn")).find("teacher_in_turn"), std::string::npos);
-}
-
-TEST_F(Teacher, IsAskedAboutBlendsWhereThatIsWanted) {
-  // 4 rows in distribution, 0 to 3, and 4 outside, 100 to 103: half of each stay.
-  const TrainingBatch batch{torch::tensor({0.0f, 1.0f, 2.0f, 3.0f, 100.0f, 101.0f, 102.0f, 103.0f}).view({8, 1}),
-                            {torch::tensor({5, 6, 7, 8}), {}}};
-  const auto rows = blended_rows(batch, 0.5);
-  EXPECT_EQ(rows.blends, 4);
-  EXPECT_TRUE(torch::equal(rows.labels, torch::tensor({5, 6})));
-  const auto wanted = torch::tensor({0.0f, 1.0f, 100.0f, 101.0f, /* 2 and 3 */ 2.25f, 2.25f,
-                                     /* 102 and 2, 103 and 3 */ 77.0f, 28.0f});
-  EXPECT_TRUE(near(rows.inputs.flatten(), wanted, 1e-5)) << rows.inputs;
-}
-
-// This teacher calls all inputs that stay the first class, and all blends the second: a network that learns from both,
-// by equal weights, is torn between the two.
-TEST_F(Teacher, TeachesBlendsBesideTheOtherInputs) {
-  pupil_.method.name = "dnn";
-  pupil_.teacher_blends = 0.5;
-  sets_.teacher = [](const torch::Tensor& inputs) {
-    const auto classes = torch::arange(inputs.size(0)) >= inputs.size(0) - inputs.size(0) / 2;
-    return torch::one_hot(classes.to(torch::kInt64), 3).to(torch::kFloat32);
-  };
-  train_run(pupil_, sets_, folder_ / "blends", {}, progress_);
-  auto run = load_run(folder_ / "blends", torch::kCPU);
-  const auto found = score(run, sets_.train, {}, progress_).probabilities.mean(0);
-  EXPECT_NEAR(found[0].item<double>(), 0.5, 0.2);
-  EXPECT_NEAR(found[1].item<double>(), 0.5, 0.2);
 }
 
 // Training finds the teacher by itself; any method may have one.

@@ -37,10 +37,8 @@ struct TrainConfig {
   MethodOptions method;          // [method]
   std::string teacher;           ///< the folder of a run that teaches, or empty
   bool teacher_in_turn = false;  ///< each input goes to one member of the teacher, not to all
-  std::optional<double>
-      teacher_blends;      ///< share of the inputs that are blended with others; only the teacher knows them
-  int64_t members = 1;     ///< networks of the ensemble, each from a seed of its own
-  OutsideOptions outside;  // [outside]
+  int64_t members = 1;           ///< networks of the ensemble, each from a seed of its own
+  OutsideOptions outside;        // [outside]
 
   // [training]
   int64_t epochs = 10;

@@ -92,11 +92,6 @@ void visit_method(TrainConfig& config, ConfigFields& fields) {
   if (!config.teacher.empty())
     fields.flag("teacher_in_turn", config.teacher_in_turn,
                 "only one member of the teacher answers for each input; the members take turns, row by row");
-  if (!config.teacher.empty())
-    fields.maybe("teacher_blends", config.teacher_blends, [&](auto& value) {
-      fields.number("teacher_blends", value, {0, 1, true, false},
-                    "share of the inputs that are blended with others of the batch and learnt from the teacher alone");
-    });
   fields.whole("members", config.members, at_least(1), "number of networks; more than one make an ensemble");
 }
 

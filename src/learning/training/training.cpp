@@ -139,7 +139,7 @@ class Run {
              [this] {
                if (average_) average_->update();
              },
-             config.freeze, sets.teacher, class_weights(), config.teacher_blends.value_or(0.0)})) {
+             config.freeze, sets.teacher, class_weights()})) {
     if (config.weight_average) average_.emplace(*network_, parameters_, *config.weight_average);
     // Settings that the loss refuses must be refused before an older run is removed.
     const auto classes = network_->classes();

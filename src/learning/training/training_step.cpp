@@ -3,7 +3,6 @@
 #include <priornet/learning/inference.h>
 
 #include "learning/base/gpu_modes.h"
-#include "learning/training/method_list.h"
 #include "uncertainty/core/rows.h"
 
 namespace priornet {
@@ -13,27 +12,6 @@ namespace {
 constexpr double kSteepest = 1e15;
 
 }  // namespace
-
-BlendedRows blended_rows(const TrainingBatch& batch, double share) {
-  const auto& labels = batch.targets.labels;
-  const auto inside = labels.size(0), outside = batch.inputs.size(0) - inside;
-  const auto part = [&](int64_t rows) { return static_cast<int64_t>(static_cast<double>(rows) * share); };
-  const auto inner = part(inside), outer = std::min(part(outside), inner);
-  const auto ends = batch.inputs.slice(0, inside - inner, inside);
-  // Row i of n takes (i + 1/2) / n of the other row.
-  const auto blend = [&](const torch::Tensor& rows, const torch::Tensor& others) {
-    auto shape = std::vector<int64_t>(static_cast<size_t>(rows.dim()), 1);
-    shape[0] = rows.size(0);
-    const auto of_others =
-        torch::arange(rows.size(0), rows.options().dtype(torch::kFloat32)).add_(0.5).div_(rows.size(0));
-    return torch::lerp(rows, others, of_others.to(rows.dtype()).view(shape));
-  };
-  std::vector<torch::Tensor> parts = {batch.inputs.slice(0, 0, inside - inner),
-                                      batch.inputs.slice(0, inside, inside + outside - outer),
-                                      blend(ends, ends.roll(1, 0))};
-  if (outer > 0) parts.push_back(blend(batch.inputs.slice(0, inside + outside - outer), ends.slice(0, 0, outer)));
-  return {torch::cat(parts), labels.slice(0, 0, inside - inner), inner + outer};
-}
 
 std::unique_ptr<TrainingStep> TrainingStep::make(Classifier& network, FlatParameters& parameters, Optimiser& optimiser,
                                                  Options options) {
@@ -75,35 +53,22 @@ torch::Tensor TrainingStep::logits_of(const torch::Tensor& inputs) {
   return network_.from_features(features);
 }
 
-LossWithGradient TrainingStep::loss_of(const torch::Tensor& logits, const BlendedRows& rows) const {
-  BatchTargets targets{rows.labels, {}};
-  if (options_.teacher) targets.teacher = options_.teacher(rows.inputs);
-  if (rows.blends == 0) return method_->loss(logits, targets, kSteepest);
-  const auto known = logits.size(0) - rows.blends;
-  const auto blends = logits.slice(0, known);
-  auto of_blends = no_loss(blends);
-  add_cross_entropy(of_blends, blends, 0, targets.teacher.slice(0, known), 1.0, kSteepest);
-  targets.teacher = targets.teacher.slice(0, 0, known);
-  auto result = method_->loss(logits.slice(0, 0, known), targets, kSteepest);
-  result.loss.total = result.loss.total + of_blends.loss.total;
-  result.gradient = torch::cat({result.gradient, of_blends.gradient});
-  return result;
-}
-
 void TrainingStep::learn_from(const TrainingBatch& batch) {
   parameters_.clear_gradients();
-  const auto rows = options_.teacher_blends > 0.0 ? blended_rows(batch, options_.teacher_blends)
-                                                  : BlendedRows{batch.inputs, batch.targets.labels};
   torch::Tensor logits;
   {
     const Autocast autocast(options_.bfloat16);
     const WeightGradientsAside weight_gradients(aside_);
-    logits = logits_of(rows.inputs);
+    logits = logits_of(batch.inputs);
   }
   logits = logits.to(torch::kFloat32);
-  const auto [loss, gradient] = loss_of(logits.detach(), rows);
-  if (options_.class_weights.defined())
-    gradient.narrow(0, 0, rows.labels.size(0)).mul_(options_.class_weights.index_select(0, rows.labels).unsqueeze(1));
+  auto targets = batch.targets;
+  if (options_.teacher) targets.teacher = options_.teacher(batch.inputs);
+  const auto [loss, gradient] = method_->loss(logits.detach(), targets, kSteepest);
+  if (options_.class_weights.defined()) {
+    const auto& labels = batch.targets.labels;
+    gradient.narrow(0, 0, labels.size(0)).mul_(options_.class_weights.index_select(0, labels).unsqueeze(1));
+  }
   logits.backward(gradient);
   if (aside_) aside_->join();
   if (options_.exchange) options_.exchange();

@@ -14,19 +14,6 @@
 
 namespace priornet {
 
-/// A batch whose last rows are blends that only a teacher has an answer for. Networks that learnt from the same inputs
-/// agree about these, so a pupil learns little from their mean there; about inputs between them they differ.
-struct BlendedRows {
-  torch::Tensor inputs;  ///< the rows in distribution that stay, those outside that stay, the blends
-  torch::Tensor labels;  ///< of the first of them
-  int64_t blends = 0;
-};
-
-/// Takes `share` of the rows of each half, from their ends. Of those in distribution each is blended with the one
-/// before it, and of those outside each with one in distribution, in all proportions between 0 and 1. Rows of a batch
-/// come in random order: which ones meet is chance without drawing anything here.
-BlendedRows blended_rows(const TrainingBatch& batch, double share);
-
 /// Forward, loss, backward and update of one batch. The sums stay on the device: the host does not wait for a step. A
 /// subclass may run the work of a step in another way (captured_step() below).
 class TrainingStep {
@@ -39,7 +26,6 @@ class TrainingStep {
     bool freeze = false;                  ///< only the last layers learn; everything else is as in evaluation
     Teacher teacher = {};                 ///< answers every batch, if there is one
     torch::Tensor class_weights = {};     ///< [K] on the device: weights of the rows of each class; or undefined
-    double teacher_blends = 0.0;          ///< share of the rows of each half that are blended (BlendedRows)
   };
 
   /// The fastest step for the network's device. All arguments must outlive the step.
@@ -62,7 +48,6 @@ class TrainingStep {
   virtual void execute(const std::function<void()>& work) { work(); }
 
   void learn_from(const TrainingBatch& batch);
-  LossWithGradient loss_of(const torch::Tensor& logits, const BlendedRows& rows) const;
   torch::Tensor logits_of(const torch::Tensor& inputs);
 
   Classifier& network_;

@@ -1,6 +1,7 @@
 #include "tool/experiments/image_tables.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
 
 #include <algorithm>
@@ -411,11 +412,12 @@ class Tables {
 
   /// For models that only one seed has.
   std::string of_one_note() const {
-    std::string note;
+    std::vector<std::string> names;
     for (const auto& model : models_)
-      if (model.seeds.size() == 1)
-        note += fmt::format(" There is one {}; its intervals: {}", model.plan.name, kIntervalsOfOne);
-    return note;
+      if (model.seeds.size() == 1) names.push_back(model.plan.name);
+    return names.empty() ? ""
+                         : fmt::format(" There is one {}; {} intervals: {}", fmt::join(names, ", one "),
+                                       names.size() == 1 ? "its" : "their", kIntervalsOfOne);
   }
 
   std::string interval_note() const {
