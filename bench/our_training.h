@@ -29,7 +29,7 @@ class OurTraining {
   double operations_per_image() { return 6.0 * static_cast<double>(multiply_adds(*network_)); }
 
  private:
-  SideStream stream_;
+  CaptureStream stream_;
   Dataset set_;
   std::unique_ptr<OutsideSource> outside_;
   std::unique_ptr<TrainingBatches> batches_;

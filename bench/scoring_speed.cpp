@@ -101,10 +101,6 @@ double images_per_second(Work& work, double seconds, const std::function<void(co
   return static_cast<double>(rounds * work.images.size()) / taken.count();
 }
 
-}  // namespace
-
-namespace {
-
 // One pass, then the same with detectors, to see their extra cost.
 void measure_detectors(Work& one, const std::string& name, double seconds, const ScoringReport& report) {
   const auto on_cpu = one.run.device().is_cpu();

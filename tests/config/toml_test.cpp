@@ -32,7 +32,7 @@ void visit(Settings& settings, ConfigFields& fields) {
   fields.named("colour", settings.colour, kColours, "of the figure");
   fields.list("dense", settings.dense, "units");
   fields.lists("blocks", settings.blocks, "channels");
-  fields.maybe("slope", settings.slope, [&](double& value) { fields.number("slope", value, {0, 1}, "below 0"); });
+  fields.number("slope", settings.slope, {0, 1}, "below 0");
 }
 
 Settings read(const std::filesystem::path& path, const std::vector<std::string>& overrides = {}) {

@@ -1,6 +1,5 @@
 #include <testing/quick_results.h>
 #include <testing/real_data.h>
-#include "tool/experiments/image_plans.h"
 
 namespace priornet {
 namespace {
@@ -9,7 +8,7 @@ namespace {
 TEST(Cifar10, ShowsThePapersEffectQuickly) {
   REAL_DATA(cifar10, "cifar-10-batches-bin");
   REAL_DATA(cifar100, "cifar-100-binary");
-  const QuickResults results(reproduce_cifar10, {cifar10, cifar100});
+  const QuickResults results("cifar10", {cifar10, cifar100});
   EXPECT_GT(results.cell("CIFAR-100", "DPN", "AUROC", "D.Ent."),
             results.cell("CIFAR-100", "DNN", "AUROC", "Ent.") + 3.0);
 }

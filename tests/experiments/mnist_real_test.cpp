@@ -1,6 +1,5 @@
 #include <testing/quick_results.h>
 #include <testing/real_data.h>
-#include "tool/experiments/image_plans.h"
 
 namespace priornet {
 namespace {
@@ -9,7 +8,7 @@ namespace {
 TEST(Mnist, ShowsThePapersEffectsQuickly) {
   REAL_DATA(mnist, "mnist");
   REAL_DATA(fashion, "fashion-mnist");
-  const QuickResults results(reproduce_mnist, {mnist, fashion});
+  const QuickResults results("mnist", {mnist, fashion});
   EXPECT_LT(results.cell("misclassification", "DNN", "error", ""), 2.0);
   EXPECT_GE(results.cell("Fashion-MNIST", "DPN", "AUROC", "D.Ent."), 99.0);
 }

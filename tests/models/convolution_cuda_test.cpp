@@ -134,7 +134,7 @@ TEST(CudaConvolution, AddsUpTheGradientsOfTwoReaders) {
 
 // Twice through the same weights, so that the second gradient is added to the first.
 TEST(CudaConvolution, HasTheSameGradientsAside) {
-  const auto gradients = [](const std::shared_ptr<AsideStream>& aside) {
+  const auto gradients = [](const std::shared_ptr<SecondStream>& aside) {
     Case made({64, 16, 16, 32}, false);
     made.convolution->weight.mutable_grad() = torch::zeros_like(made.convolution->weight);
     auto inputs = made.inputs.to(torch::kBFloat16).requires_grad_();
@@ -148,7 +148,7 @@ TEST(CudaConvolution, HasTheSameGradientsAside) {
     if (aside) aside->join();
     return std::vector{made.convolution->weight.grad().cpu(), inputs.grad().cpu(), made.norm->weight.grad().cpu()};
   };
-  const auto found = gradients(std::make_shared<AsideStream>(kCuda)), wanted = gradients(nullptr);
+  const auto found = gradients(std::make_shared<SecondStream>(kCuda)), wanted = gradients(nullptr);
   for (size_t i = 0; i < wanted.size(); ++i) {
     const double scale = wanted[i].abs().max().item<double>();
     ASSERT_GT(scale, 0.0);

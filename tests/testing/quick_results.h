@@ -12,9 +12,7 @@ namespace priornet {
 /// The cells of an experiment in profile quick, with only these published sets.
 class QuickResults {
  public:
-  using Reproduce = ExperimentSummary (*)(const ExperimentOptions& options, Progress& progress);
-
-  QuickResults(Reproduce reproduce, const std::vector<std::filesystem::path>& sets) {
+  QuickResults(const char* experiment, const std::vector<std::filesystem::path>& sets) {
     // Prepared copies are written beside the links, not beside the published files.
     std::filesystem::create_directory(folder_ / "data");
     for (const auto& set : sets) std::filesystem::create_directory_symlink(set, (folder_ / "data") / set.filename());
@@ -23,7 +21,7 @@ class QuickResults {
     options.profile = Profile::kQuick;
     options.out = folder_ / "out";
     NoProgress progress;
-    reproduce(options, progress);
+    find_experiment(experiment).run(options, progress);
     cells_ = nlohmann::json::parse(bytes_of(folder_ / "out" / "results.json"))["cells"];
   }
 

@@ -26,7 +26,6 @@ inline TrainConfig small_config(const std::string& method = "dpn") {
   config.batch = 32;
   config.outside_batch = 32;
   config.schedule.rate = 5e-3;
-  config.optimiser.clip = 10;
   return config;
 }
 

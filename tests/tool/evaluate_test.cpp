@@ -41,7 +41,6 @@ struct Clouds : InputFiles {
     config.epochs = 2;
     config.batch = 30;
     config.schedule.rate = 1e-2;
-    config.optimiser.clip = 10;
     NoProgress progress;
     train(config, {load_set(train_set), std::nullopt, {}}, RunFolder(*this / name, RunFolder::Start::kNew), {},
           progress);

@@ -44,7 +44,7 @@ TEST(Patience, EndsARunAndKeepsTheNetworkOfTheBestEpoch) {
   EXPECT_EQ((*best)["epoch"], kept);
   const auto& method = method_info(config.method.name);
   network->eval();
-  EXPECT_NEAR(validate(*network, *sets.validation, {}, method, {}).log_likelihood_loss, nll_of(*best), 1e-6);
+  EXPECT_NEAR(validate(*network, *sets.validation, {}, method, {}).negative_log_likelihood, nll_of(*best), 1e-6);
   // Resuming gives that network too, and trains no further.
   options.resume = true;
   const auto again = train(config, sets, RunFolder(run.path(), Start::kResume), options, progress);

@@ -1,4 +1,5 @@
 #include "learning/training/kernel_batches.h"
+#include <priornet/learning/factor_analysis.h>
 #include <priornet/uncertainty/random.h>
 #include <testing/small_images.h>
 #include <testing/tensors.h>

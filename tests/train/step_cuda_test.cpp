@@ -98,7 +98,7 @@ TEST(CudaBatches, AreThoseOfTheCpu) {
 // Both sets stay on the host. The test keeps the device busy, so that copies that come too early, or slots that are
 // filled too early, give wrong batches.
 TEST(CudaBatches, AreTheSameWhereTheSetsStayOnTheHost) {
-  const SideStream stream(kGpu);
+  const CaptureStream stream(kGpu);
   const auto set = rgb_images(50, 1);
   const auto other = rgb_images(37, 2).inputs;
   const auto here_outside = outside_images(other, 5), there_outside = outside_images(other, 5, kGpu);
@@ -159,7 +159,7 @@ TEST(CudaBatches, CarryNoiseAndDrawnOutliers) {
 
 // The batch of the graph is still there after each step.
 TEST(CudaStep, MakesItsBatchesWithinTheGraph) {
-  const SideStream stream(kGpu);
+  const CaptureStream stream(kGpu);
   const auto sets = small_sets();
   const auto config = small_config();
   const auto outside = outside_of(sets.train, kUniformNoise, kGpu);

@@ -56,7 +56,7 @@ TEST(CudaTrainer, LearnsWithEveryMethodAndPrecision) {
 
 // A batch of rows of numbers is copied to the place that the graph reads.
 TEST(CudaTrainer, ReplaysWhatItRecorded) {
-  const SideStream stream(kCuda);
+  const CaptureStream stream(kCuda);
   auto train = small_images(320, 1);
   train.inputs = train.inputs.flatten(1).to(torch::kFloat32).div(128).sub(1);
   auto config = small_config("dnn");

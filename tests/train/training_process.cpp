@@ -48,7 +48,6 @@ TrainConfig config_of(const Settings& settings, int rank) {
   config.batch = 48;
   config.outside_batch = 48;
   config.schedule.rate = 2e-3;
-  config.optimiser.clip = 10;
   if (settings.contains("mlp")) {
     config.model.name = "mlp";
     config.model.dense = {{20, 10}};

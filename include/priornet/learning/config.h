@@ -44,7 +44,7 @@ struct TrainConfig {
   int64_t epochs = 10;
   int64_t batch = 128;          ///< in-distribution inputs per step
   int64_t outside_batch = 128;  ///< out-of-distribution inputs per step
-  OptimiserOptions optimiser;
+  OptimiserOptions optimiser = {.clip = 10.0};
   ScheduleOptions schedule;
   int64_t seed = 1;
   Precision precision = Precision::kFloat32;

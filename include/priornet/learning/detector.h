@@ -130,11 +130,10 @@ NamedDetector make_detector(const std::string& name);
 constexpr int64_t kDetectorTraining = 10'000;
 constexpr int64_t kNeighbourReferences = 5'000;
 
-/// Whether one of them looks at the maps inside a network.
+/// Whether one of the detectors looks at the maps inside a network.
 bool need_layers(const std::vector<NamedDetector>& detectors);
 
-/// The named detectors, made and fitted in one pass over inputs that the networks learnt from: up to kDetectorTraining
-/// of them, drawn by a seed, and fewer where large images would take more than a gigabyte.
+/// Inputs that networks learnt from, for detectors to learn from.
 struct DetectorTraining {
   torch::Tensor inputs;  ///< [N, ...]: images uint8, rows of numbers standardised
   torch::Tensor labels;  ///< int64 [N]
@@ -142,12 +141,15 @@ struct DetectorTraining {
   uint64_t seed = 0;
   torch::Tensor rows = {};  ///< as Dataset::rows
 };
+
+/// The named detectors, made and fitted in one pass over the inputs: up to kDetectorTraining of them, drawn by the
+/// seed, and fewer where large images would take more than a gigabyte.
 std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names,
                                          const std::vector<std::shared_ptr<Classifier>>& networks,
                                          const DetectorTraining& training, Progress& progress);
 
 /// The named detectors, fitted to what networks gave for inputs that they learnt from. All rows are used, in any order;
-/// `knn` keeps 5,000 of them, at equal distances.
+/// `knn` keeps kNeighbourReferences of them, at equal distances.
 std::vector<NamedDetector> fit_detectors(const std::vector<std::string>& names, const DetectorInputs& training);
 
 /// Reads the set that a run learnt from again. DataError if the set is gone or if its rows have changed.

@@ -50,14 +50,15 @@ torch::Tensor network_inputs(const torch::Tensor& inputs, int64_t first, const t
 void for_each_batch(const torch::Tensor& inputs, const torch::Device& device, const InferenceOptions& options,
                     const std::function<void(const torch::Tensor& batch, int64_t first)>& ask);
 
-/// How to run networks with dropout on: S times each.
+/// A batch for a network with dropout on.
 struct DropoutBatch {
   torch::Tensor fixed;  ///< the input of the first dropout (Classifier::before_dropout), [n, ...]
   size_t member;        ///< which of the networks runs, from 0
   int64_t first;        ///< the row of the inputs that the batch begins with
 };
+
 struct AskOptions {
-  /// Returns [S, n, K] for a batch; empty: one pass without dropout.
+  /// How to run a network with dropout on, S times: returns [S, n, K] for a batch. Empty: one pass without dropout.
   std::function<torch::Tensor(Classifier& network, const DropoutBatch& batch)> dropout;
   std::function<void(int64_t rows)> on_batch;  ///< is told before each batch how many rows are done
   /// Sees each batch as networks take it, with the activations of the first network, dropout off. Their logits are

@@ -38,7 +38,7 @@ struct OptimiserOptions {
   double clip = 0.0;           ///< the largest norm of the whole gradient; 0: any
 };
 
-/// A row of the table of update rules. The rules lie in files of their own, listed in optimiser_rules.h.
+/// A row of the table of update rules. The rules and their list: optimiser_rules.h.
 struct OptimiserInfo {
   const char* name;
   const char* summary;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <priornet/learning/dataset.h>
-#include <priornet/learning/factor_analysis.h>
 #include <priornet/learning/progress.h>
 #include <priornet/learning/settings.h>
 

@@ -95,13 +95,27 @@ class ConfigFields {
   virtual void numbers(const char* key, std::vector<double>& value, const char* what) = 0;
   virtual void lists(const char* key, std::vector<std::vector<int64_t>>& value, const char* what) = 0;
 
-  /// A key that may be left out: `field` hands it over if it is given.
-  template <class T, class Field>
-  void maybe(const char* key, std::optional<T>& value, const Field& field) {
-    if (!value && !is_given(key)) return;
-    T present = value.value_or(T());
-    field(present);
-    value = std::move(present);
+  // The same for keys that may be left out: they stay empty unless they are given.
+  void flag(const char* key, std::optional<bool>& value, const char* what) {
+    if_given(key, value, [&](bool& given) { flag(key, given, what); });
+  }
+  void whole(const char* key, std::optional<int64_t>& value, const Range& range, const char* what) {
+    if_given(key, value, [&](int64_t& given) { whole(key, given, range, what); });
+  }
+  void number(const char* key, std::optional<double>& value, const Range& range, const char* what) {
+    if_given(key, value, [&](double& given) { number(key, given, range, what); });
+  }
+  void text(const char* key, std::optional<std::string>& value, const char* what) {
+    if_given(key, value, [&](std::string& given) { text(key, given, what); });
+  }
+  void list(const char* key, std::optional<std::vector<int64_t>>& value, const char* what) {
+    if_given(key, value, [&](std::vector<int64_t>& given) { list(key, given, what); });
+  }
+  void numbers(const char* key, std::optional<std::vector<double>>& value, const char* what) {
+    if_given(key, value, [&](std::vector<double>& given) { numbers(key, given, what); });
+  }
+  void lists(const char* key, std::optional<std::vector<std::vector<int64_t>>>& value, const char* what) {
+    if_given(key, value, [&](std::vector<std::vector<int64_t>>& given) { lists(key, given, what); });
   }
 
   /// An enumeration by the names of its values.
@@ -121,6 +135,14 @@ class ConfigFields {
 
  private:
   virtual bool is_given(const char* key) = 0;
+
+  template <class T, class Field>
+  void if_given(const char* key, std::optional<T>& value, const Field& field) {
+    if (!value && !is_given(key)) return;
+    T present = value.value_or(T());
+    field(present);
+    value = std::move(present);
+  }
 };
 
 /// Goes through the settings of all rows of a table, each key once, with the names of the rows that have it.

@@ -21,8 +21,8 @@ namespace priornet {
 
 /// What is watched while a network trains.
 struct Validation {
-  double error = 0.0;              ///< share of rows
-  double log_likelihood_loss = 0;  ///< nats per row
+  double error = 0.0;                  ///< share of rows
+  double negative_log_likelihood = 0;  ///< nats per row
   double calibration_error = 0.0;
   /// The mean of each measure, by its column name of `priornet measure`, on the set and outside it.
   std::vector<std::pair<std::string, double>> inside;

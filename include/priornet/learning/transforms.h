@@ -10,11 +10,11 @@
 
 namespace priornet {
 
-/// Images are uint8 [N, C, H, W] or [C, H, W] with at least one pixel each; otherwise the functions throw
-/// ArgumentError.
-void check_images(std::string_view function, const torch::Tensor& images);
+// Images in other forms, on their device. Images are uint8 [N, C, H, W] or [C, H, W], with at least one pixel each;
+// anything else throws ArgumentError.
 
-// Images uint8 [N, C, H, W] or [C, H, W] in other forms, on their device. Anything else throws ArgumentError.
+/// Throws ArgumentError, in the name of `function`, unless these are such images.
+void check_images(std::string_view function, const torch::Tensor& images);
 
 /// x / 127.5 - 1: float32 in [-1, 1], what networks take.
 torch::Tensor to_unit_range(const torch::Tensor& images);
@@ -40,15 +40,14 @@ struct Padding {
 };
 torch::Tensor pad(const torch::Tensor& images, const Padding& padding);
 
-/// Images of numbers, float32 of any shape and device, plus N(0, sigma^2) on every element. The noise depends on the
-/// seed, the shape and the first index alone, not on device or threads: row n of a part that begins at `first_row` gets
-/// what row first_row + n of the whole would get.
-/// sigma < 0 or another dtype throws ArgumentError.
 struct GaussianNoise {
   double sigma = 1;
   uint64_t seed = 0;
-  int64_t first_row = 0;
+  int64_t first_row = 0;  ///< of a part of a set: row n gets what row first_row + n of the whole would get
 };
+
+/// Images of numbers, float32 of any shape and device, plus N(0, sigma^2) on every element. The noise depends on seed,
+/// shape and first row alone, not on device or threads. sigma < 0 or another dtype throws ArgumentError.
 torch::Tensor add_gaussian_noise(const torch::Tensor& images, const GaussianNoise& noise);
 
 /// Which stream the seed draws from (random.h, one row per image).

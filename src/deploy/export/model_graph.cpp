@@ -11,6 +11,7 @@
 #include "deploy/export/detector_graph.h"
 #include "deploy/export/graph.h"
 #include "deploy/export/measure_graph.h"
+#include "learning/base/json_text.h"
 
 namespace priornet::graph {
 namespace {
@@ -347,18 +348,18 @@ void add_model(Graph& graph, const ModelFile& model, ImageInput input) {
 std::map<std::string, std::string> model_metadata(const ModelFile& model) {
   std::map<std::string, std::string> metadata = {
       {"name", model.name},
-      {"class_names", nlohmann::json(model.run.class_names).dump()},
+      {"class_names", json_text(nlohmann::json(model.run.class_names))},
       {"dropout_samples", std::to_string(model.dropout_samples)},
       {"members", std::to_string(model.run.members.size())},
-      {"provenance", nlohmann::json(model.provenance).dump()},
+      {"provenance", json_text(nlohmann::json(model.provenance))},
   };
   if (!model.preprocessing.feature_names.empty())
-    metadata["feature_names"] = nlohmann::json(model.preprocessing.feature_names).dump();
+    metadata["feature_names"] = json_text(nlohmann::json(model.preprocessing.feature_names));
   if (!model.points) return metadata;
-  metadata["verdict_names"] = nlohmann::json(kVerdictNames).dump();
+  metadata["verdict_names"] = json_text(nlohmann::json(kVerdictNames));
   std::vector<std::string> watches;
   for (const auto& watch : model.points->watches) watches.push_back(watch.measure);
-  metadata["verdict_by_names"] = nlohmann::json(watches).dump();
+  metadata["verdict_by_names"] = json_text(nlohmann::json(watches));
   metadata["false_alarm"] = fmt::format("{}", model.points->false_alarm);
   metadata["temperature"] = fmt::format("{}", model.points->temperature);
   return metadata;

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "learning/base/file_io.h"
+#include "learning/base/json_text.h"
 
 namespace priornet::graph {
 namespace {
@@ -176,7 +177,7 @@ void write_torchscript(const std::filesystem::path& path, const Graph& graph,
   module.define(torchscript_source(graph));
   module.eval();
   std::ostringstream bytes;
-  module.save(bytes, {{"metadata.json", nlohmann::ordered_json(metadata).dump(2)}});
+  module.save(bytes, {{"metadata.json", json_text(nlohmann::ordered_json(metadata), 2)}});
   AtomicFile file(path);
   file.write(bytes.str());
   file.commit();

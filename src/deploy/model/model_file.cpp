@@ -13,6 +13,7 @@
 #include <set>
 
 #include "learning/base/file_io.h"
+#include "learning/base/json_text.h"
 #include "learning/base/names.h"
 #include "learning/base/run_record.h"
 #include "learning/data/decoded_pixels.h"
@@ -127,7 +128,7 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
     for (size_t g = 0; g < model.points->groups.size(); ++g)
       add(model_layout::group_prefix(g), model.points->groups[g]);
   }
-  const auto text = json.dump(-1, ' ', false, ModelJson::error_handler_t::replace);
+  const auto text = json_text(json);
   write_tensor_file(
       path, tensors,
       {{model_layout::kVersionKey, fmt::format("{}", model_layout::kVersion)}, {model_layout::kModelKey, text}});
@@ -224,7 +225,7 @@ class ModelReader {
     }
     if (json.contains("encoding")) {
       result.encoding =
-          std::make_shared<TableEncoding>(table_encoding_from_json(json.at("encoding").dump(), file_.path));
+          std::make_shared<TableEncoding>(table_encoding_from_json(json_text(json.at("encoding")), file_.path));
       require(shape.size() == 1 && result.encoding->width() == shape[0],
               fmt::format("makes {} numbers from a row, but its network takes {}", result.encoding->width(), shape[0]));
     }

@@ -25,29 +25,29 @@ void Autocast::enable(bool on) {
 }
 
 #if defined(PRIORNET_CUDA)
-struct SideStream::Guard {
+struct CaptureStream::Guard {
   explicit Guard(c10::cuda::CUDAStream chosen) : stream(chosen) {}
   c10::cuda::CUDAStreamGuard stream;
 };
 
-SideStream::SideStream(const torch::Device& device) {
+CaptureStream::CaptureStream(const torch::Device& device) {
   if (!device.is_cuda()) return;
   c10::cuda::getCurrentCUDAStream(device.index()).synchronize();
   guard_ = std::make_unique<Guard>(c10::cuda::getStreamFromPool(true, device.index()));
 }
 
-SideStream::~SideStream() {
+CaptureStream::~CaptureStream() {
   if (guard_) guard_->stream.current_stream().synchronize();
 }
 
-struct AsideStream::Stream {
+struct SecondStream::Stream {
   c10::cuda::CUDAStream stream;
 };
 
-AsideStream::AsideStream(const torch::Device& device)
+SecondStream::SecondStream(const torch::Device& device)
     : stream_(std::make_unique<Stream>(Stream{c10::cuda::getStreamFromPool(false, device.index())})) {}
 
-void AsideStream::run(const std::function<void()>& work, std::vector<torch::Tensor> reads) {
+void SecondStream::run(const std::function<void()>& work, std::vector<torch::Tensor> reads) {
   at::cuda::CUDAEvent ready;
   ready.record();
   const c10::cuda::CUDAStreamGuard guard(stream_->stream);
@@ -56,7 +56,7 @@ void AsideStream::run(const std::function<void()>& work, std::vector<torch::Tens
   held_.insert(held_.end(), reads.begin(), reads.end());
 }
 
-void AsideStream::join() {
+void SecondStream::join() {
   if (held_.empty()) return;  // a captured graph must not wait for work outside it
   at::cuda::CUDAEvent done;
   done.record(stream_->stream);
@@ -64,27 +64,27 @@ void AsideStream::join() {
   held_.clear();
 }
 #else
-struct SideStream::Guard {};
-SideStream::SideStream(const torch::Device&) {}
-SideStream::~SideStream() = default;
-struct AsideStream::Stream {};
-AsideStream::AsideStream(const torch::Device&) {}
-void AsideStream::run(const std::function<void()>& work, std::vector<torch::Tensor>) { work(); }
-void AsideStream::join() {}
+struct CaptureStream::Guard {};
+CaptureStream::CaptureStream(const torch::Device&) {}
+CaptureStream::~CaptureStream() = default;
+struct SecondStream::Stream {};
+SecondStream::SecondStream(const torch::Device&) {}
+void SecondStream::run(const std::function<void()>& work, std::vector<torch::Tensor>) { work(); }
+void SecondStream::join() {}
 #endif
-AsideStream::~AsideStream() = default;
+SecondStream::~SecondStream() = default;
 
 namespace {
 
-thread_local std::shared_ptr<AsideStream> weight_gradients;
+thread_local std::shared_ptr<SecondStream> weight_gradients;
 
 }  // namespace
 
-WeightGradientsAside::WeightGradientsAside(std::shared_ptr<AsideStream> stream)
+WeightGradientsAside::WeightGradientsAside(std::shared_ptr<SecondStream> stream)
     : before_(std::exchange(weight_gradients, std::move(stream))) {}
 
 WeightGradientsAside::~WeightGradientsAside() { weight_gradients = before_; }
 
-const std::shared_ptr<AsideStream>& WeightGradientsAside::stream() { return weight_gradients; }
+const std::shared_ptr<SecondStream>& WeightGradientsAside::stream() { return weight_gradients; }
 
 }  // namespace priornet

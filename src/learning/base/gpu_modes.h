@@ -33,10 +33,10 @@ class Autocast {
 
 /// While this object lives, LibTorch works on a stream of its own on the GPU, which capturing a CUDA graph needs. The
 /// destructor waits for that stream. Does nothing on a CPU.
-class SideStream {
+class CaptureStream {
  public:
-  explicit SideStream(const torch::Device& device);
-  ~SideStream();
+  explicit CaptureStream(const torch::Device& device);
+  ~CaptureStream();
 
  private:
   struct Guard;
@@ -44,10 +44,10 @@ class SideStream {
 };
 
 /// A second stream of a GPU, for work that the current stream needs only at join().
-class AsideStream {
+class SecondStream {
  public:
-  explicit AsideStream(const torch::Device& device);
-  ~AsideStream();
+  explicit SecondStream(const torch::Device& device);
+  ~SecondStream();
 
   /// Runs `work` there, after everything that the current stream was given before. `reads`: the tensors that it reads;
   /// they must live until join().
@@ -69,16 +69,16 @@ class AsideStream {
 /// null.
 class WeightGradientsAside {
  public:
-  explicit WeightGradientsAside(std::shared_ptr<AsideStream> stream);
+  explicit WeightGradientsAside(std::shared_ptr<SecondStream> stream);
   ~WeightGradientsAside();
   WeightGradientsAside(const WeightGradientsAside&) = delete;
   WeightGradientsAside& operator=(const WeightGradientsAside&) = delete;
 
   /// The object that lives on this thread, else null.
-  static const std::shared_ptr<AsideStream>& stream();
+  static const std::shared_ptr<SecondStream>& stream();
 
  private:
-  std::shared_ptr<AsideStream> before_;
+  std::shared_ptr<SecondStream> before_;
 };
 
 }  // namespace priornet

@@ -12,7 +12,7 @@ std::string_view source_commit();
 /// How a result was made, for results.json and the report: enough to make it again.
 struct RunRecord {
   std::string command;
-  std::string finished;  ///< local time, ISO 8601
+  std::string finished;  ///< UTC, ISO 8601
   std::string priornet;  ///< version
   std::string commit;    ///< of the source
   std::string libtorch;  ///< version

@@ -33,17 +33,6 @@ std::string_view take_field(std::string_view& line, bool& more) {
   return field;
 }
 
-std::string csv_text(std::string_view field) {
-  field = trimmed(field);
-  if (field.size() < 2 || field.front() != '"' || field.back() != '"') return std::string(field);
-  std::string text;
-  for (size_t i = 1; i + 1 < field.size(); ++i) {
-    text.push_back(field[i]);
-    if (field[i] == '"' && field[i + 1] == '"') ++i;  // a doubled quote stands for one
-  }
-  return text;
-}
-
 ParsedNumber parse_csv_number(std::string_view field, double& value) {
   field = trimmed(field);
   if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
@@ -54,17 +43,6 @@ ParsedNumber parse_csv_number(std::string_view field, double& value) {
   if (end != last || error == std::errc::invalid_argument) return ParsedNumber::kOther;
   if (error == std::errc::result_out_of_range) value = std::strtod(std::string(field).c_str(), nullptr);
   return error == std::errc::result_out_of_range && std::isinf(value) ? ParsedNumber::kTooLarge : ParsedNumber::kNumber;
-}
-
-FirstLine parse_first_line(std::string_view line) {
-  FirstLine first;
-  for (bool more = true; more;) {
-    const auto field = take_field(line, more);
-    double ignored = 0;
-    first.is_numbers &= parse_csv_number(field, ignored) != ParsedNumber::kOther;
-    first.fields.push_back(csv_text(field));
-  }
-  return first;
 }
 
 std::string shown_field(std::string_view field) {
@@ -104,6 +82,35 @@ std::string CsvLines::place(int64_t column) const {
 }
 
 namespace {
+
+/// The content of a field, without spaces and quotes around it.
+std::string csv_text(std::string_view field) {
+  field = trimmed(field);
+  if (field.size() < 2 || field.front() != '"' || field.back() != '"') return std::string(field);
+  std::string text;
+  for (size_t i = 1; i + 1 < field.size(); ++i) {
+    text.push_back(field[i]);
+    if (field[i] == '"' && field[i + 1] == '"') ++i;  // a doubled quote stands for one
+  }
+  return text;
+}
+
+/// The fields of a first line, which are the names of the columns or all numbers.
+struct FirstLine {
+  std::vector<std::string> fields;
+  bool is_numbers = true;
+};
+
+FirstLine parse_first_line(std::string_view line) {
+  FirstLine first;
+  for (bool more = true; more;) {
+    const auto field = take_field(line, more);
+    double ignored = 0;
+    first.is_numbers &= parse_csv_number(field, ignored) != ParsedNumber::kOther;
+    first.fields.push_back(csv_text(field));
+  }
+  return first;
+}
 
 class NumberReader {
  public:

@@ -16,20 +16,10 @@ namespace priornet {
 /// followed.
 std::string_view take_field(std::string_view& line, bool& more);
 
-/// The content of a field, without spaces and quotes around it.
-std::string csv_text(std::string_view field);
-
 enum class ParsedNumber { kNumber, kTooLarge, kOther };
 
 /// The number in a field, with or without quotes and spaces around it.
 ParsedNumber parse_csv_number(std::string_view field, double& value);
-
-/// The fields of a first line, which are the names of the columns or all numbers.
-struct FirstLine {
-  std::vector<std::string> fields;
-  bool is_numbers = true;
-};
-FirstLine parse_first_line(std::string_view line);
 
 /// A field as messages show it: in quotes, cut off where it is long; "an empty value".
 std::string shown_field(std::string_view field);

@@ -12,6 +12,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "learning/base/json_text.h"
 #include "learning/data/column_types.h"
 
 namespace priornet {
@@ -98,7 +99,7 @@ std::string to_json(const TableEncoding& encoding) {
     columns.push_back(std::move(json));
   }
   const nlohmann::ordered_json json = {{"columns", columns}, {"decimal_comma", encoding.decimal_comma}};
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(json);
 }
 
 TableEncoding table_encoding_from_json(std::string_view text, const std::string& owner) {

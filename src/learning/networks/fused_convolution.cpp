@@ -55,8 +55,8 @@ void add_to_gradient(const Tensor& weight, const Tensor& part) {
 
 // The stream of a forward pass, kept for its backward pass, which runs on one of LibTorch's threads.
 struct Aside : torch::CustomClassHolder {
-  explicit Aside(std::shared_ptr<AsideStream> shared) : stream(std::move(shared)) {}
-  std::shared_ptr<AsideStream> stream;
+  explicit Aside(std::shared_ptr<SecondStream> shared) : stream(std::move(shared)) {}
+  std::shared_ptr<SecondStream> stream;
 };
 
 struct Convolved : torch::autograd::Function<Convolved> {

@@ -15,6 +15,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "learning/base/json_text.h"
 #include "uncertainty/core/checks.h"
 
 namespace priornet {
@@ -315,7 +316,7 @@ std::string to_json(const EvaluationReport& report) {
     json["comparison"] = {{"against", report.against}, {"rows", Json::array()}};
     for (const auto& row : report.comparison) json["comparison"]["rows"].push_back(as_json(row));
   }
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace priornet

@@ -145,11 +145,11 @@ Dataset read_cifar(const std::filesystem::path& root, const CifarSet& set) {
   return {root.string(), all.pixels, all.labels, set.class_names, {}};
 }
 
+namespace {
+
 std::vector<std::string> cifar10_names() {
   return {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"};
 }
-
-namespace {
 
 const char* const kTerms = "No licence named; the authors ask to cite Krizhevsky, 2009";
 const char* const kHomepage = "https://www.cs.toronto.edu/~kriz/cifar.html";

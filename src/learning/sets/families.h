@@ -65,9 +65,6 @@ struct CifarSet {
 /// first (the format has no header to tell a short file by), or a label that is not one of the classes.
 Dataset read_cifar(const std::filesystem::path& root, const CifarSet& set);
 
-/// The classes of CIFAR-10, in their order.
-std::vector<std::string> cifar10_names();
-
 /// How many people gave each image of cifar10:test each label (CIFAR-10H; Peterson et al., 2019): rows of numbers
 /// [10000, 10] in the order of the test set, one column per class, from cifar10h-counts.npy, int64. DataError, which
 /// begins with the file's name, for another array, a negative count, or an image without labels.
@@ -92,20 +89,6 @@ enum class OmniglotPart {
 /// "Greek/character01", in the order of their paths. DataError if a part is missing or holds no drawings, or if a
 /// drawing is damaged or of another size.
 Dataset read_omniglot(const std::filesystem::path& root, OmniglotPart part);
-
-// The text files of TinyImageNet. Lines may end in \n or \r\n; empty ones are skipped. `name` begins messages.
-
-/// 'n' and eight digits, which name a meaning in WordNet: n02123045.
-bool is_wordnet_id(std::string_view text);
-
-/// wnids.txt: one id per line. DataError for anything else, or for an id that stands there twice.
-std::vector<std::string> parse_wnids(const std::string& name, std::string_view text);
-
-/// val_annotations.txt: image and id, then a box that is not used here, with tabs between. By image.
-std::map<std::string, std::string> parse_annotations(const std::string& name, std::string_view text);
-
-/// words.txt: id, a tab, and its meaning. The wanted ids, by id; other lines are skipped.
-std::map<std::string, std::string> parse_words(std::string_view text, const std::vector<std::string>& wanted);
 
 enum class TinyImageNetPart {
   kTrain,       ///< 100,000 images, 500 per class

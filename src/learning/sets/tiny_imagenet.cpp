@@ -32,13 +32,15 @@ std::string_view take_field(std::string_view& line) {
   return field;
 }
 
-}  // namespace
+// The text files. Lines may end in \n or \r\n; empty ones are skipped. `name` begins messages.
 
+/// 'n' and eight digits, which name a meaning in WordNet: n02123045.
 bool is_wordnet_id(std::string_view text) {
   return text.size() == 9 && text.front() == 'n' &&
          std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// wnids.txt: one id per line. DataError for anything else, or for an id that stands there twice.
 std::vector<std::string> parse_wnids(const std::string& name, std::string_view text) {
   std::vector<std::string> ids;
   std::set<std::string_view> seen;
@@ -52,6 +54,7 @@ std::vector<std::string> parse_wnids(const std::string& name, std::string_view t
   return ids;
 }
 
+/// val_annotations.txt: image and id, then a box that is not used here, with tabs between. By image.
 std::map<std::string, std::string> parse_annotations(const std::string& name, std::string_view text) {
   std::map<std::string, std::string> id_of;
   for_each_line(text, [&](std::string_view line, int64_t number) {
@@ -67,6 +70,7 @@ std::map<std::string, std::string> parse_annotations(const std::string& name, st
   return id_of;
 }
 
+/// words.txt: id, a tab, and its meaning. The wanted ids, by id; other lines are skipped.
 std::map<std::string, std::string> parse_words(std::string_view text, const std::vector<std::string>& wanted) {
   const std::set<std::string_view> ids(wanted.begin(), wanted.end());
   std::map<std::string, std::string> words;
@@ -76,8 +80,6 @@ std::map<std::string, std::string> parse_words(std::string_view text, const std:
   });
   return words;
 }
-
-namespace {
 
 constexpr int64_t kMostText = int64_t{1} << 26;
 constexpr std::string_view kFolder = "tiny-imagenet-200/";

@@ -22,23 +22,16 @@ void visit_data(TrainConfig& config, ConfigFields& fields) {
   fields.text("train", config.train, "a name from priornet data list, or a path");
   fields.text("validation", config.validation, "a set to validate on; none if empty");
   const Range share = {0, 1, true, false};
-  fields.maybe("validation_share", config.validation_share, [&](auto& value) {
-    fields.number("validation_share", value, share, "share of its rows that is kept back to validate on");
-  });
-  fields.maybe("calibration_share", config.calibration_share, [&](auto& value) {
-    fields.number("calibration_share", value, share, "share of its rows that is kept back for priornet calibrate");
-  });
-  fields.maybe("balance", config.balance, [&](auto& value) {
-    fields.number("balance", value, {0, 1},
-                  "weight of rare classes: 1: as much as any class; 0: as much as their share of rows");
-  });
-  fields.maybe("standardise", config.standardise, [&](auto& value) {
-    fields.flag("standardise", value, "rows of numbers: bring features to one scale, with long tails compressed");
-  });
+  fields.number("validation_share", config.validation_share, share,
+                "share of its rows that is kept back to validate on");
+  fields.number("calibration_share", config.calibration_share, share,
+                "share of its rows that is kept back for priornet calibrate");
+  fields.number("balance", config.balance, {0, 1},
+                "weight of rare classes: 1: as much as any class; 0: as much as their share of rows");
+  fields.flag("standardise", config.standardise,
+              "rows of numbers: bring features to one scale, with long tails compressed");
   for (auto [key, values] : {std::pair{"mean", &config.model.mean}, {"deviation", &config.model.deviation}})
-    fields.maybe(key, *values, [&, key = key](auto& value) {
-      fields.numbers(key, value, "images: per channel, for values in [0, 1]: (value - mean) / deviation");
-    });
+    fields.numbers(key, *values, "images: per channel, for values in [0, 1]: (value - mean) / deviation");
   fields.number("noise", config.noise, at_least(0), "sigma of Gaussian noise on every input, in [-1, 1] units");
   fields.flag("flip", augmentation.flip, "mirror half of the images, left to right");
   fields.whole("shift", augmentation.shift, at_least(0), "shift by up to this many whole pixels each way");
@@ -50,36 +43,22 @@ void visit_data(TrainConfig& config, ConfigFields& fields) {
 void visit_model(TrainConfig& config, ConfigFields& fields) {
   auto& model = config.model;
   fields.table("model", "the network");
-  fields.maybe("file", model.file, [&](auto& value) {
-    fields.text("file", value, "a network that PyTorch scripted or traced (torch.jit)");
-  });
+  fields.text("file", model.file, "a network that PyTorch scripted or traced (torch.jit)");
   if (!model.file || model.file->empty()) fields.choice("name", model.name, model_names(), "architecture");
   fields.text("weights", config.weights, "a safetensors file with weights to start from; none if empty");
   const auto meaning = [](const char* option) { return model_option_meaning(option); };
-  fields.maybe("blocks", model.blocks, [&](auto& value) { fields.lists("blocks", value, meaning("blocks").c_str()); });
-  fields.maybe("channels", model.channels,
-               [&](auto& value) { fields.list("channels", value, meaning("channels").c_str()); });
-  fields.maybe("dense", model.dense, [&](auto& value) { fields.list("dense", value, meaning("dense").c_str()); });
-  fields.maybe("slope", model.slope, [&](auto& value) {
-    fields.number("slope", value, {0, 1}, meaning("slope").c_str());
-  });
+  fields.lists("blocks", model.blocks, meaning("blocks").c_str());
+  fields.list("channels", model.channels, meaning("channels").c_str());
+  fields.list("dense", model.dense, meaning("dense").c_str());
+  fields.number("slope", model.slope, {0, 1}, meaning("slope").c_str());
   for (auto [key, keep] : {std::pair{"keep_convolution", &model.keep_convolution}, {"keep_dense", &model.keep_dense}})
-    fields.maybe(key, *keep,
-                 [&, key = key](auto& value) { fields.number(key, value, kProbability, meaning(key).c_str()); });
-  fields.maybe("batch_norm", model.batch_norm,
-               [&](auto& value) { fields.flag("batch_norm", value, meaning("batch_norm").c_str()); });
-  fields.maybe("gain", model.gain,
-               [&](auto& value) { fields.number("gain", value, above(0), meaning("gain").c_str()); });
-  fields.maybe("prior", model.prior, [&](auto& value) {
-    fields.number("prior", value, above(0), "added to every concentration: alpha = prior + e^logit; evidential: 1");
-  });
-  fields.maybe("density", model.density, [&](auto& value) {
-    fields.whole("density", value, at_least(1),
-                 "the last layer becomes one density per class in this many dimensions; posterior: 6");
-  });
-  fields.maybe("density_rows", model.density_rows, [&](auto& value) {
-    fields.number("density_rows", value, above(0), "with density: the rows per class, which multiply it");
-  });
+    fields.number(key, *keep, kProbability, meaning(key).c_str());
+  fields.flag("batch_norm", model.batch_norm, meaning("batch_norm").c_str());
+  fields.number("gain", model.gain, above(0), meaning("gain").c_str());
+  fields.number("prior", model.prior, above(0), "added to every concentration: alpha = prior + e^logit; evidential: 1");
+  fields.whole("density", model.density, at_least(1),
+               "the last layer becomes one density per class in this many dimensions; posterior: 6");
+  fields.number("density_rows", model.density_rows, above(0), "with density: the rows per class, which multiply it");
 }
 
 void visit_method(TrainConfig& config, ConfigFields& fields) {
@@ -100,9 +79,7 @@ void visit_outside(OutsideOptions& outside, ConfigFields& fields) {
   fields.table("outside", "the out-of-distribution part of a batch");
   fields.text("source", outside.source, fmt::format("{}, or a set", fmt::join(names_of(table), ", ")).c_str());
   visit_settings(table, outside.settings, fields);
-  fields.maybe("added", outside.added, [&](auto& value) {
-    fields.whole("added", value, at_least(0), "with a set: number of images of the mixture to add to it");
-  });
+  fields.whole("added", outside.added, at_least(0), "with a set: number of images of the mixture to add to it");
 }
 
 void visit_training(TrainConfig& config, ConfigFields& fields) {
@@ -125,18 +102,12 @@ void visit_training(TrainConfig& config, ConfigFields& fields) {
   fields.named("precision", config.precision, kPrecisions, "precision of matrix products on a GPU");
   fields.flag("freeze", config.freeze,
               "only the last layers learn; those from model.file or model.weights do not change");
-  fields.maybe("weight_average", config.weight_average, [&](auto& value) {
-    fields.number("weight_average", value, {0, 1, false, false},
-                  "keep a running mean of the weights, with this decay per step");
-  });
-  fields.maybe("restarts", config.restarts, [&](auto& value) {
-    fields.whole("restarts", value, at_least(0),
-                 "restarts from another seed while the validation error is no better than chance");
-  });
-  fields.maybe("patience", config.patience, [&](auto& value) {
-    fields.whole("patience", value, at_least(1),
-                 "stop after this many epochs without a smaller validation NLL and keep the best epoch");
-  });
+  fields.number("weight_average", config.weight_average, {0, 1, false, false},
+                "keep a running mean of the weights, with this decay per step");
+  fields.whole("restarts", config.restarts, at_least(0),
+               "restarts from another seed while the validation error is no better than chance");
+  fields.whole("patience", config.patience, at_least(1),
+               "stop after this many epochs without a smaller validation NLL and keep the best epoch");
   fields.whole("checkpoint_every", config.checkpoint_every, at_least(1), "epochs between checkpoints");
   fields.whole("keep_checkpoints", config.keep_checkpoints, at_least(1),
                "number of last checkpoints to keep, beside the best");
@@ -175,10 +146,6 @@ std::string_view setting(std::string_view line) {
   return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 
-}  // namespace
-
-namespace {
-
 // Of keys that do not go together, whatever the sets are; empty if there are none.
 std::string contradiction_in(const TrainConfig& config) {
   if (auto refusal = refusal_of(config.outside); !refusal.empty()) return refusal;
@@ -212,7 +179,6 @@ TrainConfig read_config(const std::filesystem::path& path, const std::vector<std
 
 TrainConfig read_config(const TomlText& toml, const std::vector<std::string>& overrides) {
   TrainConfig config;
-  config.optimiser.clip = 10.0;
   read_toml(toml, overrides, [&](ConfigFields& fields) { visit_config(config, fields); });
   const auto require = [&](bool holds, const std::string& what) {
     if (!holds) throw ConfigError((toml.name.empty() ? "" : toml.name + ": ") + what);

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "learning/base/gpu_modes.h"
+#include "learning/base/json_text.h"
 #include "learning/training/checkpoint.h"
 #include "learning/training/run_processes.h"
 #include "learning/training/training_batches.h"
@@ -46,7 +47,7 @@ Validation validate(Classifier& network, const Dataset& set, const torch::Tensor
   const auto labels = set.labels.to(torch::kCPU);
   Validation result;
   result.error = error_rate(probabilities, labels);
-  result.log_likelihood_loss = negative_log_likelihood(probabilities, labels);
+  result.negative_log_likelihood = negative_log_likelihood(probabilities, labels);
   result.calibration_error = calibration_error(probabilities, labels);
   result.inside = means_of(logits, method);
   if (outside.defined() && outside.size(0) > 0) result.outside = means_of(infer(network, outside, options), method);
@@ -78,12 +79,13 @@ std::string to_json(const EpochReport& report) {
   if (report.restart > 0) json["restart"] = report.restart;
   if (const auto& validation = report.validation) {
     auto& part = json["validation"];
-    part = {
-        {"error", validation->error}, {"nll", validation->log_likelihood_loss}, {"ece", validation->calibration_error}};
+    part = {{"error", validation->error},
+            {"nll", validation->negative_log_likelihood},
+            {"ece", validation->calibration_error}};
     for (const auto& [name, mean] : validation->inside) part["inside"][name] = mean;
     for (const auto& [name, mean] : validation->outside) part["outside"][name] = mean;
   }
-  return json.dump();
+  return json_text(json);
 }
 
 std::string to_text(const Restart& restart) {
@@ -147,7 +149,7 @@ class Run {
     if (sets.teacher) example.teacher = torch::full({1, classes}, 1.0 / static_cast<double>(classes));
     step_->method().loss(torch::zeros({1, classes}), example, 1.0);
     facts_.config = to_toml(config);
-    facts_.class_names = nlohmann::json(sets.train.class_names).dump();
+    facts_.class_names = json_text(nlohmann::json(sets.train.class_names));
     facts_.best = kNoneYet;
     facts_.restart = restart;
   }
@@ -271,9 +273,9 @@ class Run {
 
   // All processes stop at the same step. To agree, the host waits for the device: on a GPU only now and then.
   bool asked_to_stop() {
-    constexpr int64_t kStepsOfAGpu = 32;
+    constexpr int64_t kStepsBetweenAgreements = 32;
     asked_ = (options_.stop && options_.stop()) || asked_;
-    if (options_.processes && !options_.device.is_cpu() && facts_.step % kStepsOfAGpu != 0) return false;
+    if (options_.processes && !options_.device.is_cpu() && facts_.step % kStepsBetweenAgreements != 0) return false;
     return processes_.any(asked_);
   }
 
@@ -340,7 +342,7 @@ class Run {
   }
 
   double watched(const Validation& validation) const {
-    return config_.patience ? validation.log_likelihood_loss : validation.error;
+    return config_.patience ? validation.negative_log_likelihood : validation.error;
   }
 
   void look_for_chance(int64_t epoch, double error) {
@@ -449,7 +451,7 @@ std::shared_ptr<Classifier> trained(const TrainConfig& config, TrainingSets sets
 
 std::shared_ptr<Classifier> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
                                   const TrainerOptions& options, Progress& progress) {
-  const SideStream stream(options.device);
+  const CaptureStream stream(options.device);
   try {
     return trained(config, sets, folder, options, progress);
   } catch (const TrainingStopped&) {

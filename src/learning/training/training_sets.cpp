@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <priornet/learning/dataset.h>
+#include <priornet/learning/factor_analysis.h>
 #include <priornet/learning/load_set.h>
 #include <priornet/learning/table_encoding.h>
 #include <priornet/learning/tensor_file.h>
@@ -15,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "learning/base/file_io.h"
+#include "learning/base/json_text.h"
 #include "learning/networks/torchscript.h"
 
 namespace priornet {
@@ -107,9 +109,8 @@ void write_training_split(const std::filesystem::path& run, const TrainingSplit&
   std::vector<NamedTensor> tensors;
   for (const auto& [name, values] : parts_of(split))
     if (values->defined()) tensors.push_back({name, *values});
-  std::map<std::string, std::string> texts = {
-      {"features", nlohmann::json(split.feature_names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)},
-      {"content", split.content}};
+  std::map<std::string, std::string> texts = {{"features", json_text(nlohmann::json(split.feature_names))},
+                                              {"content", split.content}};
   if (split.scale.drawn_in) texts["drawn_in"] = "yes";
   if (split.encoding) texts["encoding"] = to_json(*split.encoding);
   write_tensor_file(path, tensors, texts);
@@ -343,7 +344,6 @@ TrainConfig config_for(const std::string& name, const Dataset& set) {
       static_cast<double>(set.size()) * (1 - config.validation_share.value_or(0) - *config.calibration_share);
   config.batch = std::clamp<int64_t>(int64_t{1} << static_cast<int>(std::log2(rows / 8)), 2, 128);
   config.outside_batch = std::max<int64_t>(config.batch / 2, 1);
-  config.optimiser.clip = 10.0;
   config.schedule.name = "cosine";
   config.schedule.rate = 1e-3;
   config.schedule.each_step = true;

@@ -31,7 +31,7 @@ TrainingStep::TrainingStep(Classifier& network, FlatParameters& parameters, Opti
       method_(make_method(options_.method)),
       sums_(torch::zeros({kStepSums}, parameters.values.options().dtype(torch::kFloat64))) {
   if (parameters.values.is_cuda() && !options_.exchange)
-    aside_ = std::make_shared<AsideStream>(parameters.values.device());
+    aside_ = std::make_shared<SecondStream>(parameters.values.device());
 }
 
 void TrainingStep::run(TrainingBatches& batches, int64_t step) {

@@ -56,12 +56,12 @@ class TrainingStep {
   Options options_;
   std::unique_ptr<Method> method_;
   torch::Tensor sums_;
-  std::shared_ptr<AsideStream> aside_;  ///< on a GPU; null if processes exchange gradients as they arrive
+  std::shared_ptr<SecondStream> aside_;  ///< on a GPU; null if processes exchange gradients as they arrive
 };
 
 /// A training step whose work, including the batch, is recorded once as a CUDA graph and then replayed: the GPU no
 /// longer waits for the host to launch kernel after kernel. Runs plainly if a network cannot be recorded. Works within
-/// a SideStream, always with the same batches. Needs a build with CUDA. On an H200 whole steps of VGG-6, VGG-16 and
+/// a CaptureStream, always with the same batches. Needs a build with CUDA. On an H200 whole steps of VGG-6, VGG-16 and
 /// ResNet-18 are 240, 26 and 5 % faster (docs/results.md).
 std::unique_ptr<TrainingStep> captured_step(Classifier& network, FlatParameters& parameters, Optimiser& optimiser,
                                             TrainingStep::Options options);

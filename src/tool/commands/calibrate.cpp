@@ -145,7 +145,8 @@ bool are_cross_validated(const ChosenDetectors& chosen, const HeldOut& held, con
          });
 }
 
-// Otherwise they learn from the rows that the run learnt from, and never from rows that were kept back.
+// Unless they are cross-validated, detectors learn from the rows that the run learnt from, and never from rows that
+// were kept back.
 LearntDetectors learnt_detectors(const ChosenDetectors& chosen, const TrainedRun& run, const HeldOut& held,
                                  const CalibrateOptions& options, Progress& progress) try {
   if (chosen.kept.empty()) return {};

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "learning/base/file_io.h"
+#include "learning/base/json_text.h"
 #include "learning/data/csv.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
@@ -140,7 +141,7 @@ std::string as_json(const std::vector<Result>& results, const DetectOptions& opt
                               {"aupr_balanced", as_json(d.aupr_balanced)},
                               {"average_precision", as_json(d.average_precision)},
                               {"fpr95", as_json(d.fpr95)}});
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::string as_csv(const std::vector<Result>& results) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "learning/base/json_text.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/table.h"
@@ -75,7 +76,7 @@ std::string summary_json(const Columns& columns, const MeasureOptions& options) 
     const auto [mean, min, median, max] = summary_of(values);
     result["measures"][name] = {{"mean", mean}, {"min", min}, {"median", median}, {"max", max}};
   }
-  return result.dump(2) + "\n";
+  return json_text(result, 2) + "\n";
 }
 
 void run(const MeasureOptions& options) {

@@ -57,34 +57,57 @@ void leave_evaluation(const ModelReport& report, const EvaluatedSets& sets, cons
 
 namespace {
 
-constexpr Experiment kExperiments[] = {
-    {"synthetic", "three Gaussian classes in the plane, apart and overlapping (section 5.1, figure 3)",
-     reproduce_synthetic},
-    {"mnist", "MNIST against OMNIGLOT, SEMEION, SVHN, CIFAR-10 and Fashion-MNIST (section 5.2, appendix B.1)",
-     reproduce_mnist, true, mnist_networks},
-    {"mnist-noise", "MNIST against OMNIGLOT in Gaussian noise of sigma 0 and 3 (section 5.2)", reproduce_mnist_noise,
-     true, mnist_noise_networks},
-    {"svhn", "SVHN against CIFAR-10, CIFAR-100, TinyImageNet, LSUN and other scenes (appendix B.2)", reproduce_svhn,
-     true, svhn_networks},
-    {"cifar10", "CIFAR-10 against CIFAR-100, SVHN, TinyImageNet, LSUN and other scenes (section 5.2, appendix B.3)",
-     reproduce_cifar10, true, cifar10_networks},
-    {"openood", "CIFAR-10 by the protocol of OpenOOD 1.5, beside its published rows (profiles modern and quick)",
-     reproduce_openood, false, openood_networks},
-    {"reasons",
-     "is the reason right? uncertainty against people, causes of verdicts, and the amount of training data "
-     "(profiles modern and quick)",
-     reproduce_reasons, false, reasons_networks},
-    {"relatives", "Prior Networks beside evidential and posterior networks on CIFAR-10 (profiles modern and quick)",
-     reproduce_relatives, false, relatives_networks},
-};
+// An experiment that is a plan of networks on images and writes the files of image_run.h. It uses networks of finished
+// experiments `beside` it, in the folders beside its own. AbsentSet if a set that it needs is missing.
+Experiment on_images(std::string_view name, std::string_view description, PlanImages plan, bool is_of_paper,
+                     const std::vector<std::string>& beside = {}) {
+  return {.name = name,
+          .description = description,
+          .run =
+              [=](const ExperimentOptions& options, Progress& progress) {
+                return reproduce_images(plan_by(plan, options), options, with_runs_beside(options, beside), progress);
+              },
+          .is_of_paper = is_of_paper,
+          .networks =
+              [=](const ExperimentOptions& options) {
+                const auto plans = chosen_plans(plan_by(plan, options), options);
+                return plan_images(plans, options, with_runs_beside(options, beside));
+              }};
+}
 
 }  // namespace
 
-std::span<const Experiment> experiments() { return kExperiments; }
+std::span<const Experiment> experiments() {
+  constexpr bool kOfPaper = true;
+  static const std::vector<Experiment> kExperiments = {
+      {"synthetic", "three Gaussian classes in the plane, apart and overlapping (section 5.1, figure 3)",
+       reproduce_synthetic},
+      on_images("mnist",
+                "MNIST against OMNIGLOT, SEMEION, SVHN, CIFAR-10 and Fashion-MNIST (section 5.2, appendix B.1)",
+                mnist_experiment, kOfPaper),
+      on_images("mnist-noise", "MNIST against OMNIGLOT in Gaussian noise of sigma 0 and 3 (section 5.2)",
+                mnist_noise_experiment, kOfPaper, {"mnist"}),
+      on_images("svhn", "SVHN against CIFAR-10, CIFAR-100, TinyImageNet, LSUN and other scenes (appendix B.2)",
+                svhn_experiment, kOfPaper),
+      on_images("cifar10",
+                "CIFAR-10 against CIFAR-100, SVHN, TinyImageNet, LSUN and other scenes (section 5.2, appendix B.3)",
+                cifar10_experiment, kOfPaper),
+      {"openood", "CIFAR-10 by the protocol of OpenOOD 1.5, beside its published rows (profiles modern and quick)",
+       reproduce_openood, !kOfPaper, openood_networks},
+      {"reasons",
+       "is the reason right? uncertainty against people, causes of verdicts, and the amount of training data "
+       "(profiles modern and quick)",
+       reproduce_reasons, !kOfPaper, reasons_networks},
+      on_images("relatives",
+                "Prior Networks beside evidential and posterior networks on CIFAR-10 (profiles modern and quick)",
+                relatives_experiment, !kOfPaper, {"cifar10", "cifar10-modern", "openood", "reasons"}),
+  };
+  return kExperiments;
+}
 
 const Experiment& find_experiment(std::string_view name) {
   std::string known;
-  for (const auto& experiment : kExperiments) {
+  for (const auto& experiment : experiments()) {
     if (experiment.name == name) return experiment;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", experiment.name);
   }

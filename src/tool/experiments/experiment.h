@@ -84,10 +84,10 @@ struct TrainingCommand {
 struct Experiment {
   std::string_view name;
   std::string_view description;
-  ExperimentSummary (*run)(const ExperimentOptions& options, Progress& progress);
+  std::function<ExperimentSummary(const ExperimentOptions& options, Progress& progress)> run;
   bool is_of_paper = true;  ///< otherwise it goes beyond the paper and has no profile of that name
-  /// The networks that are still to be trained, teachers before students; null if it has no configurations.
-  std::vector<TrainingCommand> (*networks)(const ExperimentOptions& options) = nullptr;
+  /// The networks that are still to be trained, teachers before students; empty if it has no configurations.
+  std::function<std::vector<TrainingCommand>(const ExperimentOptions& options)> networks = {};
 };
 
 /// Every experiment, in the paper's order; then those beyond it.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tool/experiments/experiment.h"
@@ -37,6 +38,41 @@ void refuse_paper_profile(const ImagePlanOptions& options, const char* experimen
 
 std::string run_of_seed(uint64_t seed, const std::string& name) { return fmt::format("seed-{}/{}", seed, name); }
 
+std::string evaluated_set(const std::string& set, int64_t size, const ImagePlanOptions& options) {
+  const auto most = extent_of(options.profile).inputs;
+  return most == 0 || size <= most ? set : fmt::format("{},subset={},seed={}", set, most, options.seed);
+}
+
+PlanOfSeed plan_by(PlanImages plan, const ExperimentOptions& options) {
+  return [=](uint64_t seed) {
+    return plan({options.profile, seed, options.overrides, static_cast<int64_t>(seed - options.seed)});
+  };
+}
+
+namespace {
+
+/// A configuration of configs/, and what a profile changes in it.
+struct PlannedRecipe {
+  std::string name;
+  std::vector<std::string> changes;
+};
+
+/// The models of the paper.
+struct PaperRecipes {
+  PlannedRecipe dnn;
+  PlannedRecipe dpn;
+  std::string suffix;  ///< of the folders of their runs
+};
+
+/// Those of profile modern.
+struct ModernRecipes {
+  PlannedRecipe dnn;
+  PlannedRecipe outlier_exposure;
+  PlannedRecipe dpn;
+  std::optional<PlannedRecipe> distilled;
+};
+
+/// The recipe, changed by the profile, the seed, and then by hand.
 TrainConfig planned_config(const PlannedRecipe& planned, const ImagePlanOptions& options) {
   auto overrides = planned.changes;
   overrides.push_back(fmt::format("training.seed={}", options.seed));
@@ -44,6 +80,7 @@ TrainConfig planned_config(const PlannedRecipe& planned, const ImagePlanOptions&
   return recipe(planned.name, overrides);
 }
 
+/// Adds DNN, MCDP (the same network, run with dropout on) and DPN.
 void add_paper_models(ImageExperiment& experiment, const PaperRecipes& recipes, const ImagePlanOptions& options) {
   const auto dnn = planned_config(recipes.dnn, options);
   const auto dpn = planned_config(recipes.dpn, options);
@@ -52,8 +89,6 @@ void add_paper_models(ImageExperiment& experiment, const PaperRecipes& recipes, 
   experiment.models.push_back({"MCDP", dnn_run, dnn, extent_of(options.profile).dropout_samples});
   experiment.models.push_back({"DPN", run_of_seed(options.seed, "dpn" + recipes.suffix), dpn, 0});
 }
-
-namespace {
 
 /// One network per seed and, with the first seed, the ensemble of all of them.
 struct SeedsAndEnsemble {
@@ -81,8 +116,11 @@ PlannedModel student_of(const PlannedModel& teacher, const PlannedRecipe& planne
   return student;
 }
 
-}  // namespace
-
+/// Adds DNN, OE and DPN, one network each per seed. The networks of the seeds are the members of three ensembles, as
+/// their configurations describe them: with the first seed they are added as "DNN ensemble" and so on, so that only
+/// members beyond the seeds cost extra. "DPN distilled" is one network per seed that learns from the DPN ensemble;
+/// without ensembles (method.members=1) there is none. One network is compared with one, an ensemble with an ensemble:
+/// DPN and DPN distilled with OE, DPN ensemble with OE ensemble, differential entropy with entropy.
 void add_modern_models(ImageExperiment& experiment, const ModernRecipes& recipes, const ImagePlanOptions& options) {
   const auto dnn = members_of_seeds("DNN", "dnn", recipes.dnn, options);
   const auto exposure = members_of_seeds("OE", "oe", recipes.outlier_exposure, options);
@@ -103,17 +141,7 @@ void add_modern_models(ImageExperiment& experiment, const ModernRecipes& recipes
   if (is_ensemble(dpn.ensemble) && is_ensemble(exposure.ensemble)) compare(dpn.ensemble, exposure.ensemble);
 }
 
-std::string evaluated(const std::string& set, int64_t size, const ImagePlanOptions& options) {
-  const auto most = extent_of(options.profile).inputs;
-  return most == 0 || size <= most ? set : fmt::format("{},subset={},seed={}", set, most, options.seed);
-}
-
-PlanOfSeed plan_by(ImageExperiment (*experiment)(const ImagePlanOptions&), const ExperimentOptions& options) {
-  return [=](uint64_t seed) {
-    return experiment({options.profile, seed, options.overrides, static_cast<int64_t>(seed - options.seed)});
-  };
-}
-
+/// configs/FAMILY-NAME.toml for profile quick: a small network that a CPU trains in minutes.
 PlannedRecipe quick_recipe(const std::string& family, const std::string& name) {
   return {fmt::format("{}-{}", family, name),
           {fmt::format("data.train={}:train,subset=10000", family), "data.rotation=0.0",
@@ -122,16 +150,21 @@ PlannedRecipe quick_recipe(const std::string& family, const std::string& name) {
            "training.warm_up=0.2", "training.last_rate=1e-5"}};
 }
 
+/// TinyImageNet's test images, resized in two ways: as the authors' TensorFlow 1 did it (every other pixel: bilinear
+/// and bicubic are the same at half the size), which is compared with the published cells, and bilinear with
+/// antialiasing; LSUN; and scenes of Places, which are not LSUN and have no published cells.
 std::vector<PlannedSet> photograph_sets(const ImagePlanOptions& options) {
-  const auto tiny = evaluated("tinyimagenet:test", 10'000, options);
-  return {{"TinyImageNet, as TensorFlow 1", tiny + ",size=32,antialias=off,grid=corners", "TinyImageNet"},
-          {"TinyImageNet, bilinear", tiny + ",size=32,antialias=off", ""},
-          {"TinyImageNet, antialiased", tiny + ",size=32", ""},
-          {"LSUN, as TensorFlow 1", evaluated("lsun:test", 10'000, options) + ",size=32,antialias=off,grid=corners",
-           "LSUN"},
-          {"Scenes of Places, antialiased", evaluated("places-scenes", 9'000, options), "", "images of scenes, 32x32"}};
+  const auto tiny = evaluated_set("tinyimagenet:test", 10'000, options);
+  return {
+      {"TinyImageNet, as TensorFlow 1", tiny + ",size=32,antialias=off,grid=corners", "TinyImageNet"},
+      {"TinyImageNet, bilinear", tiny + ",size=32,antialias=off", ""},
+      {"TinyImageNet, antialiased", tiny + ",size=32", ""},
+      {"LSUN, as TensorFlow 1", evaluated_set("lsun:test", 10'000, options) + ",size=32,antialias=off,grid=corners",
+       "LSUN"},
+      {"Scenes of Places, antialiased", evaluated_set("places-scenes", 9'000, options), "", "images of scenes, 32x32"}};
 }
 
+/// Adds the models of a family of configurations ("cifar10": configs/cifar10-dnn.toml, ...) for the profile.
 void add_colour_models(ImageExperiment& experiment, const std::string& family, const ImagePlanOptions& options) {
   if (options.profile == Profile::kModern) {
     const auto of_family = [&](const char* name) {
@@ -155,6 +188,7 @@ void add_colour_models(ImageExperiment& experiment, const std::string& family, c
   add_paper_models(experiment, recipes, options);
 }
 
+/// Adds remarks for readers of the tables of both experiments on colour images, SVHN and CIFAR-10.
 void add_colour_remarks(ImageExperiment& experiment, const ImagePlanOptions& options) {
   experiment.paper_gives_entropy_as_information = true;
   experiment.remarks.emplace_back(
@@ -193,8 +227,6 @@ void add_colour_remarks(ImageExperiment& experiment, const ImagePlanOptions& opt
                       model.teacher->name);
 }
 
-namespace {
-
 /// All changes that the profiles make to configs/mnist*.toml. `quick` was chosen by validation error alone.
 PaperRecipes mnist_recipes(Profile profile, const char* family, const char* suffix) {
   PaperRecipes recipes{{fmt::format("{}-dnn", family), {}}, {fmt::format("{}-dpn", family), {}}, suffix};
@@ -220,7 +252,7 @@ PaperRecipes mnist_recipes(Profile profile, const char* family, const char* suff
 ImageExperiment begin_mnist(const ImagePlanOptions& options) {
   auto experiment = begin_experiment(options);
   const auto extent = extent_of(options.profile);
-  experiment.inside = evaluated("mnist:valid+test", 15'000, options);
+  experiment.inside = evaluated_set("mnist:valid+test", 15'000, options);
   experiment.inside_title = "MNIST valid+test";
   experiment.published = published_mnist();
   const auto omniglot =
@@ -252,9 +284,9 @@ ImageExperiment mnist_experiment(const ImagePlanOptions& options) {
       "section 5.2 and appendix B.1), reproduced by priornet: which uncertainty finds misclassified digits, and which "
       "finds images that are no digits at all?";
   experiment.outside.push_back({"SEMEION", "semeion", "SEMEION"});
-  experiment.outside.push_back({"SVHN", evaluated("svhn:test", 26'032, options), "SVHN"});
-  experiment.outside.push_back({"CIFAR-10", evaluated("cifar10:test", 10'000, options), "CIFAR-10"});
-  experiment.outside.push_back({"Fashion-MNIST", evaluated("fashion-mnist:test", 10'000, options), ""});
+  experiment.outside.push_back({"SVHN", evaluated_set("svhn:test", 26'032, options), "SVHN"});
+  experiment.outside.push_back({"CIFAR-10", evaluated_set("cifar10:test", 10'000, options), "CIFAR-10"});
+  experiment.outside.push_back({"Fashion-MNIST", evaluated_set("fashion-mnist:test", 10'000, options), ""});
   add_paper_models(experiment, mnist_recipes(options.profile, "mnist", ""), options);
   return experiment;
 }
@@ -276,29 +308,6 @@ ImageExperiment mnist_noise_experiment(const ImagePlanOptions& options) {
   return experiment;
 }
 
-ExperimentSummary reproduce_mnist(const ExperimentOptions& options, Progress& progress) {
-  return reproduce_images(plan_by(mnist_experiment, options), options, {}, progress);
-}
-
-std::vector<TrainingCommand> mnist_networks(const ExperimentOptions& options) {
-  return plan_images(chosen_plans(plan_by(mnist_experiment, options), options), options, {});
-}
-
-namespace {
-
-/// It uses the networks of `mnist`.
-ImageRunOptions beside_noise(const ExperimentOptions& options) { return with_runs_beside(options, {"mnist"}); }
-
-}  // namespace
-
-ExperimentSummary reproduce_mnist_noise(const ExperimentOptions& options, Progress& progress) {
-  return reproduce_images(plan_by(mnist_noise_experiment, options), options, beside_noise(options), progress);
-}
-
-std::vector<TrainingCommand> mnist_noise_networks(const ExperimentOptions& options) {
-  return plan_images(chosen_plans(plan_by(mnist_noise_experiment, options), options), options, beside_noise(options));
-}
-
 ImageExperiment svhn_experiment(const ImagePlanOptions& options) {
   auto experiment = begin_experiment(options);
   experiment.name = "svhn";
@@ -307,25 +316,17 @@ ImageExperiment svhn_experiment(const ImagePlanOptions& options) {
       "The SVHN experiments of “Predictive Uncertainty Estimation via Prior Networks” (Malinin and Gales, 2018, "
       "appendix B.2), reproduced by priornet: which uncertainty finds misread house numbers, and which finds "
       "photographs of something else?";
-  experiment.inside = evaluated("svhn:test", 26'032, options);
+  experiment.inside = evaluated_set("svhn:test", 26'032, options);
   experiment.inside_title = "SVHN test";
   experiment.published = published_svhn();
-  experiment.outside = {{"CIFAR-10", evaluated("cifar10:test", 10'000, options), "CIFAR-10"},
-                        {"CIFAR-100", evaluated("cifar100:test", 10'000, options), "CIFAR-100"}};
+  experiment.outside = {{"CIFAR-10", evaluated_set("cifar10:test", 10'000, options), "CIFAR-10"},
+                        {"CIFAR-100", evaluated_set("cifar100:test", 10'000, options), "CIFAR-100"}};
   for (auto& set : photograph_sets(options)) experiment.outside.push_back(std::move(set));
   add_colour_models(experiment, "svhn", options);
   add_colour_remarks(experiment, options);
   experiment.remarks.emplace_back(
       "The DPN is trained against CIFAR-10's training set, so that row is not unseen data.");
   return experiment;
-}
-
-ExperimentSummary reproduce_svhn(const ExperimentOptions& options, Progress& progress) {
-  return reproduce_images(plan_by(svhn_experiment, options), options, {}, progress);
-}
-
-std::vector<TrainingCommand> svhn_networks(const ExperimentOptions& options) {
-  return plan_images(chosen_plans(plan_by(svhn_experiment, options), options), options, {});
 }
 
 ImageExperiment cifar10_experiment(const ImagePlanOptions& options) {
@@ -336,14 +337,14 @@ ImageExperiment cifar10_experiment(const ImagePlanOptions& options) {
       "The CIFAR-10 experiments of “Predictive Uncertainty Estimation via Prior Networks” (Malinin and Gales, 2018, "
       "section 5.2 and appendix B.3), reproduced by priornet: which uncertainty finds misclassified images, and which "
       "finds images of none of the ten classes?";
-  experiment.inside = evaluated("cifar10:test", 10'000, options);
+  experiment.inside = evaluated_set("cifar10:test", 10'000, options);
   experiment.inside_title = "CIFAR-10 test";
   experiment.published = published_cifar10();
-  experiment.outside = {{"CIFAR-100", evaluated("cifar100:test", 10'000, options), "CIFAR-100"},
-                        {"SVHN", evaluated("svhn:test", 26'032, options), "SVHN"}};
+  experiment.outside = {{"CIFAR-100", evaluated_set("cifar100:test", 10'000, options), "CIFAR-100"},
+                        {"SVHN", evaluated_set("svhn:test", 26'032, options), "SVHN"}};
   for (auto& set : photograph_sets(options)) experiment.outside.push_back(std::move(set));
   // 22 of the 200 classes, 50 images each, are also in CIFAR-10.
-  const auto others = evaluated("tinyimagenet:val,without=cifar10", 8'900, options) + ",size=32";
+  const auto others = evaluated_set("tinyimagenet:val,without=cifar10", 8'900, options) + ",size=32";
   experiment.outside.insert(experiment.outside.begin() + 5,
                             {"TinyImageNet val without CIFAR-10's classes, antialiased", others, ""});
   add_colour_models(experiment, "cifar10", options);
@@ -353,14 +354,6 @@ ImageExperiment cifar10_experiment(const ImagePlanOptions& options) {
       "classes that are CIFAR-10's under other names; its labelled val split without them stands beside the paper's "
       "row.");
   return experiment;
-}
-
-ExperimentSummary reproduce_cifar10(const ExperimentOptions& options, Progress& progress) {
-  return reproduce_images(plan_by(cifar10_experiment, options), options, {}, progress);
-}
-
-std::vector<TrainingCommand> cifar10_networks(const ExperimentOptions& options) {
-  return plan_images(chosen_plans(plan_by(cifar10_experiment, options), options), options, {});
 }
 
 namespace {
@@ -382,10 +375,6 @@ const std::vector<Relative>& relatives() {
        {"method.name=posterior", "model.prior=1", "model.density=6", "model.density_rows=1000"}},
   };
   return kRelatives;
-}
-
-ImageRunOptions beside_relatives(const ExperimentOptions& options) {
-  return with_runs_beside(options, {"cifar10", "cifar10-modern", "openood", "reasons"});
 }
 
 }  // namespace
@@ -421,16 +410,6 @@ ImageExperiment relatives_experiment(const ImagePlanOptions& options) {
       "what can be had without such images. CIFAR-100's training set is what OE and DPN saw: to them its row is not "
       "unseen.");
   return experiment;
-}
-
-ExperimentSummary reproduce_relatives(const ExperimentOptions& options, Progress& progress) {
-  relatives_experiment({options.profile, options.seed, options.overrides});  // an experiment that cannot be planned
-                                                                             // leaves no folder
-  return reproduce_images(plan_by(relatives_experiment, options), options, beside_relatives(options), progress);
-}
-
-std::vector<TrainingCommand> relatives_networks(const ExperimentOptions& options) {
-  return plan_images(chosen_plans(plan_by(relatives_experiment, options), options), options, beside_relatives(options));
 }
 
 }  // namespace priornet

@@ -15,11 +15,9 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "learning/base/file_io.h"
-#include "learning/base/json_text.h"
 #include "learning/sets/path_set.h"
 #include "tool/experiments/experiment.h"
 #include "tool/experiments/image_tables.h"

@@ -58,12 +58,12 @@ ImageExperiment begin_openood(const ImagePlanOptions& options) {
 
 ImageExperiment openood_experiment(const ImagePlanOptions& options) {
   auto experiment = begin_openood(options);
-  experiment.inside = evaluated("openood:cifar10-test", 9'000, options);
+  experiment.inside = evaluated_set("openood:cifar10-test", 9'000, options);
   experiment.inside_title = "CIFAR-10, OpenOOD's 9,000 test images";
-  experiment.outside = {{"CIFAR-100", evaluated("openood:cifar100-test", 9'000, options), ""},
-                        {"TinyImageNet", evaluated("openood:tin-test", 7'793, options) + ",size=32", ""},
-                        {"MNIST", evaluated("mnist:all", 70'000, options) + ",rgb,size=32", ""},
-                        {"SVHN", evaluated("svhn:test", 26'032, options), ""}};
+  experiment.outside = {{"CIFAR-100", evaluated_set("openood:cifar100-test", 9'000, options), ""},
+                        {"TinyImageNet", evaluated_set("openood:tin-test", 7'793, options) + ",size=32", ""},
+                        {"MNIST", evaluated_set("mnist:all", 70'000, options) + ",rgb,size=32", ""},
+                        {"SVHN", evaluated_set("svhn:test", 26'032, options), ""}};
   return experiment;
 }
 
@@ -364,8 +364,7 @@ std::vector<TrainingCommand> openood_networks(const ExperimentOptions& options) 
 }
 
 ExperimentSummary reproduce_openood(const ExperimentOptions& options, Progress& progress) {
-  openood_experiment({options.profile, options.seed, options.overrides});  // a benchmark that cannot be planned leaves
-                                                                           // no folder
+  // A benchmark that cannot be planned leaves no folder.
   const auto validation_plans = chosen_plans(plan_by(openood_validation, options), options);
   stored_rows(plan_by(openood_experiment, options), options);  // rows that cannot be kept are refused before training
   const OutputFolder out(options.out);

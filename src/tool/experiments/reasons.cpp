@@ -201,11 +201,11 @@ void add_dnn_ensemble(ImageExperiment& experiment, const ImagePlanOptions& optio
 }
 
 std::vector<PlannedSet> unfamiliar_sets(const ImagePlanOptions& options) {
-  return {{"CIFAR-100", evaluated("cifar100:test", 10'000, options), ""},
+  return {{"CIFAR-100", evaluated_set("cifar100:test", 10'000, options), ""},
           {"TinyImageNet without CIFAR-10's classes",
-           evaluated("tinyimagenet:val,without=cifar10", 8'900, options) + ",size=32", ""},
-          {"SVHN", evaluated("svhn:test", 26'032, options), ""},
-          {"Scenes of Places", evaluated("places-scenes", 9'000, options), "", "images of scenes, 32x32"}};
+           evaluated_set("tinyimagenet:val,without=cifar10", 8'900, options) + ",size=32", ""},
+          {"SVHN", evaluated_set("svhn:test", 26'032, options), ""},
+          {"Scenes of Places", evaluated_set("places-scenes", 9'000, options), "", "images of scenes, 32x32"}};
 }
 
 /// This many different images of the training set, repeated and cut until an epoch has `length` of them.
@@ -253,7 +253,7 @@ ReasonsPlan reasons_plan(const ImagePlanOptions& options) {
   plan.models.outside = unfamiliar_sets(options);
   plan.models.remarks = begin_experiment(options).remarks;
   plan.models.bootstrap.replicates = 2;  // of intervals of detection, which are not used
-  plan.people = evaluated("cifar10h", 10'000, options);
+  plan.people = evaluated_set("cifar10h", 10'000, options);
   add_other_divergence(plan.models, options);
   add_dnn_ensemble(plan.models, options);
   plan_amounts(plan, options);

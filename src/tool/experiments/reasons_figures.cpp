@@ -40,8 +40,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-}  // namespace
-
+/// Rank correlation with people, with its interval: one group of points per model, one point per measure.
 Figure draw_people(const std::vector<PeopleMean>& rows) {
   const auto models = names_of(rows, [](const auto& row) { return row.model; });
   const auto measures = names_of(rows, [](const auto& row) { return row.label; });
@@ -73,8 +72,6 @@ Figure draw_people(const std::vector<PeopleMean>& rows) {
   return figure;
 }
 
-namespace {
-
 /// Boxes of one model: groups from top to bottom, shares from left to right, and the shares in % if there is room.
 std::string verdict_boxes(const std::vector<VerdictMean>& rows, const std::vector<std::string>& groups,
                           const std::string& model, int& next) {
@@ -98,8 +95,7 @@ std::string verdict_boxes(const std::vector<VerdictMean>& rows, const std::vecto
   return script;
 }
 
-}  // namespace
-
+/// One panel per model, one bar per kind of images: the shares of verdicts. "All test images" is left out.
 Figure draw_verdicts(const std::vector<VerdictMean>& all) {
   auto rows = all;
   std::erase_if(rows, [](const auto& row) { return row.shares.group == "all test images" || row.shares.images == 0; });
@@ -155,6 +151,7 @@ Figure draw_verdicts(const std::vector<VerdictMean>& all) {
   return figure;
 }
 
+/// Expected entropy and mutual information against the number of training images, one line each per model.
 Figure draw_amounts(const std::vector<AmountResult>& rows) {
   const auto models = names_of(rows, [](const auto& row) { return row.amount.model; });
   Figure figure;
@@ -189,6 +186,8 @@ Figure draw_amounts(const std::vector<AmountResult>& rows) {
       kFrame, joined(ticks), joined(plots));
   return figure;
 }
+
+}  // namespace
 
 std::vector<NamedFigure> reasons_figures(const ReasonsMeans& means) {
   std::vector<NamedFigure> figures;

@@ -3,7 +3,6 @@
 #include <priornet/uncertainty/measure_table.h>
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>

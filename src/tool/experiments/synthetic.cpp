@@ -387,7 +387,7 @@ ExperimentSummary reproduce_synthetic(const ExperimentOptions& options, Progress
   check_range("reproduce_synthetic", "seeds", options.seeds >= 1, "at least 1", static_cast<double>(options.seeds));
   if (!options.overrides.empty())
     throw ConfigError("the synthetic experiment has no configuration file, so there is nothing for --set to change");
-  if (!options.only.empty()) throw ConfigError("the synthetic experiment is not made in parts: leave --only away");
+  if (!options.only.empty()) throw ConfigError("the synthetic experiment is not made in parts: leave --only out");
   const auto start = std::chrono::steady_clock::now();
   OutputFolder out(options.out);
   std::vector<SyntheticResult> results;

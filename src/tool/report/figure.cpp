@@ -180,11 +180,17 @@ std::string render(const Figure& figure, FigureFormat format) {
   return InputFile(folder.path() / "picture").read_rest();
 }
 
+namespace {
+
+// Tensors as the data files of a figure.
+
+/// As they lie in memory, row by row.
 std::string figure_bytes(const torch::Tensor& tensor) {
   const auto flat = tensor.contiguous();
   return {static_cast<const char*>(flat.data_ptr()), flat.nbytes()};
 }
 
+/// Points [N, 2], one line per point; a NaN interrupts a gnuplot line.
 std::string figure_text(const torch::Tensor& points) {
   const auto table = points.to(torch::kCPU, torch::kFloat64).contiguous();
   const auto value = table.accessor<double, 2>();
@@ -197,8 +203,6 @@ std::string figure_text(const torch::Tensor& points) {
   }
   return text;
 }
-
-namespace {
 
 // In CSS pixels.
 constexpr int kPanel = 290;     // side of a heat map

@@ -53,14 +53,6 @@ std::string render(const Figure& figure, FigureFormat format);
 /// A gnuplot string literal, single-quoted: nothing in it is special to gnuplot.
 std::string gnuplot_string(std::string_view text);
 
-// Tensors as the data files of a figure.
-
-/// As they lie in memory, row by row.
-std::string figure_bytes(const torch::Tensor& tensor);
-
-/// Points [N, 2], one line per point; a NaN interrupts a gnuplot line.
-std::string figure_text(const torch::Tensor& points);
-
 // A grid of square heat maps over the same square of the plane, each with its colour bar.
 
 struct ColourScale {

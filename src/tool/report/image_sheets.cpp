@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "learning/base/file_io.h"
+#include "learning/base/json_text.h"
 #include "tool/report/page.h"
 #include "tool/report/table.h"
 #include "uncertainty/core/checks.h"
@@ -146,7 +147,7 @@ std::string certainty_json(const std::vector<CertaintySet>& sets, const Certaint
     }
     json["sets"].push_back(std::move(part));
   }
-  return json.dump() + "\n";
+  return json_text(json) + "\n";
 }
 
 }  // namespace priornet

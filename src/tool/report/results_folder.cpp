@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "learning/base/file_io.h"
+#include "learning/base/json_text.h"
 #include "tool/report/table.h"
 
 namespace priornet {
@@ -135,7 +136,7 @@ StoredResults read_results(const fs::path& folder) {
   StoredResults results;
   results.folder = folder;
   results.title = text_of(json, "title");
-  for (const auto& table : json.at("tables")) results.tables.push_back(restore_table(table.dump(), file.string()));
+  for (const auto& table : json.at("tables")) results.tables.push_back(restore_table(json_text(table), file.string()));
   results.made_by = sentence(json);
   auto numbers = Document::array();
   if (json.contains("seeds"))
@@ -147,7 +148,7 @@ StoredResults read_results(const fs::path& folder) {
     const auto beside = folder / fmt::format("{}.json", stem);
     if (fs::is_regular_file(beside)) json[stem] = read_document(beside);
   }
-  results.document = json.dump();
+  results.document = json_text(json);
   return results;
 }
 

@@ -132,7 +132,7 @@ void InferenceServer::replace(std::vector<ServedModel> models, const std::string
 }
 
 void InferenceServer::sweep() {
-  std::vector<ModelPointer> done;
+  std::vector<ModelPointer> done;  // destroyed after the lock is released
   {
     const std::lock_guard lock(mutex_);
     const auto is_needed = [](const ModelPointer& model) { return model.use_count() > 1; };

@@ -34,7 +34,7 @@ void check_labels(std::string_view function, std::string_view name, const torch:
 void check_range(std::string_view function, std::string_view name, bool condition, std::string_view wanted,
                  double found);
 
-/// The device of a tensor. Throws unless it is the CPU, or a CUDA device in a build that has CUDA kernels.
+/// Whether a tensor is on a GPU. Throws unless it is there in a build that has CUDA kernels, or on the CPU.
 bool is_on_cuda(std::string_view function, const torch::Tensor& tensor);
 
 }  // namespace priornet
