@@ -2,6 +2,7 @@
 #include <priornet/uncertainty/losses.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -139,14 +140,21 @@ Tensors apart(const PriorNetworkLoss& loss) {
   return parts;
 }
 
+void check_prior(const MethodInfo& info, double prior) {
+  if (prior != 1.0 && !info.takes_prior) throw ArgumentError(c10::str(info.name, ": takes no prior, found ", prior));
+  if (!(prior > 0.0 && std::isfinite(prior)))
+    throw ArgumentError(c10::str(info.name, ": prior should be positive and finite, found ", prior));
+}
+
 /// The loss of a batch by a method of the table: total, inside, outside, cross-entropy. Settings are a JSON object.
 struct BatchMethodLoss {
   static constexpr auto kName = "priornet::method_loss";
   static constexpr auto kGradientName = "priornet::method_loss_gradient";
 
   static Tensors compute(bool wants_gradient, const Tensor& logits, const MaybeTensor& labels,
-                         const MaybeTensor& teacher, Text method, Text settings) {
+                         const MaybeTensor& teacher, Text method, Text settings, double prior) {
     const auto& info = method_info(std::string(method));
+    check_prior(info, prior);
     check_logits(info.name, "logits", logits);
     const auto& targets = info.needs_teacher ? teacher : labels;
     const auto what = info.needs_teacher ? "probabilities" : "labels";
@@ -158,10 +166,10 @@ struct BatchMethodLoss {
       throw ArgumentError(c10::str(info.name, ": learns nothing from out-of-distribution rows, found ", logits.size(0),
                                    " rows of logits for ", targets->size(0), " ", what));
     const RecordingGraphs recording;  // some methods leave their gradient to LibTorch
-    const auto result =
-        ready_method(info, settings)
-            .loss(RecordingGraphs::leaf(logits).detach(), {labels ? *labels : Tensor(), teacher ? *teacher : Tensor()},
-                  std::numeric_limits<double>::infinity());
+    const auto result = ready_method(info, settings)
+                            .loss(RecordingGraphs::leaf(logits).detach(),
+                                  {labels ? *labels : Tensor(), teacher ? *teacher : Tensor(), prior},
+                                  std::numeric_limits<double>::infinity());
     auto results = apart(result.loss);
     if (wants_gradient) results.push_back(result.gradient.detach());
     return results;
@@ -171,7 +179,7 @@ struct BatchMethodLoss {
     return {empty_scalar(logits), empty_scalar(logits), empty_scalar(logits), empty_scalar(logits)};
   }
 };
-using MethodLosses = LossOperators<BatchMethodLoss, const MaybeTensor&, const MaybeTensor&, Text, Text>;
+using MethodLosses = LossOperators<BatchMethodLoss, const MaybeTensor&, const MaybeTensor&, Text, Text, double>;
 
 /// A method as in Python: name, summary, whether it needs outliers, whether a teacher, whether it gives Dirichlets,
 /// and its settings as JSON: key, value, what it is.
@@ -188,8 +196,11 @@ std::vector<MethodRow> method_rows() {
 }
 
 /// ValueError for an unknown method or setting, or a value out of its range.
-void check_method(const std::string& method, const std::string& settings) {
-  guarded([&] { make_method({method, settings_of(settings)}); });
+void check_method(const std::string& method, const std::string& settings, double prior) {
+  guarded([&] {
+    make_method({method, settings_of(settings)});
+    check_prior(method_info(method), prior);
+  });
 }
 
 Tensor concentrations(const Tensor& logits, const MaybeTensor& values, Text kind, double alpha0, double epsilon) {
@@ -210,7 +221,8 @@ void compute_losses_of_rows_and_batches(torch::Library& library) {
 TORCH_LIBRARY_FRAGMENT(priornet, library) {
   constexpr auto kDivergence =
       "(Tensor logits, Tensor? values, str kind, bool reverse, float alpha0, float epsilon) -> Tensor[]";
-  constexpr auto kMethodLoss = "(Tensor logits, Tensor? labels, Tensor? teacher, str method, str settings) -> Tensor[]";
+  constexpr auto kMethodLoss =
+      "(Tensor logits, Tensor? labels, Tensor? teacher, str method, str settings, float prior) -> Tensor[]";
   library.def((std::string("divergence") + kDivergence).c_str());
   library.def((std::string("divergence_gradient") + kDivergence).c_str());
   library.def((std::string("method_loss") + kMethodLoss).c_str());

@@ -132,14 +132,14 @@ class Loss(NamedTuple):
     cross_entropy: torch.Tensor  #: mean cross-entropy of the rows in distribution
 
 
-def _settings_text(method: str, settings: dict[str, float]) -> str:
+def _settings_text(method: str, settings: dict[str, float], prior: float = 1.0) -> str:
     # Plain text work, which torch.compile can trace; keys are known to be words once the method took them.
     text = "{" + ", ".join(f'"{key}": {float(value)!r}' for key, value in settings.items()) + "}"
     if not is_compiling():
         for key, value in settings.items():
             if not key.isidentifier() or not math.isfinite(value):
                 raise ValueError(f"{method}: {key} should be a setting with a finite value, found {value!r}")
-        ops.check_method(method, text)
+        ops.check_method(method, text, prior)
     return text
 
 
@@ -155,15 +155,17 @@ def method_loss(
     outside_logits: Optional[torch.Tensor] = None,
     *,
     probabilities: Optional[ArrayLike] = None,
+    prior: float = 1.0,
     **settings: float,
 ) -> Loss:
     """The loss of one batch by any method of `methods`.
 
     logits: [N + M, K]: the first N rows are in distribution and have labels, int64 [N], or a teacher's probabilities
     [N, K]; the M others are outside. Or only the first N, and the others apart as outside_logits [M, K]. Either part
-    may be empty; its mean is then 0.
+    may be empty; its mean is then 0. prior, of "evidential" alone: what the network adds to every concentration,
+    logits = ln(prior + evidence).
     """
-    return _loss(method, _batch(logits, outside_logits), labels, probabilities, settings)
+    return _loss(method, _batch(logits, outside_logits), labels, probabilities, settings, prior)
 
 
 def _loss(
@@ -172,16 +174,22 @@ def _loss(
     labels: Optional[ArrayLike],
     probabilities: Optional[ArrayLike],
     settings: dict[str, float],
+    prior: float = 1.0,
 ) -> Loss:
-    return _of_text(method, batch, labels, probabilities, _settings_text(method, settings))
+    return _of_text(method, batch, labels, probabilities, _settings_text(method, settings, prior), prior)
 
 
 def _of_text(
-    method: str, batch: torch.Tensor, labels: Optional[ArrayLike], probabilities: Optional[ArrayLike], settings: str
+    method: str,
+    batch: torch.Tensor,
+    labels: Optional[ArrayLike],
+    probabilities: Optional[ArrayLike],
+    settings: str,
+    prior: float,
 ) -> Loss:
     given = None if labels is None else _labels_of(labels, batch)
     taught = None if probabilities is None else _probabilities_of(probabilities, method)
-    return Loss(*ops.method_loss(batch, given, taught, method, settings))
+    return Loss(*ops.method_loss(batch, given, taught, method, settings, prior))
 
 
 def prior_network_loss(
@@ -217,14 +225,15 @@ class MethodLoss(torch.nn.Module):
     """The loss of any method of `methods` as a module: its settings are chosen, and checked, once.
 
     module(logits, labels, outside_logits=None) gives the total, a scalar; `module.parts(...)` all of it. A method that
-    learns from a teacher takes probabilities [N, K] instead of labels.
+    learns from a teacher takes probabilities [N, K] instead of labels. prior as in method_loss.
     """
 
-    def __init__(self, method: str, **settings: float) -> None:
+    def __init__(self, method: str, *, prior: float = 1.0, **settings: float) -> None:
         super().__init__()
         self.method = method
         self.settings = dict(settings)
-        self._text = _settings_text(method, settings)
+        self.prior = float(prior)
+        self._text = _settings_text(method, settings, self.prior)
         self._teacher = methods[method].needs_teacher
 
     def parts(
@@ -232,7 +241,7 @@ class MethodLoss(torch.nn.Module):
     ) -> Loss:
         """The loss with its parts."""
         labels, probabilities = (None, targets) if self._teacher else (targets, None)
-        return _of_text(self.method, _batch(logits, outside_logits), labels, probabilities, self._text)
+        return _of_text(self.method, _batch(logits, outside_logits), labels, probabilities, self._text, self.prior)
 
     def forward(
         self, logits: torch.Tensor, targets: ArrayLike, outside_logits: Optional[torch.Tensor] = None
@@ -240,7 +249,8 @@ class MethodLoss(torch.nn.Module):
         return self.parts(logits, targets, outside_logits).total
 
     def extra_repr(self) -> str:
-        return ", ".join([repr(self.method)] + [f"{key}={value:g}" for key, value in self.settings.items()])
+        chosen = self.settings if self.prior == 1.0 else {"prior": self.prior, **self.settings}
+        return ", ".join([repr(self.method)] + [f"{key}={value:g}" for key, value in chosen.items()])
 
 
 class PriorNetworkLoss(MethodLoss):

@@ -65,6 +65,19 @@ def test_every_method_has_the_gradient_of_finite_differences(method, batch):
     assert gradcheck(lambda z: priornet.method_loss(method, z, **targets).total, (rows.detach().requires_grad_(),))
 
 
+def test_an_evidential_loss_is_held_to_its_prior(batch):
+    logits, labels, _ = batch
+    prior = 0.1
+    rows = torch.log(prior + logits[:4].detach().exp()).requires_grad_()
+    misleading = rows.detach().exp().scatter(1, labels.unsqueeze(1), prior)
+    expected = kl_divergence(Dirichlet(misleading), Dirichlet(torch.full_like(misleading, prior))).mean()
+    loss = priornet.method_loss("evidential", rows, labels, prior=prior)
+    torch.testing.assert_close(loss.inside, expected)
+    assert gradcheck(lambda z: priornet.method_loss("evidential", z, labels, prior=prior).total, (rows,))
+    module = priornet.MethodLoss("evidential", prior=prior)
+    assert torch.equal(module(rows, labels), loss.total) and "prior=0.1" in repr(module)
+
+
 def test_the_prior_network_loss_is_the_weighted_sum_of_its_parts(batch):
     logits, labels, _ = batch
     loss = priornet.prior_network_loss(
@@ -192,6 +205,8 @@ def test_shapes_are_known_without_values():
         (lambda: priornet.PriorNetworkLoss(alpha0=-3.0), "alpha0 should be above 0"),
         (lambda: priornet.PriorNetworkLoss(alpha0=math.inf), "finite"),
         (lambda: priornet.MethodLoss("unknown"), "unknown"),
+        (lambda: priornet.MethodLoss("evidential", prior=0.0), "prior should be positive and finite, found 0"),
+        (lambda: priornet.MethodLoss("dpn", prior=0.1), "dpn: takes no prior, found 0.1"),
         (lambda: priornet.forward_kl(torch.zeros(2, 3), torch.tensor([0, 3])), r"in \[0, 3\), found 3"),
         (lambda: priornet.forward_kl(torch.zeros(2, 3), torch.tensor([0, 1, 2])), r"of shape \[2\]"),
         (lambda: priornet.prior_network_loss(torch.zeros(2, 3), torch.tensor([0, 1, 2])), "first of 2 rows"),

@@ -5,6 +5,7 @@
 #include <testing/tensors.h>
 #include <testing/throws.h>
 
+#include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
 
 namespace priornet {
@@ -30,18 +31,22 @@ BatchTargets targets_for(const MethodOptions& options, bool taught) {
   return targets;
 }
 
-LossWithGradient example_loss(const MethodOptions& options, const torch::Tensor& logits, bool taught = false) {
-  return make_method(options)->loss(logits, targets_for(options, taught), 1e9);
+LossWithGradient example_loss(const MethodOptions& options, const torch::Tensor& logits, bool taught = false,
+                              double prior = 1.0) {
+  auto targets = targets_for(options, taught);
+  targets.prior = prior;
+  return make_method(options)->loss(logits, targets, 1e9);
 }
 
-torch::Tensor numeric_gradient(const MethodOptions& options, const torch::Tensor& logits, bool taught) {
+torch::Tensor numeric_gradient(const MethodOptions& options, const torch::Tensor& logits, bool taught,
+                               double prior = 1.0) {
   constexpr double kStep = 1e-5;
   auto gradient = torch::zeros_like(logits);
   for (int64_t i = 0; i < logits.numel(); ++i) {
     const auto total = [&](double change) {
       auto moved = logits.clone();
       moved.view(-1)[i] += change;
-      return example_loss(options, moved, taught).loss.total.item<double>();
+      return example_loss(options, moved, taught, prior).loss.total.item<double>();
     };
     gradient.view(-1)[i] = (total(kStep) - total(-kStep)) / (2 * kStep);
   }
@@ -124,6 +129,55 @@ TEST(Method, HoldsOnlyMisleadingEvidenceToAFlatDirichlet) {
   // KL[Dir(1, 5, 1) || Dir(1, 1, 1)] = ln(Gamma(7) / (Gamma(5) Gamma(3))) + 4 (psi(5) - psi(7)).
   const auto wanted = std::log(720.0 / (24.0 * 2.0)) - 4 * (1.0 / 5 + 1.0 / 6);
   EXPECT_NEAR(loss(50.0, 5.0).in.item<double>(), wanted, 1e-10);
+}
+
+/// KL[Dir(alpha) || Dir(prior, ..., prior)] as textbooks have it.
+double divergence_from_prior(const std::vector<double>& alpha, double prior) {
+  const auto count = static_cast<double>(alpha.size());
+  double sum = 0;
+  for (const double a : alpha) sum += a;
+  double result = std::lgamma(sum) - std::lgamma(count * prior) + count * std::lgamma(prior);
+  for (const double a : alpha)
+    result += (a - prior) * (boost::math::digamma(a) - boost::math::digamma(sum)) - std::lgamma(a);
+  return result;
+}
+
+// R-EDL (Chen et al., 2024): without evidence a class has the prior, on the label too, and Dir(prior) is the target. By
+// SciPy the divergence is 0.0023149 here. With 1 instead of the prior it would be 52, and more evidence for wrong
+// classes would make it smaller.
+TEST(Method, HoldsMisleadingEvidenceToThePrior) {
+  constexpr double kPrior = 0.1;
+  constexpr int64_t kMany = 10;
+  auto logits = torch::full({1, kMany}, kPrior + std::exp(-6.0), torch::kFloat64);
+  logits[0][0] = kPrior + 100;
+  logits.log_();
+  const auto found = make_method({"evidential", {{"divergence_weight", 0.1}, {"variance_weight", 0.0}}})
+                         ->loss(logits, {torch::zeros({1}, torch::kInt64), {}, kPrior}, 1e9);
+  std::vector<double> alpha(kMany, kPrior + std::exp(-6.0));
+  alpha[0] = kPrior;
+  EXPECT_NEAR(found.loss.in.item<double>(), divergence_from_prior(alpha, kPrior), 1e-12);
+  EXPECT_NEAR(found.loss.in.item<double>(), 0.002314916975830472, 1e-12);
+  EXPECT_NEAR(found.loss.total.item<double>(), 0.00032410547271556785, 1e-12);
+  EXPECT_GT(found.gradient.slice(1, 1).min().item<double>(), 0.0) << found.gradient;
+}
+
+TEST(Method, GivesTheGradientOfItsLossForEveryPrior) {
+  const MethodOptions options{"evidential", {{"divergence_weight", 0.7}, {"variance_weight", 0.3}}};
+  for (const double prior : {0.1, 0.8, 3.0}) {
+    const auto logits = (example_logits().slice(0, 0, kInside).exp() + prior).log();
+    const auto found = example_loss(options, logits, false, prior).gradient;
+    EXPECT_TRUE(near(found, numeric_gradient(options, logits, false, prior), 1e-6)) << prior;
+  }
+  EXPECT_THROWS(ArgumentError, example_loss(options, example_logits().slice(0, 0, kInside), false, 0.0),
+                "evidential: prior should be positive and finite, found 0");
+}
+
+// With the prior 1 the target is flat, as for the outside of a Prior Network.
+TEST(Method, HoldsMisleadingEvidenceToAFlatDirichletIfThePriorIsOne) {
+  const auto logits = (example_logits().slice(0, 0, kInside).exp() + 1).log();
+  const auto misleading = logits.scatter(1, example_targets().labels.unsqueeze(1), 0.0);
+  const auto wanted = reverse_kl(misleading, DirichletTarget::flat()).mean();
+  EXPECT_TRUE(near(example_loss({"evidential", {}}, logits).loss.in, wanted, 1e-13));
 }
 
 // Of Dir(2, 1, 1, 1) with the label first: psi(5) - psi(2) = 1/2 + 1/3 + 1/4, and KL[Dir(2, 1, 1, 1) || Dir(1)] =

@@ -29,6 +29,22 @@ TEST(Trainer, LearnsWithEveryMethod) {
   }
 }
 
+// A target of 1 instead of the prior would hold wrong classes near 1, ten times what they have without evidence.
+TEST(Trainer, LeavesWrongClassesThePriorOfTheNetwork) {
+  auto config = small_config("evidential");
+  config.model.prior = 0.1;
+  config.method.settings["variance_weight"] = 0.0;
+  config.epochs = 8;
+  const TemporaryFolder folder;
+  const auto network = trained(config, RunFolder(folder / "run", Start::kNew));
+  network->eval();
+  const torch::NoGradGuard no_gradient;
+  const auto images = small_images(90, 2);
+  const auto alpha = network->forward(to_unit_range(images.inputs)).exp();
+  const auto wrong = alpha.scatter(1, images.labels.unsqueeze(1), 0.0).sum(1) / 2.0;
+  EXPECT_LT(wrong.median().item<double>(), 0.3);
+}
+
 // A posterior network that never saw noise has less evidence for it than for what it learnt.
 TEST(Trainer, LearnsADensityPerClass) {
   auto config = small_config("posterior");

@@ -16,6 +16,7 @@ namespace priornet {
 struct BatchTargets {
   torch::Tensor labels;   ///< int64 [N], of the first N rows
   torch::Tensor teacher;  ///< probabilities [N + M, K] that a teacher gives all rows; undefined without one
+  double prior = 1.0;     ///< concentration of a class without evidence: ModelOptions::prior of the network
 };
 
 /// A loss whose settings are chosen.
@@ -38,6 +39,7 @@ struct MethodInfo {
   bool needs_outside = true;    ///< is trained on out-of-distribution inputs as well
   bool needs_teacher = false;   ///< needs the probabilities of a run that was trained before
   bool gives_dirichlet = true;  ///< its logits are those of a Dirichlet, alpha = exp(logits), not only of a softmax
+  bool takes_prior = false;     ///< its loss depends on BatchTargets::prior
   std::unique_ptr<Method> (*make)(const SettingValues& settings);  ///< takes a value for each setting
 };
 

@@ -1,4 +1,7 @@
+#include <cmath>
+
 #include "learning/training/method_list.h"
+#include "uncertainty/core/checks.h"
 
 // Evidential learning (Sensoy et al., 2018): a network that counts evidence for each class (model.prior = 1) learns
 // from labels alone to expect few errors, and to have no evidence for a wrong class. Relaxed (Chen et al., 2024): a
@@ -16,6 +19,8 @@ class Evidential final : public Method {
       : divergence_weight_(settings.at(kDivergenceWeight.key)), variance_weight_(settings.at(kVarianceWeight.key)) {}
 
   LossWithGradient loss(const torch::Tensor& logits, const BatchTargets& targets, double steepest) const override {
+    check_range("evidential", "prior", targets.prior > 0.0 && std::isfinite(targets.prior), "positive and finite",
+                targets.prior);
     const auto inside = targets.labels.size(0);
     const auto known = logits.slice(0, 0, inside);
     const auto label = targets.labels.unsqueeze(1);
@@ -35,15 +40,18 @@ class Evidential final : public Method {
     gradient.div_(static_cast<double>(inside));
     result.loss.total = expected_error.mean();
 
-    // The Dirichlet without its evidence for the label should be flat.
+    // Without its evidence for the label, the Dirichlet should be the prior alone. Labels that are smoothed until all
+    // classes are equal are that target.
     if (divergence_weight_ > 0.0) {
+      const auto classes = static_cast<double>(logits.size(1));
       PriorNetworkLossOptions options;
       options.divergence = Divergence::kReverse;
-      options.out_weight = divergence_weight_;
+      options.target = {classes * targets.prior, 1.0 / classes};
+      options.in_weight = divergence_weight_;
       options.steepest = steepest;
       const auto misleading =
-          prior_network_gradient(known.scatter(1, label, 0.0), targets.labels.slice(0, 0, 0), options);
-      result.loss.in = misleading.loss.out;
+          prior_network_gradient(known.scatter(1, label, std::log(targets.prior)), targets.labels, options);
+      result.loss.in = misleading.loss.in;
       result.loss.total = result.loss.total + misleading.loss.total;
       gradient.add_(misleading.gradient.scatter(1, label, 0.0));
     }
@@ -63,6 +71,7 @@ MethodInfo evidential_method() {
       .summary = "expected squared error, and no evidence for wrong classes (Sensoy et al., 2018); needs model.prior",
       .settings = {kDivergenceWeight, kVarianceWeight},
       .needs_outside = false,
+      .takes_prior = true,
       .make = made<Evidential>};
 }
 

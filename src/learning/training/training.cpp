@@ -28,6 +28,8 @@ namespace {
 
 using Means = std::vector<std::pair<std::string, double>>;
 
+double prior_of(const TrainConfig& config) { return config.model.prior.value_or(BatchTargets().prior); }
+
 Means means_of(const torch::Tensor& logits, const MethodInfo& method) {
   Means means;
   for (const auto& [name, values] :
@@ -141,11 +143,11 @@ class Run {
              [this] {
                if (average_) average_->update();
              },
-             config.freeze, sets.teacher, class_weights()})) {
+             config.freeze, sets.teacher, class_weights(), prior_of(config)})) {
     if (config.weight_average) average_.emplace(*network_, parameters_, *config.weight_average);
     // Settings that the loss refuses must be refused before an older run is removed.
     const auto classes = network_->classes();
-    BatchTargets example{torch::zeros({1}, torch::kInt64), {}};
+    BatchTargets example{torch::zeros({1}, torch::kInt64), {}, prior_of(config)};
     if (sets.teacher) example.teacher = torch::full({1, classes}, 1.0 / static_cast<double>(classes));
     step_->method().loss(torch::zeros({1, classes}), example, 1.0);
     facts_.config = to_toml(config);

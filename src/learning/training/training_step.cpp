@@ -63,6 +63,7 @@ void TrainingStep::learn_from(const TrainingBatch& batch) {
   }
   logits = logits.to(torch::kFloat32);
   auto targets = batch.targets;
+  targets.prior = options_.prior;
   if (options_.teacher) targets.teacher = options_.teacher(batch.inputs);
   const auto [loss, gradient] = method_->loss(logits.detach(), targets, kSteepest);
   if (options_.class_weights.defined()) {

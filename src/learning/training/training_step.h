@@ -26,6 +26,7 @@ class TrainingStep {
     bool freeze = false;                  ///< only the last layers learn; everything else is as in evaluation
     Teacher teacher = {};                 ///< answers every batch, if there is one
     torch::Tensor class_weights = {};     ///< [K] on the device: weights of the rows of each class; or undefined
+    double prior = 1.0;                   ///< BatchTargets::prior
   };
 
   /// The fastest step for the network's device. All arguments must outlive the step.
