@@ -48,14 +48,20 @@ Numbers detect_sets(const Tensor& positive, const Tensor& negative, int64_t repl
   });
 }
 
-/// Both AUROCs, their variances and covariance, z, p-value.
+/// Both AUROCs, their variances and covariance, the variance of their difference, z, p-value.
 Numbers compare_scores(const Tensor& first_positive, const Tensor& first_negative, const Tensor& second_positive,
                        const Tensor& second_negative) {
   return guarded([&] {
     const Scores a(first_positive), b(first_negative), c(second_positive), d(second_negative);
     const auto result = delong_paired(PairedScores{{a.span(), b.span()}, {c.span(), d.span()}});
-    return Numbers{result.first,      result.second, result.first_variance, result.second_variance,
-                   result.covariance, result.z,      result.p_value};
+    return Numbers{result.first,
+                   result.second,
+                   result.first_variance,
+                   result.second_variance,
+                   result.covariance,
+                   result.difference_variance,
+                   result.z,
+                   result.p_value};
   });
 }
 

@@ -102,6 +102,7 @@ class Comparison(NamedTuple):
     first_variance: float
     second_variance: float
     covariance: float
+    difference_variance: float  #: of first - second
     z: float  #: (first - second) over its standard error
     p_value: float  #: two-sided, of the hypothesis that both AUROCs are equal
 

@@ -51,7 +51,7 @@ TEST(EvaluationTables, ShowHowItWasAsked) {
   report.evaluation.scoring.noise = 3;
   report.odin = {{{1000, 0.002}, 0.25, 0.95}, "mnist:validation", "uniform-noise"};
   report.against = "runs/dnn";
-  report.comparison = {{"omniglot", "entropy", {0.9, 0.8, 0, 0, 0, 2.5, 0.0124}}};
+  report.comparison = {{"omniglot", "entropy", {.first = 0.9, .second = 0.8, .z = 2.5, .p_value = 0.0124}}};
   const auto tables = evaluation_tables(report);
   EXPECT_EQ(tables[0].notes[0],
             "dpn, last checkpoint (step 10); ensemble of 5; 20 dropout samples; noise of sigma 3 on every input");

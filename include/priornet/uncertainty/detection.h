@@ -117,8 +117,11 @@ struct PairedAuroc {
   double first_variance = 0;
   double second_variance = 0;
   double covariance = 0;
-  double z = 0;        ///< (first - second) over its standard error
-  double p_value = 1;  ///< two-sided, of the hypothesis that both AUROCs are equal
+  double difference_variance = 0;  ///< of first - second, by a sum that does not cancel
+  double z = 0;                    ///< (first - second) over its standard error
+  /// Two-sided, of the hypothesis that both AUROCs are equal. It and z are NaN if the AUROCs differ and the difference
+  /// shows no variance, as of a score that separates the sets and one that ties them all: that cannot be tested.
+  double p_value = 1;
 };
 
 /// Compares the AUROC of two scores on the same inputs. ArgumentError as check_scores, if the sets of the two scores
@@ -133,7 +136,8 @@ struct MarkedScores {
 
 /// The same where each score has positives of its own, as the errors of two classifiers. An input contributes the
 /// distance of its component from AUROC over sqrt(P (P - 1)) or sqrt(N (N - 1)); variances and covariance are sums of
-/// products over the inputs. With the same positives it is the test above. ArgumentError as there.
+/// products over the inputs, the variance of the difference one of squared differences. With the same positives it is
+/// the test above. ArgumentError as there.
 PairedAuroc delong_paired(const MarkedScores& first, const MarkedScores& second);
 
 struct BootstrapOptions {

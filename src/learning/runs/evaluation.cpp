@@ -284,7 +284,7 @@ Json as_json(const ComparedMeasure& row) {
           {"auroc", a.first},
           {"auroc_against", a.second},
           {"difference", a.first - a.second},
-          {"std_err", as_json(std::sqrt(std::max(a.first_variance + a.second_variance - 2 * a.covariance, 0.0)))},
+          {"std_err", as_json(std::sqrt(a.difference_variance))},
           {"z", as_json(a.z)},
           {"p_value", as_json(a.p_value)}};
 }

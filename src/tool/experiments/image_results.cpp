@@ -307,6 +307,7 @@ Json comparison_json(const ImageResult& seed, const ModelComparison& comparison)
                             {"variance", pair.first_variance},
                             {"variance_against", pair.second_variance},
                             {"covariance", pair.covariance},
+                            {"variance_of_difference", pair.difference_variance},
                             {"z", pair.z},
                             {"p_value", pair.p_value}});
   }

@@ -89,8 +89,7 @@ std::vector<PairedAuroc> compare_detection(const Evaluation& first, std::string_
 Estimate difference(const PairedAuroc& pair) {
   constexpr double kNormal = 1.959963984540054;
   const double value = pair.first - pair.second;
-  const double variance = pair.first_variance + pair.second_variance - 2 * pair.covariance;
-  const double margin = kNormal * std::sqrt(std::max(variance, 0.0));
+  const double margin = std::isnan(pair.p_value) ? pair.p_value : kNormal * std::sqrt(pair.difference_variance);
   return {value, value - margin, value + margin};
 }
 

@@ -24,6 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNormal = 1.959963984540054;
 
 /// Numbers that are not finite are null in JSON.
 double number(const Json& json, const char* key) {
@@ -120,21 +121,23 @@ UncertaintyParts parts_of(const Json& json) {
   return parts;
 }
 
-/// Version 0.1 wrote the interval of the difference, not what it comes from.
+/// Older files lack the variance of the difference, which comes from its interval. Those of version 0.1 have that
+/// alone.
 PairedAuroc pair_of(const Json& json) {
-  constexpr double kNormal = 1.959963984540054;
   PairedAuroc pair;
   pair.first = number(json, "auroc");
   pair.second = number(json, "auroc_against");
   pair.p_value = number(json, "p_value");
+  const auto margin = estimate_of(json, "difference");
+  const double error = (margin.high - margin.low) / (2 * kNormal);
+  pair.difference_variance =
+      json.contains("variance_of_difference") ? number(json, "variance_of_difference") : error * error;
   if (json.contains("variance")) {
     pair.first_variance = number(json, "variance");
     pair.second_variance = number(json, "variance_against");
     pair.covariance = number(json, "covariance");
     pair.z = number(json, "z");
   } else {
-    const auto margin = estimate_of(json, "difference");
-    const double error = (margin.high - margin.low) / (2 * kNormal);
     pair.first_variance = error * error;
     pair.z = error > 0 ? (pair.first - pair.second) / error : 0.0;
   }

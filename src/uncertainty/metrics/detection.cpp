@@ -91,6 +91,7 @@ constexpr double kNormal975 = 1.959963984540054;
 struct Components {
   std::vector<double> positive;
   std::vector<double> negative;
+  double auroc = 0;  // the mean of either
 };
 
 // The components of every score, in the order the scores came in.
@@ -108,6 +109,8 @@ Components components(const ScoreSets& scores) {
   std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.score < b.score; });
 
   Components result{std::vector<double>(positives), std::vector<double>(negatives)};
+  // Counted as in auroc(), without rounding: two scores may differ in a single pair of many.
+  uint64_t twice = 0;
   size_t positives_below = 0;
   for (size_t begin = 0, end = 0; begin < items.size(); begin = end) {
     size_t positives_here = 0;
@@ -127,8 +130,10 @@ Components components(const ScoreSets& scores) {
         result.negative[index - positives] = of_negative;
       }
     }
+    twice += positives_here * (2 * (begin - positives_below) + (end - begin - positives_here));
     positives_below += positives_here;
   }
+  result.auroc = static_cast<double>(twice) / 2.0 / static_cast<double>(positives) / static_cast<double>(negatives);
   return result;
 }
 
@@ -136,6 +141,25 @@ double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
+}
+
+// The sample variance over the length. Components are multiples of 1/P or 1/N with a rounding error each; what is no
+// more than these errors is 0. Sums are of distances from the first, so that equal values have no variance.
+double variance_of_mean(const std::vector<double>& values) {
+  constexpr double kRounding = 0x1p-50;
+  const auto n = static_cast<double>(values.size());
+  double sum = 0;
+  for (const double value : values) sum += value - values[0];
+  const double middle = sum / n;
+  double squares = 0;
+  for (const double value : values) squares += std::pow(value - values[0] - middle, 2);
+  return squares <= n * kRounding * kRounding ? 0 : squares / (n - 1) / n;
+}
+
+std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> result(a.size());
+  std::transform(a.begin(), a.end(), b.begin(), result.begin(), std::minus<>());
+  return result;
 }
 
 // The sample covariance of two columns over their length: the covariance of their means.
@@ -161,9 +185,12 @@ void check_pair(const char* name, size_t first, size_t second) {
 
 PairedAuroc tested(PairedAuroc result) {
   const double difference = result.first - result.second;
-  const double variance = result.first_variance + result.second_variance - 2 * result.covariance;
   if (difference == 0) return result;  // also where both scores separate completely and the variance is 0
-  result.z = difference / std::sqrt(std::max(variance, 0.0));
+  if (result.difference_variance == 0) {
+    result.z = result.p_value = std::numeric_limits<double>::quiet_NaN();
+    return result;
+  }
+  result.z = difference / std::sqrt(result.difference_variance);
   result.p_value = std::erfc(std::abs(result.z) / std::sqrt(2.0));
   return result;
 }
@@ -171,6 +198,7 @@ PairedAuroc tested(PairedAuroc result) {
 struct Contributions {
   double auroc;
   std::vector<double> values;  // in the order of the inputs
+  double largest_scale;        // of a distance from AUROC
 };
 
 Contributions contributions(const MarkedScores& marked) {
@@ -184,9 +212,9 @@ Contributions contributions(const MarkedScores& marked) {
   check_pair("positive", sets[1].size(), sets[1].size());
   check_pair("negative", sets[0].size(), sets[0].size());
   const auto parts = components(scores);
-  Contributions result{mean(parts.positive), {}};
   const auto scale = [](size_t count) { return 1 / std::sqrt(static_cast<double>(count * (count - 1))); };
   const double scales[2] = {scale(sets[0].size()), scale(sets[1].size())};
+  Contributions result{parts.auroc, {}, std::max(scales[0], scales[1])};
   size_t next[2] = {0, 0};
   for (const auto mark : marked.positive) {
     const bool positive = mark != 0;
@@ -235,11 +263,13 @@ PairedAuroc delong_paired(const PairedScores& scores) {
   check_pair("negative", scores.first.negative.size(), scores.second.negative.size());
   const auto first = components(scores.first);
   const auto second = components(scores.second);
-  return tested({.first = mean(first.positive),
-                 .second = mean(second.positive),
+  return tested({.first = first.auroc,
+                 .second = second.auroc,
                  .first_variance = covariance(first, first),
                  .second_variance = covariance(second, second),
-                 .covariance = covariance(first, second)});
+                 .covariance = covariance(first, second),
+                 .difference_variance = variance_of_mean(differences(first.positive, second.positive)) +
+                                        variance_of_mean(differences(first.negative, second.negative))});
 }
 
 PairedAuroc delong_paired(const MarkedScores& first, const MarkedScores& second) {
@@ -249,11 +279,17 @@ PairedAuroc delong_paired(const MarkedScores& first, const MarkedScores& second)
   const auto product = [](const std::vector<double>& a, const std::vector<double>& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
   };
+  const auto apart = differences(of_first.values, of_second.values);
+  const double squares = product(apart, apart);
+  // Each contribution is rounded by 2^-53 of 1 / (n - 1), n the size of its set: squares of no more are no variance.
+  const double rounding = 0x1p-50 * std::max(of_first.largest_scale, of_second.largest_scale);
+  const double least = static_cast<double>(apart.size()) * rounding * rounding;
   return tested({.first = of_first.auroc,
                  .second = of_second.auroc,
                  .first_variance = product(of_first.values, of_first.values),
                  .second_variance = product(of_second.values, of_second.values),
-                 .covariance = product(of_first.values, of_second.values)});
+                 .covariance = product(of_first.values, of_second.values),
+                 .difference_variance = squares <= least ? 0 : squares});
 }
 
 int64_t default_replicates(const Ranking& ranking) { return ranking.order().size() > 1000000 ? 200 : 1000; }
