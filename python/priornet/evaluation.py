@@ -42,7 +42,7 @@ class PairedTest(NamedTuple):
     auroc: float
     auroc_against: float
     z: float  #: the difference over its standard error
-    p_value: float  #: two-sided
+    p_value: float  #: two-sided; NaN if the AUROCs differ without any variance, which cannot be tested
 
 
 class Evaluation:

@@ -104,7 +104,7 @@ class Comparison(NamedTuple):
     covariance: float
     difference_variance: float  #: of first - second
     z: float  #: (first - second) over its standard error
-    p_value: float  #: two-sided, of the hypothesis that both AUROCs are equal
+    p_value: float  #: two-sided, of the hypothesis that both AUROCs are equal; NaN if they differ without any variance
 
 
 def compare(first: tuple[ArrayLike, ArrayLike], second: tuple[ArrayLike, ArrayLike]) -> Comparison:

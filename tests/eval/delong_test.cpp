@@ -150,6 +150,25 @@ TEST(DelongPaired, SeesHowMuchASinglePairMeans) {
   }
 }
 
+// A score that separates the sets and one that knows nothing; and scores whose components all differ by 1/3, which is
+// no number of float64.
+TEST(DelongPaired, TestsNoDifferenceWithoutVariance) {
+  const std::vector<std::pair<ScoreSamples, ScoreSamples>> pairs = {{{{3, 4}, {1, 2}}, {{1, 1}, {1, 1}}},
+                                                                    {{{2, 4, 6}, {1, 3, 5}}, {{1, 3, 5}, {2, 4, 6}}}};
+  for (const auto& [first, second] : pairs) {
+    const std::vector<double> scores[2] = {together(first), together(second)};
+    std::vector<uint8_t> marks;
+    for (size_t i = 0; i < scores[0].size(); ++i) marks.push_back(i < first.positive.size() ? 1 : 0);
+    for (const auto& result : {delong_paired({first.sets(), second.sets()}),
+                               delong_paired(MarkedScores{scores[0], marks}, MarkedScores{scores[1], marks})}) {
+      EXPECT_GT(result.first, result.second);
+      EXPECT_EQ(result.difference_variance, 0.0);
+      EXPECT_TRUE(std::isnan(result.z)) << result.z;
+      EXPECT_TRUE(std::isnan(result.p_value)) << result.p_value;
+    }
+  }
+}
+
 TEST(DelongPaired, RefusesSetsThatCannotBePaired) {
   const ScoreSamples three{{3, 1, 5}, {2, 0}};
   const ScoreSamples two{{3, 1}, {2, 0}};

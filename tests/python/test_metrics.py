@@ -1,3 +1,4 @@
+import math
 import re
 
 import numpy as np
@@ -79,6 +80,12 @@ def test_a_paired_test_tells_a_better_score_from_a_worse_one(scores):
     found = metrics.compare(scores, worse)
     assert found.first > found.second and found.p_value < 1e-3
     assert metrics.compare(scores, scores).p_value == pytest.approx(1)
+
+
+def test_a_paired_test_says_what_it_cannot_test():
+    found = metrics.compare(([3.0, 4.0], [1.0, 2.0]), ([1.0, 1.0], [1.0, 1.0]))
+    assert (found.first, found.second, found.difference_variance) == (1, 0.5, 0)
+    assert math.isnan(found.z) and math.isnan(found.p_value)
 
 
 def test_curves_end_at_their_corners(scores):

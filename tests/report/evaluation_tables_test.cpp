@@ -1,6 +1,11 @@
 #include <gtest/gtest.h>
 #include "tool/report/evaluation_results.h"
 
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tool/report/table.h"
+
 namespace priornet {
 namespace {
 
@@ -60,6 +65,21 @@ TEST(EvaluationTables, ShowHowItWasAsked) {
             "25.00 % and AUROC 95.00 %");
   EXPECT_EQ(tables[3].title, "runs/dpn less runs/dnn: AUROC");
   EXPECT_EQ(tables[3].rows[0].back().text(), "0.012");
+  EXPECT_EQ(tables[3].notes.size(), 1u);
+}
+
+TEST(EvaluationTables, SayWhatCannotBeTested) {
+  auto report = small_report();
+  report.against = "runs/dnn";
+  const double unknown = std::nan("");
+  report.comparison = {{"omniglot", "entropy", {.first = 1.0, .second = 0.5, .z = unknown, .p_value = unknown}}};
+  const auto table = evaluation_tables(report).back();
+  const auto& row = table.rows[0];
+  EXPECT_EQ(row[row.size() - 2].text(), "-");
+  EXPECT_EQ(row.back().text(), "-");
+  EXPECT_EQ(table.notes.back(), "p is - where the difference shows no variance and so cannot be tested");
+  EXPECT_TRUE(nlohmann::json::parse(to_json(table))["rows"][0]["p"].is_null()) << to_json(table);
+  EXPECT_TRUE(nlohmann::json::parse(to_json(report))["comparison"]["rows"][0]["p_value"].is_null());
 }
 
 TEST(EvaluationTables, HaveARowForMachines) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "learning/base/json_text.h"
@@ -79,7 +80,9 @@ MeanOfValues mean_of(const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
   MeanOfValues result;
   result.degrees = count - 1;
-  for (const double value : values) result.mean += value / count;
+  // From the first one on, so that equal values have no variance.
+  for (const double value : values) result.mean += (value - values[0]) / count;
+  result.mean += values[0];
   for (const double value : values) result.variance += std::pow(value - result.mean, 2) / (count - 1) / count;
   return result;
 }
@@ -91,7 +94,11 @@ WelchTest welch_test(const std::vector<double>& first, const std::vector<double>
   check_range("welch_test", "values", fewest >= 2, "at least 2", static_cast<double>(fewest));
   const auto a = mean_of(first), b = mean_of(second);
   const double distance = a.mean - b.mean, variance = a.variance + b.variance;
-  if (variance == 0.0) return {{distance, distance, distance}, 0.0, distance == 0.0 ? 1.0 : 0.0};
+  if (variance == 0.0) {
+    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+    if (distance == 0.0) return {{0.0, 0.0, 0.0}, 0.0, 1.0};
+    return {{distance, kUnknown, kUnknown}, 0.0, kUnknown};
+  }
   WelchTest test;
   // At least the smaller of both degrees; rounding must not take it below 1.
   test.degrees =

@@ -26,7 +26,9 @@ double student_t(double degrees);
 struct WelchTest {
   Estimate difference;   ///< of the means, first less second, with its 95 % interval
   double degrees = 0.0;  ///< of freedom, by Welch and Satterthwaite; 0 if neither varies
-  double p_value = 1.0;  ///< two-sided, of the hypothesis that the means are equal
+  /// Two-sided, of the hypothesis that the means are equal. If they differ and neither varies, that cannot be tested:
+  /// it and the ends of the interval are NaN.
+  double p_value = 1.0;
 };
 
 /// ArgumentError unless both have at least two values.

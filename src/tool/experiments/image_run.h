@@ -102,7 +102,7 @@ struct ModelComparison {
 std::vector<PairedAuroc> compare_detection(const Evaluation& first, std::string_view first_measure,
                                            const Evaluation& second, std::string_view second_measure);
 
-/// First less second, with its 95 % interval.
+/// First less second, with its 95 % interval, whose ends are NaN if the difference cannot be tested.
 Estimate difference(const PairedAuroc& pair);
 
 struct ModelResult {

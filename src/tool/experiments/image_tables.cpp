@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <limits>
 
 #include "tool/experiments/image_results.h"
 #include "tool/experiments/published.h"
@@ -163,19 +164,20 @@ class ComparedModels {
     else
       test = unpaired(a, b);
     const auto signed_number = [](double share) { return fmt::format("{:+.2f}", 100 * share); };
-    const auto small = [](double p) { return Cell::number(p, fmt::format("{:.2g}", p)); };
-    std::vector<Cell> row{
-        sets_[set].title,
-        Cell::number(100 * a.value, 2),
-        Cell::number(100 * b.value, 2),
-        Cell::number(100 * test.difference.value, signed_number(test.difference.value)),
-        fmt::format("{} to {}", signed_number(test.difference.low), signed_number(test.difference.high)),
-        small(test.p_value)};
+    const auto small = [](double p) { return Cell::number(p, std::isnan(p) ? "-" : fmt::format("{:.2g}", p)); };
+    std::vector<Cell> row{sets_[set].title,
+                          Cell::number(100 * a.value, 2),
+                          Cell::number(100 * b.value, 2),
+                          Cell::number(100 * test.difference.value, signed_number(test.difference.value)),
+                          std::isnan(test.difference.low) ? "-"
+                                                          : fmt::format("{} to {}", signed_number(test.difference.low),
+                                                                        signed_number(test.difference.high)),
+                          small(test.p_value)};
     if (row.size() < table.columns.size()) {
-      double largest = 0.0;
+      double largest = kUntestable;
       std::string each;
       for (const auto* pair : pairs_) {
-        largest = std::max(largest, pair->sets[set].p_value);
+        largest = std::fmax(largest, pair->sets[set].p_value);  // of those that can be tested
         each += fmt::format("{}{}", each.empty() ? "" : ", ", signed_number(difference(pair->sets[set]).value));
       }
       row.push_back(small(largest));
@@ -207,6 +209,7 @@ class ComparedModels {
     }
   }
 
+  static constexpr double kUntestable = std::numeric_limits<double>::quiet_NaN();
   const std::vector<PlannedSet>& sets_;
   const PlannedComparison& plan_;
   std::vector<ModelOfSeeds> models_;

@@ -155,8 +155,11 @@ Table comparison_table(const EvaluationReport& report) {
   for (const auto& [set, measure, auroc] : report.comparison)
     table.add({set.empty() ? "misclassification" : set, measure, percent(auroc.first), percent(auroc.second),
                percent(auroc.first - auroc.second), plain(auroc.z, 2),
-               Cell::number(auroc.p_value, fmt::format("{:.2g}", auroc.p_value))});
+               Cell::number(auroc.p_value, std::isnan(auroc.p_value) ? "-" : fmt::format("{:.2g}", auroc.p_value))});
   table.notes.emplace_back("two-sided p of DeLong's paired test; not corrected for the number of rows");
+  if (std::any_of(report.comparison.begin(), report.comparison.end(),
+                  [](const ComparedMeasure& row) { return std::isnan(row.auroc.p_value); }))
+    table.notes.emplace_back("p is - where the difference shows no variance and so cannot be tested");
   return table;
 }
 
