@@ -56,19 +56,31 @@ TEST(DelongVariance, AgreesWithTheDefinitionOnRandomScores) {
     }
 }
 
-TEST(DelongInterval, StaysWithinZeroAndOne) {
+// AUROC 3/4, so the odds are 3 and A (1 - A) is 3/16.
+TEST(DelongInterval, IsSymmetricInTheLogarithmOfTheOdds) {
   const auto interval = delong_interval(Ranking(ScoreSamples{{3, 1}, {2, 0}}.sets()));
-  EXPECT_NEAR(interval.low, 0.75 - 1.959963984540054 * std::sqrt(0.125), 1e-12);
-  EXPECT_EQ(interval.high, 1.0);
+  const double factor = std::exp(1.959963984540054 * std::sqrt(0.125) / (3.0 / 16));
+  EXPECT_NEAR(interval.low, 3 / factor / (1 + 3 / factor), 1e-12);
+  EXPECT_NEAR(interval.high, 3 * factor / (1 + 3 * factor), 1e-12);
 }
 
-TEST(DelongInterval, IsEverythingForASingleScoreAndThePointForSeparatedSets) {
+TEST(DelongInterval, IsEverythingForASingleScore) {
   const auto single = delong_interval(Ranking(ScoreSamples{{3}, {2, 0}}.sets()));
   EXPECT_EQ(single.low, 0.0);
   EXPECT_EQ(single.high, 1.0);
-  const auto separated = delong_interval(Ranking(ScoreSamples{{3, 4}, {2, 0}}.sets()));
-  EXPECT_EQ(separated.low, 1.0);
-  EXPECT_EQ(separated.high, 1.0);
+}
+
+// Three pairs of different inputs all went one way: that happens in 5 % of draws if one pair does with 0.05^(1/3).
+TEST(DelongInterval, IsNoPointWhereNothingVaries) {
+  const double bound = std::cbrt(0.05);
+  const auto expect = [](const ScoreSamples& scores, double low, double high) {
+    const auto interval = delong_interval(Ranking(scores.sets()));
+    EXPECT_NEAR(interval.low, low, 1e-12);
+    EXPECT_NEAR(interval.high, high, 1e-12);
+  };
+  expect({{3, 4, 5}, {2, 0, 1, 0}}, bound, 1.0);
+  expect({{2, 0, 1, 0}, {3, 4, 5}}, 0.0, 1 - bound);
+  expect({{1, 1, 1}, {1, 1, 1, 1}}, bound / 2, 1 - bound / 2);
 }
 
 // AUROC of N(1.5, 1) against N(0, 1) is Phi(1.5 / sqrt 2). 400 samples put the share within 0.95 +- 0.03.
@@ -82,6 +94,23 @@ TEST(DelongInterval, CoversTheTruth95PercentOfTheTime) {
   }
   EXPECT_GE(covered, 0.91 * 400);
   EXPECT_LE(covered, 0.98 * 400);
+}
+
+// An interval of AUROC +- 1.96 standard errors covers 80 and 90 % here.
+TEST(DelongInterval, CoversAnAreaNearOneToo) {
+  constexpr double kTruth = 0.99;
+  constexpr int kDraws = 2000;
+  const double distance = std::sqrt(2.0) * boost::math::quantile(boost::math::normal(), kTruth);
+  for (const int size : {50, 200}) {
+    std::mt19937_64 random(11);
+    int covered = 0;
+    for (int i = 0; i < kDraws; ++i) {
+      const auto interval = delong_interval(Ranking(normal_samples({size, size, distance}, random).sets()));
+      covered += interval.low <= kTruth && kTruth <= interval.high ? 1 : 0;
+    }
+    EXPECT_GE(covered, 0.92 * kDraws) << size;
+    EXPECT_LE(covered, 0.99 * kDraws) << size;
+  }
 }
 
 TEST(DelongPaired, AgreesWithTheDefinitionOnRandomScores) {

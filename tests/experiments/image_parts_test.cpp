@@ -230,6 +230,21 @@ TEST(ImageParts, AreComparedByMeansAlone) {
   const auto ensemble = table_of("Two networks against one: DPN ensemble by D.Ent. against DNN by Ent., AUROC in %");
   EXPECT_EQ(ensemble.notes[0].find("No paired test:"), 0u);
   EXPECT_NE(ensemble.notes[0].find("as if their inputs were not the same"), std::string::npos);
+  // DeLong's standard error of the one, and that of the mean of the two.
+  const auto found = [&](size_t seed, const std::string& model, const std::string& measure) {
+    for (const auto& row : results["seeds"][seed]["models"])
+      if (row["model"] == model)
+        for (const auto& detection : row["evaluation"]["out_of_distribution"][0]["detection"])
+          if (detection["measure"] == measure) return detection;
+    return nlohmann::json();
+  };
+  const auto one = found(0, "DPN ensemble", "differential_entropy");
+  const double first = found(0, "DNN", "entropy")["auroc"]["value"],
+               second = found(1, "DNN", "entropy")["auroc"]["value"];
+  const double distance = one["auroc"]["value"].get<double>() - (first + second) / 2;
+  const double error = std::hypot(one["auroc_std_err"].get<double>(), (first - second) / 2);
+  ASSERT_GT(error, 0.0);
+  EXPECT_NEAR(ensemble.rows[0][5].value(), std::erfc(std::abs(distance) / error / std::sqrt(2.0)), 1e-9);
   // Kept together, models keep their paired tests.
   part.make("DNN,DPN");
   part.make("Student");

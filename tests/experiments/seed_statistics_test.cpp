@@ -51,6 +51,12 @@ TEST(WelchTest, KnowsValuesThatDoNotVary) {
   EXPECT_THROWS(ArgumentError, welch_test({1, 2}, {1}), "welch_test: values should be at least 2, found 1");
 }
 
+// Deviation 0.1 of three values.
+TEST(OverSeeds, KnowsTheStandardError) {
+  EXPECT_NEAR(error_over_seeds({{0.8, 0, 1}, {0.9, 0, 1}, {1.0, 0, 1}}, 7.0), 0.1 / std::sqrt(3.0), 1e-12);
+  EXPECT_EQ(error_over_seeds({{0.9, 0.8, 0.95}}, 0.04), 0.04);
+}
+
 TEST(OverSeeds, KeepsTheIntervalOfASingleOne) {
   const auto estimate = over_seeds({{0.9, 0.8, 0.95}});
   EXPECT_EQ(estimate.value, 0.9);

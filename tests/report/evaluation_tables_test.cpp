@@ -20,8 +20,16 @@ EvaluationReport small_report() {
   inside.size = 200;
   inside.errors = 5;
   inside.error = 0.025;
-  const Detection detection{
-      {0.9, 0.85, 0.95}, {0.5, 0.4, 0.6}, {0.8, 0.7, 0.9}, {0.45, 0.35, 0.55}, {0.2, 0.1, 0.3}, 5, 195, 0.025, 50};
+  const Detection detection{.auroc = {0.9, 0.85, 0.95},
+                            .auroc_error = 0.025,
+                            .aupr = {0.5, 0.4, 0.6},
+                            .aupr_balanced = {0.8, 0.7, 0.9},
+                            .average_precision = {0.45, 0.35, 0.55},
+                            .fpr95 = {0.2, 0.1, 0.3},
+                            .positives = 5,
+                            .negatives = 195,
+                            .prevalence = 0.025,
+                            .replicates = 50};
   inside.misclassification = {{"max_prob", detection, 0.99}};
   inside.rejection = {{"max_prob", 0.001, 0.0005, 0.8}};
   report.evaluation.outside = {

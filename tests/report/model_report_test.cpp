@@ -37,7 +37,8 @@ struct SmallReport {
     result.inside.calibration_error = 0.25;
     result.inside_scores.probabilities = probabilities();
     result.wrong = torch::tensor({false, false, true, true});
-    const Detection detection{{0.9, 0.85, 0.95}, {}, {}, {}, {}, 2, 4, 0.5, 50};
+    const Detection detection{
+        .auroc = {0.9, 0.85, 0.95}, .positives = 2, .negatives = 4, .prevalence = 0.5, .replicates = 50};
     result.outside = {{"omniglot:test", 2, {{"entropy", detection, 0.97}}, {"height", 0.875, true, 0, 0}}};
   }
 

@@ -86,6 +86,7 @@ TEST(Detect, SaysWhichDirectionItUsed) {
   EXPECT_NE(negated.out.find("\nmax_prob  0.00 ["), std::string::npos) << negated.out;
 }
 
+// Two pairs in the right order: AUROC is at least sqrt(0.05), with 95 % certainty.
 TEST(Detect, WritesATableByExtension) {
   const InputFiles files;
   const auto ood = files.text("ood.csv", "2\n3\n");
@@ -97,7 +98,7 @@ TEST(Detect, WritesATableByExtension) {
       "score,negated,positives,negatives,prevalence,replicates,auroc,auroc_low,auroc_high,aupr,aupr_low,aupr_high,"
       "average_precision,average_precision_low,average_precision_high,fpr95,fpr95_low,fpr95_high,"
       "aupr_balanced,aupr_balanced_low,aupr_balanced_high\n"
-      "entropy,0,2,2,0.5,1000,1,1,1,1,1,1,1,1,1,0,0,0,1,1,1\n");
+      "entropy,0,2,2,0.5,1000,1,0.22360679774997896,1,1,1,1,1,1,1,0,0,0,1,1,1\n");
 }
 
 TEST(Detect, ListsTheColumnsWhenTheScoreIsNotThere) {

@@ -101,8 +101,11 @@ double auroc(const Ranking& ranking);
 /// The variance of AUROC; NaN if a set has a single score.
 double delong_variance(const Ranking& ranking);
 
-/// AUROC +- 1.96 standard errors, within [0, 1]; all of [0, 1] if a set has a single score. A score that separates the
-/// sets completely shows no variance: the interval is then the point.
+/// For an area A with standard error s, the odds A / (1 - A) times exp(+-1.96 s / (A (1 - A))), as an area again: near
+/// 1 it reaches further down than up, and never beyond 1. All of [0, 1] if a set has a single score. Where nothing
+/// varies, n pairs of different inputs all went the same way, n = min(P, N), which is likelier than 5 % only if one
+/// pair does so with a probability of at least b = 0.05^(1/n): [b, 1] if A = 1, [0, 1 - b] if A = 0, and [b / 2, 1 - b
+/// / 2] if all scores are equal.
 Interval delong_interval(const Ranking& ranking);
 
 /// Two scores of the same inputs, in the same order.
@@ -171,6 +174,7 @@ struct Estimate {
 /// bootstrap for the others.
 struct Detection {
   Estimate auroc;
+  double auroc_error = 0;  ///< the standard error of AUROC after DeLong; NaN if a set has a single score
   Estimate aupr;
   Estimate aupr_balanced;
   Estimate average_precision;

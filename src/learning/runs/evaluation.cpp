@@ -241,6 +241,7 @@ Json as_json(const std::vector<MeasureDetection>& rows) {
                     {"negatives", d.negatives},
                     {"replicates", d.replicates},
                     {"auroc", as_json(d.auroc)},
+                    {"auroc_std_err", as_json(d.auroc_error)},
                     {"aupr", as_json(d.aupr)},
                     {"aupr_balanced", as_json(d.aupr_balanced)},
                     {"average_precision", as_json(d.average_precision)},

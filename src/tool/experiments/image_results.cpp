@@ -109,12 +109,24 @@ WelchTest welch_test(const std::vector<double>& first, const std::vector<double>
   return test;
 }
 
+namespace {
+
+MeanOfValues mean_of_values(const std::vector<Estimate>& seeds) {
+  std::vector<double> values;
+  for (const auto& seed : seeds) values.push_back(seed.value);
+  return mean_of(values);
+}
+
+}  // namespace
+
+double error_over_seeds(const std::vector<Estimate>& seeds, double error_of_one) {
+  return seeds.size() == 1 ? error_of_one : std::sqrt(mean_of_values(seeds).variance);
+}
+
 Estimate over_seeds(const std::vector<Estimate>& seeds) {
   check_range("over_seeds", "seeds", !seeds.empty(), "at least 1", 0.0);
   if (seeds.size() == 1) return seeds.front();
-  std::vector<double> values;
-  for (const auto& seed : seeds) values.push_back(seed.value);
-  const auto mean = mean_of(values);
+  const auto mean = mean_of_values(seeds);
   const double margin = student_t(mean.degrees) * std::sqrt(mean.variance);
   return {mean.mean, mean.mean - margin, mean.mean + margin};
 }

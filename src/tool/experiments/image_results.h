@@ -38,6 +38,9 @@ WelchTest welch_test(const std::vector<double>& first, const std::vector<double>
 /// estimate. ArgumentError if there is none.
 Estimate over_seeds(const std::vector<Estimate>& seeds);
 
+/// The standard error of that mean; of a single seed its own, `error_of_one`.
+double error_over_seeds(const std::vector<Estimate>& seeds, double error_of_one);
+
 /// A model's evaluation on the set at this place of ImageResult::outside, of any model that has it; nullptr if none
 /// has.
 const OutsideEvaluation* any_evaluation(const std::vector<ImageResult>& seeds, size_t set);

@@ -143,13 +143,27 @@ class ComparedModels {
     return values;
   }
 
-  /// From the intervals of both, as if their inputs were not the same.
-  static WelchTest unpaired(const Estimate& first, const Estimate& second) {
+  /// The standard error of the mean of aurocs().
+  static double error_of(const std::vector<const ModelResult*>& results, size_t set, const std::string& measure) {
+    const auto estimates = aurocs(results, set, measure);
+    double own = kUntestable;
+    for (const auto* result : results)
+      if (const auto* row = find_measure(result->report.evaluation.outside[set].detection, measure))
+        own = row->detection.auroc_error;
+    return error_over_seeds(estimates, own);
+  }
+
+  /// From the standard errors of both, as if their inputs were not the same.
+  static WelchTest unpaired(double distance, double first_error, double second_error) {
     constexpr double kNormal = 1.959963984540054;
-    const double distance = first.value - second.value;
-    const double margin = std::hypot(first.high - first.low, second.high - second.low) / 2;
-    const double p = margin > 0 ? std::erfc(std::abs(distance) / margin * kNormal / std::sqrt(2.0)) : 1.0;
-    return {{distance, distance - margin, distance + margin}, 0.0, p};
+    const double error = std::hypot(first_error, second_error);
+    if (!(error > 0)) {
+      if (distance == 0) return {{0.0, 0.0, 0.0}, 0.0, 1.0};
+      return {{distance, kUntestable, kUntestable}, 0.0, kUntestable};
+    }
+    const double margin = kNormal * error;
+    return {
+        {distance, distance - margin, distance + margin}, 0.0, std::erfc(std::abs(distance) / error / std::sqrt(2.0))};
   }
 
   void add_set(Table& table, size_t set) const {
@@ -162,7 +176,8 @@ class ComparedModels {
     else if (!pairs_.empty())
       test = {difference(pairs_.front()->sets[set]), 0.0, pairs_.front()->sets[set].p_value};
     else
-      test = unpaired(a, b);
+      test = unpaired(a.value - b.value, error_of(first_, set, plan_.measure),
+                      error_of(second_, set, plan_.against_measure));
     const auto signed_number = [](double share) { return fmt::format("{:+.2f}", 100 * share); };
     const auto small = [](double p) { return Cell::number(p, std::isnan(p) ? "-" : fmt::format("{:.2g}", p)); };
     std::vector<Cell> row{sets_[set].title,
@@ -204,7 +219,8 @@ class ComparedModels {
     } else {
       table.notes.emplace_back(
           "No paired test: the rows of the two models were made by different runs, without the scores of the other. "
-          "Interval and p are from the intervals of both, as if their inputs were not the same, so they are wider and "
+          "Interval and p are from the standard errors of both, as if their inputs were not the same, so they are "
+          "wider and "
           "larger than those of a paired test.");
     }
   }

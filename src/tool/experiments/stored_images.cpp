@@ -37,6 +37,9 @@ Estimate estimate_of(const Json& json, const char* key) {
   return {number(estimate, "value"), number(estimate, "low"), number(estimate, "high")};
 }
 
+/// Where a file has no standard error of AUROC, its interval is AUROC +- 1.96 of them, cut at 0 and 1.
+double error_of(const Estimate& auroc) { return std::max(auroc.value - auroc.low, auroc.high - auroc.value) / kNormal; }
+
 std::vector<MeasureDetection> detection_of(const Json& json) {
   std::vector<MeasureDetection> rows;
   for (const auto& row : json) {
@@ -48,6 +51,7 @@ std::vector<MeasureDetection> detection_of(const Json& json) {
     detection.prevalence = static_cast<double>(detection.positives) / inputs;
     detection.replicates = row.at("replicates");
     detection.auroc = estimate_of(row, "auroc");
+    detection.auroc_error = row.contains("auroc_std_err") ? number(row, "auroc_std_err") : error_of(detection.auroc);
     detection.aupr = estimate_of(row, "aupr");
     detection.aupr_balanced = estimate_of(row, "aupr_balanced");
     // Version 0.1 did not write it; with as many inputs of each kind it is the same.

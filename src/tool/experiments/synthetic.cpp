@@ -224,8 +224,9 @@ Cell separation_cell(const std::vector<SyntheticResult>& results, size_t index, 
   const auto [mean, deviation] =
       spread_of(results, index, [&](const SyntheticCase& entry) { return (entry.*model.*measure).auroc; });
   const auto& only = results.front().cases[index].*model.*measure;
-  const double margin = results.size() == 1 ? (only.high - only.low) / 2 : deviation;
-  const CellContext context{mean - margin, mean + margin, std::nullopt, false};
+  const bool is_one = results.size() == 1;
+  const double margin = is_one ? (only.high - only.low) / 2 : deviation;
+  const CellContext context{is_one ? only.low : mean - margin, is_one ? only.high : mean + margin, std::nullopt, false};
   // Training does not set the precision of a plain network: see the note.
   const bool flagged = model == &SyntheticCase::dnn && measure != &SyntheticModel::entropy;
   return Cell::number(mean, fmt::format("{}{:.4f} ± {:.4f}", flagged ? "* " : "", mean, margin), context);

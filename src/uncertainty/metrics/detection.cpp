@@ -252,8 +252,15 @@ Interval delong_interval(const Ranking& ranking) {
   const double variance = delong_variance(ranking);
   if (std::isnan(variance)) return {0, 1};
   const double area = auroc(ranking);
-  const double half = kNormal975 * std::sqrt(variance);
-  return {std::max(0.0, area - half), std::min(1.0, area + half)};
+  if (variance == 0) {
+    const double bound = std::pow(0.05, 1.0 / static_cast<double>(std::min(ranking.positives(), ranking.negatives())));
+    if (area == 1) return {bound, 1};
+    if (area == 0) return {0, 1 - bound};
+    return {bound / 2, 1 - bound / 2};
+  }
+  const double factor = std::exp(kNormal975 * std::sqrt(variance) / (area * (1 - area)));
+  const double against = (1 - area) / area;
+  return {1 / (1 + against * factor), 1 / (1 + against / factor)};
 }
 
 PairedAuroc delong_paired(const PairedScores& scores) {
@@ -330,6 +337,7 @@ Detection detect(const ScoreSets& scores, const BootstrapOptions& options) {
   const auto metrics = roc_metrics(ranking);
   const auto intervals = bootstrap_intervals(ranking, options);
   return {.auroc = with(metrics.auroc, delong_interval(ranking)),
+          .auroc_error = std::sqrt(delong_variance(ranking)),
           .aupr = with(metrics.aupr, intervals.aupr),
           .aupr_balanced = with(metrics.aupr_balanced, intervals.aupr_balanced),
           .average_precision = with(metrics.average_precision, intervals.average_precision),
