@@ -97,7 +97,10 @@ def flat() -> Target:
 
 
 def teacher(probabilities: ArrayLike, alpha0: float = _ALPHA0) -> Target:
-    """alpha_c = alpha0 pi_c. probabilities pi: [N, K], positive, rows sum to 1, the dtype of the logits."""
+    """alpha_c = alpha0 pi_c. probabilities pi: [N, K], at least 0, rows sum to 1, the dtype of the logits.
+
+    A pi_c below 1.2e-7 counts as 1.2e-7: a certain teacher rounds to 0, which no Dirichlet can have as a target.
+    """
     return Target("teacher", _probabilities_of(probabilities, "teacher"), alpha0, _EPSILON)
 
 
@@ -217,7 +220,10 @@ def outlier_exposure_loss(
 def distillation_loss(
     logits: torch.Tensor, probabilities: ArrayLike, outside_logits: Optional[torch.Tensor] = None, **settings: float
 ) -> Loss:
-    """Forward KL from alpha0 times a teacher's probabilities [N, K], and from the flat Dirichlet outside."""
+    """Forward KL from alpha0 times a teacher's probabilities [N, K], and from the flat Dirichlet outside.
+
+    Probabilities below 1.2e-7 count as 1.2e-7, as in teacher().
+    """
     return _loss("distil", _batch(logits, outside_logits), None, probabilities, settings)
 
 

@@ -34,6 +34,23 @@ TEST(DirichletTarget, IsThePapers) {
   EXPECT_TRUE(near(DirichletTarget::teacher(teacher, 50).concentrations(teacher), rows({{10, 40}})));
 }
 
+// A certain teacher, and one that rounds to 0, as to 1.2e-7.
+TEST(DirichletTarget, OfATeacherIsNeverZero) {
+  const auto logits = make_logits(Shape::kRandom, 2, 3, torch::kFloat32, 1, -3, 8).requires_grad_();
+  const double least = std::numeric_limits<float>::epsilon();
+  const auto said = rows({{1, 0, 0}, {0.5, 0.5, 1e-30}}).to(torch::kFloat32);
+  const auto target = DirichletTarget::teacher(said, 100);
+  EXPECT_TRUE(near(target.concentrations(logits), 100 * rows({{1, least, least}, {0.5, 0.5, least}})));
+  const auto wanted = DirichletTarget::teacher(said.clamp_min(least), 100);
+  for (const auto divergence : {forward_kl, reverse_kl}) {
+    const auto loss = divergence(logits, target);
+    EXPECT_TRUE(loss.isfinite().all().item<bool>()) << loss;
+    EXPECT_TRUE(loss.equal(divergence(logits, wanted)));
+    EXPECT_TRUE(gradient_of(loss, logits).isfinite().all().item<bool>());
+  }
+  EXPECT_THROW(forward_kl(logits, DirichletTarget::teacher(torch::ones({2, 3}, torch::kInt64), 100)), ArgumentError);
+}
+
 TEST(Divergences, AreThoseOfTheTarget) {
   const auto logits = make_logits(Shape::kRandom, 9, 4, torch::kFloat64, 1, -3, 8);
   for (const auto& target : {DirichletTarget::smoothed_labels(labels_for(9, 4)), DirichletTarget::flat(),

@@ -78,6 +78,19 @@ def test_an_evidential_loss_is_held_to_its_prior(batch):
     assert torch.equal(module(rows, labels), loss.total) and "prior=0.1" in repr(module)
 
 
+def test_a_teacher_may_be_certain(batch):
+    logits = batch[0].detach().float()[:2].requires_grad_()
+    certain = torch.eye(5, device=logits.device)[:2]
+    least = torch.finfo(torch.float32).eps
+    target = priornet.teacher(certain, 50)
+    torch.testing.assert_close(target.concentrations(logits), 50 * certain.clamp_min(least))
+    for divergence in (priornet.forward_kl, priornet.reverse_kl):
+        expected = divergence(logits, priornet.teacher(certain.clamp_min(least), 50))
+        assert torch.isfinite(expected).all() and torch.equal(divergence(logits, target), expected)
+    total = priornet.distillation_loss(logits, certain).total
+    assert torch.isfinite(total) and torch.isfinite(torch.autograd.grad(total, logits)[0]).all()
+
+
 def test_the_prior_network_loss_is_the_weighted_sum_of_its_parts(batch):
     logits, labels, _ = batch
     loss = priornet.prior_network_loss(

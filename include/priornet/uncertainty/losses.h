@@ -23,7 +23,8 @@ class DirichletTarget {
   /// alpha_c = 1: every categorical equally likely.
   static DirichletTarget flat();
 
-  /// alpha_c = alpha0 pi_c. probabilities: [N, K], positive, rows sum to 1; the dtype of the logits.
+  /// alpha_c = alpha0 pi_c. probabilities: [N, K], rows sum to 1; the dtype of the logits. A pi_c below 1.2e-7 (the
+  /// epsilon of float32) counts as that: a certain teacher rounds to 0, which no Dirichlet can have as a target.
   static DirichletTarget teacher(torch::Tensor probabilities, double alpha0);
 
   /// The concentrations [N, K] as a tensor shaped like logits; for inspection, the losses do not build it.

@@ -198,10 +198,7 @@ void add_teacher(TrainingSets& sets, const TrainConfig& config, const torch::Dev
     const torch::NoGradGuard no_gradient;
     const Autocast autocast(bfloat16);
     const auto seen = run->split.standardised(inputs);
-    const auto said = in_turn ? said_in_turn(run->members, seen) : said_by_all(run->members, seen);
-    // A certain teacher rounds to 0, which no Dirichlet can have as a target; and near 0 the loss is beyond a float32.
-    constexpr double kLeast = std::numeric_limits<float>::epsilon();
-    return said.clamp_min(kLeast);
+    return in_turn ? said_in_turn(run->members, seen) : said_by_all(run->members, seen);
   };
 }
 

@@ -1,6 +1,7 @@
 #include <priornet/uncertainty/losses.h>
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "uncertainty/core/checks.h"
@@ -26,6 +27,9 @@ DirichletTarget DirichletTarget::flat() { return {Kind::kFlat, {}, {}}; }
 DirichletTarget DirichletTarget::teacher(torch::Tensor probabilities, double alpha0) {
   SmoothingOptions options;
   options.alpha0 = alpha0;
+  // Nearer to 0, the loss would be beyond a float32. What is no tensor of floating point is left for check() to refuse.
+  constexpr double kLeast = std::numeric_limits<float>::epsilon();
+  if (probabilities.defined() && probabilities.is_floating_point()) probabilities = probabilities.clamp_min(kLeast);
   return {Kind::kTeacher, std::move(probabilities), options};
 }
 
