@@ -78,6 +78,12 @@ def test_an_evidential_loss_is_held_to_its_prior(batch):
     assert torch.equal(module(rows, labels), loss.total) and "prior=0.1" in repr(module)
 
 
+@pytest.mark.parametrize("method", [name for name, info in losses.methods.items() if not info.needs_outside])
+def test_an_empty_batch_has_no_loss(method):
+    labels = torch.zeros(0, dtype=torch.int64)
+    assert float(priornet.method_loss(method, torch.zeros(0, 3), labels).total) == 0
+
+
 def test_a_teacher_may_be_certain(batch):
     logits = batch[0].detach().float()[:2].requires_grad_()
     certain = torch.eye(5, device=logits.device)[:2]

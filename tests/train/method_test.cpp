@@ -180,6 +180,16 @@ TEST(Method, HoldsMisleadingEvidenceToAFlatDirichletIfThePriorIsOne) {
   EXPECT_TRUE(near(example_loss({"evidential", {}}, logits).loss.in, wanted, 1e-13));
 }
 
+TEST(Method, HasNoLossWithoutRowsInDistribution) {
+  for (const auto& method : methods()) {
+    if (method.needs_outside) continue;
+    const BatchTargets none{torch::zeros({0}, torch::kInt64), {}};
+    const auto found = make_method({method.name, {}})->loss(torch::zeros({0, 3}), none, 1e9);
+    EXPECT_EQ(found.loss.total.item<float>(), 0.0F) << method.name;
+    EXPECT_EQ(found.gradient.size(0), 0) << method.name;
+  }
+}
+
 // Of Dir(2, 1, 1, 1) with the label first: psi(5) - psi(2) = 1/2 + 1/3 + 1/4, and KL[Dir(2, 1, 1, 1) || Dir(1)] =
 // ln 4 + psi(2) - psi(5).
 TEST(Method, ExpectsTheCrossEntropyOfAPosterior) {

@@ -25,6 +25,7 @@ class Evidential final : public Method {
     const auto known = logits.slice(0, 0, inside);
     const auto label = targets.labels.unsqueeze(1);
     auto result = no_loss(logits);
+    if (inside == 0) return result;
     auto gradient = result.gradient.slice(0, 0, inside);
 
     // The mean over rows of sum_k (y_k - p_k)^2 + w p_k (1 - p_k) / (alpha0 + 1).

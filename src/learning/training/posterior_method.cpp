@@ -23,6 +23,7 @@ class Posterior final : public Method {
     const auto inside = targets.labels.size(0);
     const auto known = logits.slice(0, 0, inside);
     auto result = no_loss(logits);
+    if (inside == 0) return result;
     auto gradient = result.gradient.slice(0, 0, inside);
 
     // The mean over rows of sum_k y_k [psi(alpha0) - psi(alpha_k)]. float64 holds e^700.
