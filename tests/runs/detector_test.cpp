@@ -225,6 +225,17 @@ TEST(Detectors, ReactCutsFeaturesOffAndAshKeepsTheLargest) {
   EXPECT_TRUE(near(scored("ash", training, batch), plain_energy(networks[0]->from_features(shaped)), 1e-4));
 }
 
+// More values than React sorts, half of which are 1: single values at a stride of 2 would all be of the first feature.
+TEST(Detectors, ReactSeesAllFeaturesOfManyRows) {
+  const torch::NoGradGuard no_gradient;
+  const auto networks = last_layer_of(2, 3);
+  auto training = made_up(4, 2, 52), batch = made_up(5, 2, 53);
+  training.features = torch::tensor({{0.0F, 1.0F}}).expand({4'100'000, 2});
+  training.networks = batch.networks = &networks;
+  const auto cut = batch.features.clamp_max(1.0);
+  EXPECT_TRUE(near(scored("react", training, batch), plain_energy(networks[0]->from_features(cut)), 1e-6));
+}
+
 TEST(Detectors, OfLogitsAlone) {
   const auto batch = made_up(10, 3, 60);
   EXPECT_TRUE(near(scored("max_logit", batch, batch), -batch.logits.amax(1)));

@@ -188,9 +188,10 @@ class React : public ChangedFeatures {
   void fit(const DetectorInputs& training) override {
     check_features("react", training);
     constexpr int64_t kValues = 4'000'000;
-    const auto all = training.features.flatten();
+    const auto& all = training.features;
+    // Whole rows: single values at a stride could all be of a few features.
     const auto step = std::max<int64_t>(1, all.numel() / kValues);
-    const auto some = std::get<0>(all.slice(0, 0, all.numel(), step).sort());
+    const auto some = std::get<0>(all.slice(0, 0, all.size(0), step).flatten().sort());
     keep("largest", some[some.numel() * 9 / 10].reshape({1}));
   }
 
