@@ -107,13 +107,22 @@ torch::Tensor probabilities_at(const torch::Tensor& logits, double temperature) 
   return probabilities.dim() == 3 ? probabilities.mean(0) : probabilities;
 }
 
-// The loss has one minimum in ln T: for one network it is convex in 1 / T.
+// For one network the likelihood is convex in 1 / T, but with the Gaussian of ln T, or with several members, the loss
+// can have several minima. So a grid finds the best of them, and golden section the place between its neighbours.
 double fit_temperature(const torch::Tensor& logits, const torch::Tensor& labels) {
   constexpr double kGolden = 0.6180339887498949;
+  constexpr int kPoints = 61;  // one of them at T = 1
   const auto exact = logits.to(torch::kFloat64);
   const auto loss = [&](double log_temperature) { return likelihood_loss(exact, labels, std::exp(log_temperature)); };
-  double low = -std::log(20.0);
-  double high = std::log(20.0);
+  const double end = std::log(20.0), distance = 2 * end / (kPoints - 1);
+  double best = 0.0;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kPoints; ++i) {
+    const double here = -end + i * distance, value = loss(here);
+    if (value < least) best = here, least = value;
+  }
+  double low = std::max(-end, best - distance);
+  double high = std::min(end, best + distance);
   double left = high - kGolden * (high - low);
   double right = low + kGolden * (high - low);
   double at_left = loss(left);
