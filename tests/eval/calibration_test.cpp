@@ -45,6 +45,14 @@ TEST(Calibration, SharesRowsOutEvenlyIfAsked) {
   EXPECT_NEAR(bins[1].confidence, 0.75, 1e-15);
 }
 
+// Three of four rows are equally sure and one of them is right: a bin that takes two of them cannot choose which.
+TEST(Calibration, DoesNotDependOnTheOrderOfTies) {
+  const auto p = rows({{0.7, 0.3}, {0.7, 0.3}, {0.7, 0.3}, {0.9, 0.1}});
+  const double low = std::abs(0.7 - 1.0 / 3), high = std::abs(0.8 - 2.0 / 3);
+  for (const auto& labels : {std::vector<int64_t>{0, 1, 1, 0}, {1, 0, 1, 0}, {1, 1, 0, 0}})
+    EXPECT_NEAR(calibration_error(p, torch::tensor(labels), Binning::kEqualCount, 2), (low + high) / 2, 1e-15);
+}
+
 TEST(Calibration, PutsAConfidenceOnTheEdgeIntoTheBinBelow) {
   const auto bins =
       reliability(rows({{0.5, 0.5}, {0.75, 0.25}}), torch::tensor({0, 0}, torch::kInt64), Binning::kEqualWidth, 4);

@@ -20,7 +20,7 @@ double brier_score(const torch::Tensor& probabilities, const torch::Tensor& labe
 
 enum class Binning {
   kEqualWidth,  ///< of confidence: the usual ECE
-  kEqualCount   ///< of rows per bin, adaptive: no bin is left to a few rows
+  kEqualCount   ///< of rows per bin, adaptive: no bin is left to a few rows; equal confidences share their accuracy
 };
 
 /// Expected calibration error: over bins of the largest probability, the mean distance between it and the share that is

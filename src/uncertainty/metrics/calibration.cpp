@@ -23,16 +23,26 @@ torch::Tensor of_label(const torch::Tensor& probabilities, const torch::Tensor& 
 
 struct Row {
   double confidence;
-  bool right;
+  double right;  ///< 1 or 0; of equal confidences their mean
 };
 
+// By confidence. A bin of equally many rows may end amid equal confidences, and which of these rows it holds would
+// depend on the order of the inputs: so they share the mean of what they got right.
 std::vector<Row> sorted_rows(const torch::Tensor& probabilities, const torch::Tensor& labels) {
   const auto [largest, predicted] = probabilities.max(1);
   const auto confidence = largest.to(torch::kCPU, torch::kFloat64).contiguous();
   const auto right = predicted.eq(labels).to(torch::kCPU).contiguous();
   std::vector<Row> rows(static_cast<size_t>(confidence.size(0)));
-  for (size_t i = 0; i < rows.size(); ++i) rows[i] = {confidence.data_ptr<double>()[i], right.data_ptr<bool>()[i]};
+  for (size_t i = 0; i < rows.size(); ++i)
+    rows[i] = {confidence.data_ptr<double>()[i], right.data_ptr<bool>()[i] ? 1.0 : 0.0};
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.confidence < b.confidence; });
+  for (size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+    double sum = 0.0;
+    for (end = begin; end < rows.size() && rows[end].confidence == rows[begin].confidence; ++end)
+      sum += rows[end].right;
+    const double mean = sum / static_cast<double>(end - begin);
+    for (size_t i = begin; i < end; ++i) rows[i].right = mean;
+  }
   return rows;
 }
 
@@ -40,7 +50,7 @@ ReliabilityBin bin_of(const Row* begin, const Row* end) {
   ReliabilityBin bin;
   for (const auto* row = begin; row != end; ++row) {
     bin.confidence += row->confidence;
-    bin.accuracy += row->right ? 1.0 : 0.0;
+    bin.accuracy += row->right;
   }
   bin.rows = end - begin;
   bin.confidence /= static_cast<double>(bin.rows);
