@@ -70,6 +70,22 @@ TEST(Divergences, VanishWithTheirGradientAtTheTarget) {
   }
 }
 
+// At the target the terms cancel, and rounding has no sign.
+TEST(Divergences, AreNeverNegative) {
+  for (const double alpha0 : {0.3, 30.0, 1e5}) {
+    const auto target = DirichletTarget::smoothed_labels(labels_for(200, 7), {alpha0, 0.05});
+    const auto near_target = target.concentrations(torch::zeros({200, 7}, torch::kFloat64)).log() +
+                             1e-9 * make_logits(Shape::kRandom, 200, 7, torch::kFloat64, 5);
+    for (const auto& logits : {near_target, near_target.to(torch::kFloat32)}) {
+      for (const auto& loss : {forward_kl(logits, target), reverse_kl(logits, target)})
+        EXPECT_GE(loss.min().item<double>(), 0.0) << alpha0;
+      EXPECT_GE(kl_divergence(logits, logits.flip({0}).flip({0})).min().item<double>(), 0.0) << alpha0;
+      const auto other = logits + 1e-8;
+      EXPECT_GE(kl_divergence(logits, other).min().item<double>(), 0.0) << alpha0;
+    }
+  }
+}
+
 TEST(Divergences, StayFiniteForAnyLogit) {
   const auto values = vector({-3.4e38, -1000, -88, 0, 80, 1000, 3.4e38}).to(torch::kFloat32);
   const auto logits = torch::cartesian_prod({values, values}).requires_grad_();

@@ -30,7 +30,7 @@ class KlFunction : public torch::autograd::Function<KlFunction> {
     });
     context->save_for_backward({p, q});
     keep_inputs(context, "kl_divergence", {p_input, q_input});
-    return values;
+    return values.clamp_min_(0.0);  // of equal rows, rounding may give less
   }
 
   static tensor_list backward(AutogradContext* context, const tensor_list& outputs) {

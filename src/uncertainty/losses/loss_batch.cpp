@@ -123,6 +123,7 @@ void compute_losses(const LossPart& part) {
 #endif
     compute_on_cpu(rows_of<scalar_t>(part));
   });
+  if (part.divergences.defined()) part.divergences.clamp_min_(0.0);  // at the target rounding may give less
 }
 
 BatchLoss batch_loss(const torch::Tensor& logits, const BatchLossOptions& options, bool wants_gradient) {
