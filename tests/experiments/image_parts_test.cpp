@@ -9,6 +9,7 @@
 #include "tool/experiments/image_results.h"
 #include "tool/experiments/image_run.h"
 #include "tool/experiments/image_tables.h"
+#include "tool/experiments/stored_images.h"
 
 // Experiments that are made model by model: `only` trains and evaluates some, rows of the others are kept.
 

@@ -5,6 +5,7 @@
 #include <testing/throws.h>
 
 #include "tool/experiments/image_results.h"
+#include "tool/experiments/stored_images.h"
 
 namespace priornet {
 namespace {

@@ -9,6 +9,7 @@
 #include "tool/experiments/experiment.h"
 #include "tool/experiments/reasons.h"
 #include "tool/experiments/reasons_figures.h"
+#include "tool/experiments/stored_images.h"
 
 namespace priornet {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "learning/base/json_text.h"
 #include "tool/experiments/image_tables.h"
+#include "tool/experiments/stored_images.h"
 #include "tool/report/model_report.h"
 #include "tool/report/table.h"
 #include "uncertainty/core/checks.h"

@@ -21,6 +21,7 @@
 #include "learning/sets/path_set.h"
 #include "tool/experiments/experiment.h"
 #include "tool/experiments/image_tables.h"
+#include "tool/experiments/stored_images.h"
 #include "tool/report/evaluation_curves.h"
 #include "tool/report/image_sheets.h"
 #include "uncertainty/core/checks.h"

@@ -194,7 +194,7 @@ std::vector<TrainingCommand> plan_images(const std::vector<ImageExperiment>& pla
                                          ImageRunOptions run);
 
 /// Runs it for every seed and the models that the options choose. If they choose some, rows of the others that
-/// OUT/results.json holds are kept (image_results.h), and their curves in OUT/curves.json. Writes results.json,
+/// OUT/results.json holds are kept (stored_images.h), and their curves in OUT/curves.json. Writes results.json,
 /// curves.json and images.json (of the first seed), table.md,
 /// table.tex, table.csv and report.html; networks stay below OUT/runs and are used again. `run` says where the sets
 /// come from and which other runs may be used; device, folder and stop are those of `options`.

@@ -13,6 +13,7 @@
 #include "tool/experiments/image_results.h"
 #include "tool/experiments/published.h"
 #include "tool/experiments/published_cells.h"
+#include "tool/experiments/stored_images.h"
 
 namespace priornet {
 namespace {

@@ -13,6 +13,7 @@
 #include "tool/experiments/experiment.h"
 #include "tool/experiments/image_results.h"
 #include "tool/experiments/image_tables.h"
+#include "tool/experiments/stored_images.h"
 
 namespace priornet {
 namespace {

@@ -15,6 +15,7 @@
 #include "tool/experiments/experiment.h"
 #include "tool/experiments/image_run.h"
 #include "tool/experiments/reasons_figures.h"
+#include "tool/experiments/stored_images.h"
 #include "uncertainty/core/checks.h"
 
 namespace priornet {

@@ -17,6 +17,7 @@
 #include "learning/base/run_record.h"
 #include "tool/experiments/experiment.h"
 #include "tool/experiments/image_plans.h"
+#include "tool/experiments/stored_images.h"
 
 // Whether the reason that a model gives for its uncertainty is the right one: how its scores relate to the disagreement
 // of people, and which causes its verdicts name.

@@ -11,6 +11,7 @@
 #include "learning/base/json_text.h"
 #include "tool/experiments/image_results.h"
 #include "tool/experiments/reasons.h"
+#include "tool/experiments/stored_images.h"
 
 namespace priornet {
 namespace {

@@ -1,3 +1,5 @@
+#include "tool/experiments/stored_images.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
@@ -15,8 +17,6 @@
 #include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
 #include "tool/experiments/image_results.h"
-
-// How results are read back, and joined with new ones (image_results.h).
 
 namespace priornet {
 namespace {
