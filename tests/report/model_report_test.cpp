@@ -165,6 +165,15 @@ TEST(ModelReport, WarnsFirstIfItWasTestedOnWhatItLearntFrom) {
       "it on a set that it did not learn from.");
 }
 
+TEST(ModelReport, WarnsOfForeignSetsThatTheModelLearntFrom) {
+  const SmallReport small;
+  auto report = small.report();
+  report.learnt_as_foreign = {"/data/photos/other,size=32"};
+  EXPECT_EQ(warnings(report).at(0),
+            "The model learnt that inputs of other are foreign: it will hand back fewer new foreign inputs. Test it on "
+            "a set that it did not learn from.");
+}
+
 TEST(ModelReport, WarnsWhereMoreIsHandedBackThanPromised) {
   SmallReport small;
   small.calibrate();

@@ -157,6 +157,26 @@ TEST(Deploy, CalibratesFromAnyFolderAndEvaluatesTheModelFile) {
   EXPECT_FALSE(fs::exists(files.at("m.priornet/evaluation")));
 }
 
+// The set by another path, a copy of it, and a set that the model does not know.
+TEST(Deploy, WarnsOfForeignSetsThatTheModelLearntFrom) {
+  const PhotoFiles files(200);
+  files.write("other", small_images(60, 5));
+  files.write("copy", small_images(60, 5));
+  files.write("unknown", small_images(60, 6));
+  const auto trained = run_tool({"train", "--data", files.at("photos"), "--out", files.at("run"), "--epochs", "1",
+                                 "--ood", files.at("other")});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const auto cautions = [&](const std::string& ood) {
+    const auto said = run_tool(
+        {"evaluate", files.at("run"), "--data", files.at("photos"), "--ood", ood, "--replicates", "10", "--json"});
+    EXPECT_EQ(said.status, 0) << said.err;
+    return nlohmann::json::parse(said.out)["summary"]["warnings"].dump();
+  };
+  EXPECT_NE(cautions(files.at("photos/../other")).find("learnt that inputs of other are foreign"), std::string::npos);
+  EXPECT_NE(cautions(files.at("copy")).find("learnt that inputs of copy are foreign"), std::string::npos);
+  EXPECT_EQ(cautions(files.at("unknown")).find("are foreign"), std::string::npos);
+}
+
 TEST(Deploy, WarnsOfClassesWithFewImages) {
   const PhotoFiles files(200);
   for (int i = 0; i < 5; ++i) {

@@ -6,6 +6,7 @@
 #include <priornet/learning/inference.h>
 #include <priornet/learning/load_set.h>
 #include <priornet/learning/logits.h>
+#include <priornet/learning/method.h>
 #include <priornet/learning/odin.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measure_table.h>
@@ -97,6 +98,24 @@ Sets load_sets(const EvaluateOptions& options, const TrainedRun& run, Progress& 
   sets.inside = load_set(sets.names[0], load);
   for (const auto& name : options.ood) sets.outside.push_back(load_set(name, load));
   return sets;
+}
+
+// Whether the run was trained to call the images of this set foreign: the set of its configuration, or a copy of it.
+bool is_learnt_as_foreign(const Dataset& set, const std::string& name, const TrainedRun& run, Progress& progress) {
+  const auto& config = run.config;
+  const auto& source = config.outside.source;
+  if (!is_set(source) || config.outside_batch == 0 || !method_info(config.method.name).needs_outside) return false;
+  if (is_same_set(name, source)) return true;
+  if (!parse_set_name(source).is_path || !set.has_images()) return false;
+  try {
+    LoadOptions load;
+    load.progress = &progress;
+    const auto learnt = load_set(source, load);
+    return learnt.has_images() && learnt.size() == set.size() &&
+           torch::equal(fit_to_run(learnt, run).inputs, fit_to_run(set, run).inputs);
+  } catch (const Error&) {  // it is no longer there
+    return false;
+  }
 }
 
 EvaluationReport::Odin chosen_odin(const TrainedRun& run, const Sets& sets, const EvaluationOptions& options,
@@ -329,6 +348,9 @@ void run(const EvaluateOptions& options, const Invocation& invocation) {
     const auto& content = model.run.split.content;
     shown.tested_on_training = is_same_set(sets.names[0], model.run.config.train) ||
                                (!content.empty() && content == training_content(sets.inside));
+    for (size_t s = 0; s < sets.outside.size(); ++s)
+      if (is_learnt_as_foreign(sets.outside[s], options.ood[s], model.run, progress))
+        shown.learnt_as_foreign.push_back(sets.outside[s].name);
     auto record = describe_run();
     record.command = invocation.command_line({{"--data", {sets.names[0]}}});
     record.device = device.str();

@@ -306,6 +306,11 @@ std::vector<std::string> warnings(const ModelReport& report) {
         "The model learnt from {}, on which it was tested here: it will make more mistakes on new inputs. Test it on a "
         "set that it did not learn from.",
         short_set_name(report.test.name)));
+  for (const auto& name : report.learnt_as_foreign)
+    texts.push_back(fmt::format(
+        "The model learnt that inputs of {} are foreign: it will hand back fewer new foreign inputs. Test it on a set "
+        "that it did not learn from.",
+        short_set_name(name)));
   if (report.model.points) {
     const auto observed = share_of(report.test.handed_back(), report.test.size());
     const auto range = false_alarm_range(*report.model.points);

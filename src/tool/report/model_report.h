@@ -37,6 +37,7 @@ struct ModelReport {
   JudgedSet test;                   ///< the in-distribution set
   std::vector<JudgedSet> foreign;   ///< the others, in their order
   bool tested_on_training = false;  ///< whether the in-distribution set is the one that the model learnt from
+  std::vector<std::string> learnt_as_foreign = {};  ///< those of `foreign` that the model learnt to call foreign
 };
 
 /// The sets of an evaluation, in its order.
@@ -70,8 +71,8 @@ std::string bottom_line(const ModelReport& report);
 /// A set as a sentence names it: the last part of a path, without modifiers (load_set.h). Other names stay as they are.
 std::string short_set_name(const std::string& name);
 
-/// Warnings for the reader, a sentence or two each: a trivial statistic that beats the network, more handed back than
-/// promised, few inputs. Most reports have none.
+/// Warnings for the reader, a sentence or two each: sets that the model learnt from, a trivial statistic that does as
+/// well as the network, more handed back than promised, few inputs. Most reports have none.
 std::vector<std::string> warnings(const ModelReport& report);
 
 /// Description, key figures and warnings, for a terminal.
