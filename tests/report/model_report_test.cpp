@@ -148,11 +148,17 @@ TEST(ModelReport, WarnsOfStatisticsThatBeatTheNetwork) {
   trivial.auroc = 0.95;
   EXPECT_TRUE(
       cautions().starts_with("One trivial statistic beats the network on omniglot:test: height alone tells its "
-                             "inputs from those of test.csv with AUROC 95.00 %, the network's best measure "
+                             "inputs from those of test.csv with AUROC 95.00 %, the model's best score "
                              "(entropy) with 90.00 %."))
       << cautions();
   trivial.auroc = 0.900001;
   EXPECT_TRUE(cautions().starts_with("One trivial statistic is as good as the network on omniglot:test")) << cautions();
+  for (const double equal : {0.9, 0.899999}) {
+    trivial.auroc = equal;
+    EXPECT_TRUE(cautions().starts_with("One trivial statistic is as good as the network")) << cautions();
+    EXPECT_EQ(summary_json(small.report())["foreign"][0]["trivial_equals_network"], true);
+    EXPECT_EQ(summary_json(small.report())["foreign"][0]["trivial_beats_network"], false);
+  }
 }
 
 TEST(ModelReport, WarnsFirstIfItWasTestedOnWhatItLearntFrom) {

@@ -183,7 +183,11 @@ TEST(Evaluate, ShowsWhatACalibratedModelHandsBack) {
   EXPECT_EQ(counted, 150);
   const auto& foreign = summary["foreign"][0];
   EXPECT_DOUBLE_EQ(foreign["handed_back"]["value"], 1 - foreign["verdicts"]["accept"].get<double>() / 90);
-  EXPECT_EQ(foreign["trivial_beats_network"], true);  // the network did not learn about points far off
+  // The model watches detectors of columns, which notice points far off, and the caution does not depend on --detectors.
+  EXPECT_EQ(json["detectors"], (std::vector<std::string>{"columns_mahalanobis", "columns_shift"}));
+  EXPECT_EQ(foreign["best_auroc"], 1.0);
+  EXPECT_EQ(foreign["trivial_beats_network"], false);
+  EXPECT_EQ(foreign["trivial_equals_network"], true);
 
   // The detectors in the file are fitted already, so their training set is not read again.
   const auto watching = (files / "watching.priornet").string();

@@ -133,27 +133,31 @@ EvaluationReport::Odin chosen_odin(const TrainedRun& run, const Sets& sets, cons
   return {choice, validation.inside.name, validation.outside.name};
 }
 
-// Which detectors the user asked for; ODIN has an option of its own.
-std::vector<std::string> detector_names(const EvaluateOptions& options, const TrainedRun& run) {
+// The detectors that the user asked for, then the others that the model file watches: what a model is told apart from
+// does not depend on what is asked. ODIN has an option of its own.
+std::vector<std::string> detector_names(const EvaluateOptions& options, const ModelFile& model) {
+  const auto& run = model.run;
   auto names = options.detectors;
   if (names == std::vector<std::string>{"all"}) names = usable_detectors(*run.members.at(0));
-  if (options.odin) std::erase(names, "odin");
   for (const auto& name : names) {
     const auto* info = find_detector(name);
     if (info == nullptr || info->is_measure)
       throw Misuse(fmt::format("--detectors: there is no detector {}: should be all, or some of {}", name,
                                fmt::join(usable_detectors(*run.members.at(0)), ", ")));
   }
+  for (const auto& one : model.detectors)
+    if (std::find(names.begin(), names.end(), one.name) == names.end()) names.push_back(one.name);
+  if (options.odin) std::erase(names, "odin");
   return names;
 }
 
-// The detectors asked for: from the model file, or else fitted.
+// From the model file, or else fitted.
 std::vector<NamedDetector> detectors_for(const EvaluateOptions& options, const ModelFile& model, Progress& progress) {
   const auto held = [&](const std::string& name) {
     return std::find_if(model.detectors.begin(), model.detectors.end(),
                         [&](const NamedDetector& one) { return one.name == name; });
   };
-  const auto names = detector_names(options, model.run);
+  const auto names = detector_names(options, model);
   std::vector<std::string> missing;
   for (const auto& name : names)
     if (held(name) == model.detectors.end()) missing.push_back(name);
@@ -391,7 +395,7 @@ void describe_evaluate(Command& command) {
       {.name = "--detectors",
        .to = &options->detectors,
        .help = "Also compute these detectors in the same pass: names, or all. They learn from the run's training set; "
-               "those in a model file are taken from it"},
+               "those in a model file are taken from it, and always computed"},
       {.name = "--noise",
        .to = &options->noise,
        .help = "Sigma of Gaussian noise on every input, in [-1, 1] units; by default as in training",

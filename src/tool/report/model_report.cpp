@@ -74,9 +74,19 @@ const MeasureDetection* best_of(const OutsideEvaluation& outside) {
   return best == outside.detection.end() ? nullptr : &*best;
 }
 
-bool beaten_by_statistic(const OutsideEvaluation& outside) {
+std::string auroc_text(double share) { return fmt::format("{:.2f} %", 100 * share); }
+
+/// As good as the network, to the digits that are shown, or better.
+bool equals_network(const OutsideEvaluation& outside) {
   const auto* best = best_of(outside);
-  return best != nullptr && outside.trivial.auroc > best->detection.auroc.value;
+  if (best == nullptr || outside.trivial.name.empty()) return false;
+  const double network = best->detection.auroc.value;
+  return outside.trivial.auroc > network || auroc_text(outside.trivial.auroc) == auroc_text(network);
+}
+
+bool beats_network(const OutsideEvaluation& outside) {
+  const auto* best = best_of(outside);
+  return equals_network(outside) && auroc_text(outside.trivial.auroc) != auroc_text(best->detection.auroc.value);
 }
 
 std::string takes(const ModelFile& model) {
@@ -321,15 +331,14 @@ std::vector<std::string> warnings(const ModelReport& report) {
           short_set_name(report.model.points->calibration_set)));
   }
   for (const auto& outside : report.report.evaluation.outside) {
-    if (!beaten_by_statistic(outside)) continue;
+    if (!equals_network(outside)) continue;
     const auto* best = best_of(outside);
-    const auto auroc = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
-    const auto of_statistic = auroc(outside.trivial.auroc), of_network = auroc(best->detection.auroc.value);
     texts.push_back(fmt::format(
         "One trivial statistic {0} the network on {1}: {2} alone tells its inputs from those of {3} with AUROC {4}, "
-        "the network's best measure ({5}) with {6}. So the result on {1} says little about the network.",
-        of_statistic == of_network ? "is as good as" : "beats", short_set_name(outside.name), outside.trivial.name,
-        short_set_name(report.test.name), of_statistic, best->measure, of_network));
+        "the model's best score ({5}) with {6}. So the result on {1} says little about the network.",
+        beats_network(outside) ? "beats" : "is as good as", short_set_name(outside.name), outside.trivial.name,
+        short_set_name(report.test.name), auroc_text(outside.trivial.auroc), best->measure,
+        auroc_text(best->detection.auroc.value)));
   }
   if (report.test.size() < kFewInputs)
     texts.push_back(fmt::format("{} are few: see the intervals before you compare shares.",
@@ -472,7 +481,8 @@ SummaryJson foreign_json(const JudgedSet& set, const OutsideEvaluation& outside,
   }
   json["trivial_statistic"] = outside.trivial.name;
   json["trivial_auroc"] = outside.trivial.auroc;
-  json["trivial_beats_network"] = beaten_by_statistic(outside);
+  json["trivial_beats_network"] = beats_network(outside);
+  json["trivial_equals_network"] = equals_network(outside);
   return json;
 }
 

@@ -95,17 +95,20 @@ export function outcomes(summary) {
 
 const auroc = (value) => `${percent(value, value > 0.995 && value < 1 ? 2 : 1)} %`;
 
+// Results of older versions do not say whether the two are equal.
+const isMatched = (set) => set.trivial_equals_network ?? set.trivial_beats_network;
+
 // How well the network, and a number that needs no network, tell the foreign sets apart.
 export const foreign = ({ foreign: sets, test }) =>
   sets.length > 0 && h("div", { class: "card" },
     h("p", { class: "caption" }, `How well one number tells the inputs of each set from those of ${test.title}: take one input of each; how often does the number put the foreign one first (AUROC)? 50 % is chance. If a simple property of the input does as well as the network, the set says little about the network.`),
     h("ul", { class: "contests" }, sets.map((set) =>
-      h("li", { class: set.trivial_beats_network ? "beaten" : undefined },
+      h("li", { class: isMatched(set) ? "beaten" : undefined },
         h("h4", {}, set.title, h("small", {}, ` ${count(set.size)} inputs`)),
-        contest("the network", measureInSentence(set.best_measure), set.best_auroc, true),
+        contest("the model", measureInSentence(set.best_measure), set.best_auroc, true),
         set.trivial_statistic && contest("without a network", set.trivial_statistic, set.trivial_auroc, false),
-        set.trivial_statistic && h("p", { class: "verdict-line" }, set.trivial_beats_network
-          ? `⚠ ${set.trivial_statistic} alone beats the network here.`
+        set.trivial_statistic && h("p", { class: "verdict-line" }, isMatched(set)
+          ? `⚠ ${set.trivial_statistic} alone ${set.trivial_beats_network ? "beats" : "is as good as"} the network here.`
           : set.trivial_auroc > 0.95 ? "An easy set: a simple property tells it apart without any network." : "The network does better than any simple property.")))));
 
 const contest = (who, what, value, isNetwork) =>
