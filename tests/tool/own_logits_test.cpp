@@ -201,8 +201,14 @@ TEST(OwnLogits, AreEvaluatedAsARunIs) {
             "a judges logits from another program for 4 classes: 0, 1, 2, 3. Tested on a.npy (300 inputs).");
   EXPECT_TRUE(json["summary"]["operating_point"].is_null());
   EXPECT_EQ(json["out_of_distribution"][0]["detection"].back()["measure"], "energy");
+  EXPECT_NE(said.err.find("priornet report " + folder + " makes the page"), std::string::npos) << said.err;
   const auto page = run_tool({"report", folder, "--out", (files / "page.html").string()});
   EXPECT_EQ(page.status, 0) << page.err;
+  auto nowhere = plain;
+  nowhere.insert(nowhere.end(), {"--report", labels + "/folder"});  // below a file
+  const auto refused = run_tool(nowhere);
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_EQ(refused.err.find("makes the page"), std::string::npos) << refused.err;
   const auto table = run_tool(plain);
   EXPECT_EQ(table.status, 0) << table.err;
   for (const auto* part : {"without any network", "checkpoint"})

@@ -170,7 +170,16 @@ std::vector<NamedDetector> detectors_for(const EvaluateOptions& options, const M
 
 bool is_folder(const std::string& path) {
   std::error_code not_there;
-  return !std::filesystem::is_regular_file(path, not_there);
+  return std::filesystem::is_directory(path, not_there);
+}
+
+// An evaluation that cannot be kept beside its model is still printed; a folder that the user named has to be written.
+bool left(const ModelReport& shown, const EvaluatedSets& sets, const RunRecord& record, const std::string& named = {}) {
+  const auto refusal = leave_evaluation(shown, sets, record);
+  if (refusal.empty()) return true;
+  if (!named.empty()) throw DataError(refusal);
+  note(fmt::format("there is no data for priornet report: {}", refusal));
+  return false;
 }
 
 // A run's folder, or a model file made from one.
@@ -319,8 +328,8 @@ void run_logits(const EvaluateOptions& options, const Invocation& invocation) {
     auto record = describe_run();
     record.command = invocation.command_line();
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    leave_evaluation(shown, {inside.shown, outside_rows}, record);
-    note(fmt::format("priornet report {} makes the page", shell_word(report.run)));
+    if (left(shown, {inside.shown, outside_rows}, record, options.report))
+      note(fmt::format("priornet report {} makes the page", shell_word(report.run)));
   }
   if (!options.out.empty()) write(shown, options.out);
   print(options.json ? as_json(shown) : as_text(shown, to_text));
@@ -359,7 +368,7 @@ void run(const EvaluateOptions& options, const Invocation& invocation) {
     record.command = invocation.command_line({{"--data", {sets.names[0]}}});
     record.device = device.str();
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    leave_evaluation(shown, judged, record);
+    left(shown, judged, record);
     if (!options.out.empty()) write(shown, options.out);
     print(options.json ? as_json(shown) : as_text(shown, to_text));
   } catch (const Stopped&) {

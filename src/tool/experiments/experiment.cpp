@@ -47,11 +47,13 @@ void write_report(OutputFolder& out) {
   out.write("report.html", report_page({results}));
 }
 
-void leave_evaluation(const ModelReport& report, const EvaluatedSets& sets, const RunRecord& record) {
+std::string leave_evaluation(const ModelReport& report, const EvaluatedSets& sets, const RunRecord& record) {
   try {
     OutputFolder out(evaluation_folder(report.report.run));
     write_evaluation(out, report, sets, record);
-  } catch (const DataError&) {
+    return {};
+  } catch (const DataError& error) {
+    return error.what();
   }
 }
 

@@ -36,8 +36,8 @@ TrainConfig recipe(std::string_view name, const std::vector<std::string>& overri
 void write_report(OutputFolder& out);
 
 /// Writes results.json, curves.json, examples.json and, for images, images.json where `priornet report` finds them
-/// (evaluation_folder). A read-only place is left as it is.
-void leave_evaluation(const ModelReport& report, const EvaluatedSets& sets, const RunRecord& record);
+/// (evaluation_folder). Returns why that was not possible, such as a read-only place; empty if it was.
+std::string leave_evaluation(const ModelReport& report, const EvaluatedSets& sets, const RunRecord& record);
 
 // The paper's experiments, and some beyond it, by name. Each trains, measures, and leaves its results in a folder.
 
