@@ -125,6 +125,17 @@ TEST(ModelReport, GivesEachKeyFigureWithItsMeaning) {
   EXPECT_NE(figures[4].detail.find("25.0 points before calibration"), std::string::npos) << figures[4].detail;
 }
 
+// Lines that begin with spaces would be a block of code.
+TEST(ModelReport, ListsItsKeyFiguresInMarkdown) {
+  SmallReport small;
+  small.model.run.class_names[0] = "<i>no</i>";
+  const auto text = to_markdown(small.report());
+  EXPECT_NE(text.find("2 classes: \\<i>no\\</i>, yes."), std::string::npos) << text;
+  EXPECT_NE(text.find("\n- **50.0 %** wrong, if every answer is taken. 2 of 4 test inputs."), std::string::npos) << text;
+  EXPECT_NE(text.find("\n**Caution:** 4 test inputs are few"), std::string::npos) << text;
+  EXPECT_EQ(text.find("\n "), std::string::npos) << text;
+}
+
 TEST(ModelReport, SaysThatAModelWithoutThresholdsHandsNothingBack) {
   const SmallReport small;
   const auto figures = key_figures(small.report());

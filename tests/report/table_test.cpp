@@ -40,6 +40,18 @@ TEST(Table, EscapesBarsInMarkdown) {
             "A note.\n");
 }
 
+// A title, a column or a class may be anything that stands in a file of the user.
+TEST(Table, ShowsNamesInMarkdownAsTheyAre) {
+  Table table{"*all* <b>", {"R&D"}, {}, {}};
+  table.add({"a \\ `x < y` 3 ` 4"});
+  EXPECT_EQ(to_markdown(table),
+            "**\\*all\\* \\<b>**\n"
+            "\n"
+            "| R\\&D |\n"
+            "|---|\n"
+            "| a \\\\ `x < y` 3 \\` 4 |\n");
+}
+
 TEST(Table, EscapesTheStarOfANoteInMarkdown) {
   auto table = small();
   table.notes = {"* Not as published."};

@@ -227,8 +227,10 @@ EvaluationReport evaluated(const std::string& folder, ModelFile& model, const Se
   return report;
 }
 
-std::string as_text(const ModelReport& report, std::string (*render)(const Table&)) {
-  auto text = to_text(report) + "\n";
+// The summary, then every table, by a function that renders both.
+template <typename Render>
+std::string as_text(const ModelReport& report, const Render& render) {
+  auto text = render(report) + "\n";
   for (const auto& table : evaluation_tables(report.report)) text += render(table) + "\n";
   return text +
          fmt::format("95 % intervals: DeLong for AUROC, bootstrap for the others. Confidences ({}) are negated.\n",
@@ -251,7 +253,7 @@ void write(const ModelReport& report, const std::string& path) {
   const auto extension = extension_of(path);
   file.write(extension == ".json"  ? as_json(report)
              : extension == ".csv" ? to_csv(evaluation_rows(report.report))
-                                   : as_text(report, to_markdown));
+                                   : as_text(report, [](const auto& part) { return to_markdown(part); }));
   file.commit();
 }
 
@@ -332,7 +334,7 @@ void run_logits(const EvaluateOptions& options, const Invocation& invocation) {
       note(fmt::format("priornet report {} makes the page", shell_word(report.run)));
   }
   if (!options.out.empty()) write(shown, options.out);
-  print(options.json ? as_json(shown) : as_text(shown, to_text));
+  print(options.json ? as_json(shown) : as_text(shown, [](const auto& part) { return to_text(part); }));
 }
 
 void run(const EvaluateOptions& options, const Invocation& invocation) {
@@ -370,7 +372,7 @@ void run(const EvaluateOptions& options, const Invocation& invocation) {
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     left(shown, judged, record);
     if (!options.out.empty()) write(shown, options.out);
-    print(options.json ? as_json(shown) : as_text(shown, to_text));
+    print(options.json ? as_json(shown) : as_text(shown, [](const auto& part) { return to_text(part); }));
   } catch (const Stopped&) {
     Stopped::end_process();
   }

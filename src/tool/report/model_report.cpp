@@ -357,6 +357,14 @@ std::string to_text(const ModelReport& report) {
   return text;
 }
 
+std::string to_markdown(const ModelReport& report) {
+  auto text = markdown_text(description(report)) + "\n\n" + markdown_text(bottom_line(report)) + "\n\n";
+  for (const auto& [name, value, label, detail] : key_figures(report))
+    text += fmt::format("- **{}** {}. {}\n", value, label, markdown_text(detail));
+  for (const auto& warning : warnings(report)) text += "\n**Caution:** " + markdown_text(warning) + "\n";
+  return text;
+}
+
 namespace {
 
 SummaryJson as_json(const Estimate& share) {

@@ -77,6 +77,7 @@ std::vector<std::string> warnings(const ModelReport& report);
 
 /// Description, key figures and warnings, for a terminal.
 std::string to_text(const ModelReport& report);
+std::string to_markdown(const ModelReport& report);
 
 /// All of it: {"description", "bottom_line", "key_figures", "warnings", "model", "operating_point", "test", "foreign"}.
 /// "test" has the errors, the verdicts by cause, the confusion matrix (rows: true classes), the errors per class, the

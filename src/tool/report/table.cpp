@@ -33,15 +33,6 @@ std::vector<size_t> widths_of(const Table& table) {
   return widths;
 }
 
-std::string markdown_cell(const std::string& text) {
-  std::string result;
-  for (const char character : text) {
-    if (character == '|' || character == '\\') result += '\\';
-    result += character == '\n' ? ' ' : character;
-  }
-  return result;
-}
-
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string result = "\"";
@@ -53,6 +44,24 @@ std::string csv_cell(const std::string& text) {
 }
 
 }  // namespace
+
+std::string markdown_text(std::string_view text) {
+  std::string result;
+  // A backquote without a partner is text.
+  bool in_code = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char character = text[i];
+    if (character == '`') {
+      const bool ends = in_code, begins = !in_code && text.find('`', i + 1) != std::string_view::npos;
+      if (!ends && !begins) result += '\\';
+      in_code = begins;
+    }
+    if (character == '|' || (!in_code && std::string_view("\\<&*").find(character) != std::string_view::npos))
+      result += '\\';
+    result += character == '\n' ? ' ' : character;
+  }
+  return result;
+}
 
 Cell Cell::number(double value, int decimals) { return number(value, fmt::format("{:.{}f}", value, decimals)); }
 
@@ -110,14 +119,14 @@ std::string to_text(const Table& table) {
 
 std::string to_markdown(const Table& table) {
   const auto right = numeric_columns(table);
-  std::string result = table.title.empty() ? "" : "**" + table.title + "**\n\n";
+  std::string result = table.title.empty() ? "" : "**" + markdown_text(table.title) + "**\n\n";
   result += '|';
-  for (const auto& column : table.columns) result += fmt::format(" {} |", markdown_cell(column));
+  for (const auto& column : table.columns) result += fmt::format(" {} |", markdown_text(column));
   result += "\n|";
   for (const bool to_the_right : right) result += to_the_right ? "---:|" : "---|";
   for (const auto& row : table.rows) {
     result += "\n|";
-    for (const auto& cell : row) result += fmt::format(" {} |", markdown_cell(cell.text()));
+    for (const auto& cell : row) result += fmt::format(" {} |", markdown_text(cell.text()));
   }
   result += '\n';
   // A note on starred cells begins with a star, which would be the bullet of a list.

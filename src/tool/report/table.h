@@ -70,6 +70,8 @@ std::vector<bool> numeric_columns(const Table& table);
 /// Aligned columns, numbers to the right, a rule under the header.
 std::string to_text(const Table& table);
 std::string to_markdown(const Table& table);
+/// Text that Markdown shows as it is, on one line; `code` stays code.
+std::string markdown_text(std::string_view text);
 /// A table environment in the manner of the package booktabs, the title as its caption, notes below.
 std::string to_latex(const Table& table);
 /// RFC 4180, with full precision; neither title nor notes.
