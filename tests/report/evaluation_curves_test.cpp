@@ -46,6 +46,8 @@ TEST(EvaluationCurves, DrawEveryMeasureOfAModel) {
     for (const auto& bin : histograms["wrong"]) count += bin.get<int64_t>();
     EXPECT_EQ(count, evaluation.inside.errors);
     EXPECT_NEAR(measure["risk"]["points"][1].back().get<double>(), evaluation.inside.error, 1e-3);
+    for (const auto& row : evaluation.inside.rejection)
+      if (measure["measure"] == row.measure) EXPECT_DOUBLE_EQ(measure["risk"]["aurc"], row.area);
   }
 }
 

@@ -92,7 +92,7 @@ TEST(Evaluate, PrintsTablesOfEveryTask) {
       run_tool({"evaluate", files.dpn, "--data", files.test_set, "--ood", files.far_set, "--replicates", "50"});
   ASSERT_EQ(status, 0) << err;
   for (const auto* part :
-       {" on ", "adaptive ECE %", "Misclassification on ", "PRR %", "differential_entropy", "energy",
+       {" on ", "adaptive ECE, points", "Misclassification on ", "PRR %", "differential_entropy", "energy",
         " (90 inputs) against ", "without any network, x alone tells the sets apart with AUROC 100.00",
         "dpn, last checkpoint (step 40 ", "AUPR %, in distribution"})
     EXPECT_NE(out.find(part), std::string::npos) << part << " is missing in\n" << out;
@@ -166,13 +166,15 @@ TEST(Evaluate, ShowsWhatACalibratedModelHandsBack) {
   for (const auto* part : {"dpn sorts rows of 2 numbers into 3 classes: high, left, right.",
                            "Of 1000 inputs like those of test.csv it answers ", "handed back to a person. ",
                            "Promised: 10 % or less, on average", "150 test inputs are few", "One trivial statistic ",
-                           "Misclassification on "})
+                           "Misclassification on ", "NLL, Brier and ECE are of the probabilities before calibration"})
     EXPECT_NE(words.out.find(part), std::string::npos) << part << " is missing in\n" << words.out;
 
   auto as_json = command;
   as_json.emplace_back("--json");
   const auto json = nlohmann::json::parse(run_tool(as_json).out);
   const auto& summary = json["summary"];
+  EXPECT_EQ(json["in_distribution"]["probabilities"], "before calibration");
+  EXPECT_EQ(summary["test"]["ece_before_temperature"], json["in_distribution"]["ece"]);
   EXPECT_EQ(summary["operating_point"]["false_alarm"], 0.1);
   EXPECT_EQ(summary["test"]["errors"], json["in_distribution"]["errors"]);
   int64_t verdicts = 0, counted = 0;
@@ -183,7 +185,8 @@ TEST(Evaluate, ShowsWhatACalibratedModelHandsBack) {
   EXPECT_EQ(counted, 150);
   const auto& foreign = summary["foreign"][0];
   EXPECT_DOUBLE_EQ(foreign["handed_back"]["value"], 1 - foreign["verdicts"]["accept"].get<double>() / 90);
-  // The model watches detectors of columns, which notice points far off, and the caution does not depend on --detectors.
+  // The model watches detectors of columns, which notice points far off, and the caution does not depend on
+  // --detectors.
   EXPECT_EQ(json["detectors"], (std::vector<std::string>{"columns_mahalanobis", "columns_shift"}));
   EXPECT_EQ(foreign["best_auroc"], 1.0);
   EXPECT_EQ(foreign["trivial_beats_network"], false);

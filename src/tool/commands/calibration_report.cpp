@@ -97,7 +97,7 @@ std::string calibration_text(const ModelFile& model, const std::vector<Behaviour
     table.add({b.set, fmt::format("{}", b.size),
                percent(static_cast<double>(b.rejected()) / static_cast<double>(b.size)), share(Verdict::kUnfamiliar),
                share(Verdict::kUndecided), share(Verdict::kAmbiguous), percent(b.error), percent(b.accepted_error),
-               std::isnan(b.calibration_error) ? "" : fmt::format("{:.4f}", b.calibration_error)});
+               std::isnan(b.calibration_error) ? "" : fmt::format("{:.2f} points", 100 * b.calibration_error)});
   }
   const auto* inputs = !model.own_logits                 ? "INPUT..."
                        : model.own_logits->features == 0 ? "--logits NEW.npy"

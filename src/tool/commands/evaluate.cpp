@@ -231,7 +231,8 @@ EvaluationReport evaluated(const std::string& folder, ModelFile& model, const Se
 template <typename Render>
 std::string as_text(const ModelReport& report, const Render& render) {
   auto text = render(report) + "\n";
-  for (const auto& table : evaluation_tables(report.report)) text += render(table) + "\n";
+  for (const auto& table : evaluation_tables(report.report, report.model.points.has_value()))
+    text += render(table) + "\n";
   return text +
          fmt::format("95 % intervals: DeLong for AUROC, bootstrap for the others. Confidences ({}) are negated.\n",
                      fmt::join(measure_names(Direction::kConfidence), ", "));
@@ -244,7 +245,7 @@ std::string extension_of(const std::string& path) {
 // The summary first, then every number.
 std::string as_json(const ModelReport& report) {
   nlohmann::ordered_json json = {{"summary", summary_json(report)}};
-  json.update(parse_json(to_json(report.report)));
+  json.update(evaluation_json(report));
   return json_text(json, 2) + "\n";
 }
 

@@ -35,7 +35,8 @@ CurveJson risk_json(const torch::Tensor& score, const torch::Tensor& wrong) {
   for (auto& risk : curve.y) risk /= scale;
   curve = thinned(curve, {.points = 200, .tolerance = 2e-3});
   for (auto& risk : curve.y) risk *= scale;
-  return {{"aurc", short_number(whole.area, 4)}, {"points", points_json(curve)}};
+  // The page rounds it to as many decimals as the tables have: rounded before that, it would differ from them.
+  return {{"aurc", whole.area}, {"points", points_json(curve)}};
 }
 
 // A label that the model does not have counts as wrong.

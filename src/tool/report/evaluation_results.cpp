@@ -32,12 +32,13 @@ std::string results_json(const ModelReport& shown, const RunRecord& record) {
                {"tables", Json::array()},
                {"trivial", Json::array()},
                {"run", parse_json(to_json(record))},
-               {"evaluation", parse_json(to_json(report))}};
-  for (const auto& table : evaluation_tables(report)) json["tables"].push_back(parse_json(store_table(table)));
+               {"evaluation", evaluation_json(shown)}};
+  for (const auto& table : evaluation_tables(report, shown.model.points.has_value())) json["tables"].push_back(parse_json(store_table(table)));
+  const bool has_images = shown.model.preprocessing.takes_images();
   for (const auto& set : report.evaluation.outside)
     if (!set.trivial.name.empty())
       json["trivial"].push_back(
-          {{"set", short_set_name(set.name)}, {"statistic", set.trivial.name}, {"auroc", set.trivial.auroc}});
+          {{"set", short_set_name(set.name)}, {"statistic", set.trivial.name}, {"auroc", set.trivial.auroc}, {"per", has_images ? "image" : "row"}});
   return json_text(json) + "\n";
 }
 
@@ -56,6 +57,12 @@ std::string drawn_images(const EvaluationReport& report, const EvaluatedSets& se
 }
 
 }  // namespace
+
+Json evaluation_json(const ModelReport& report) {
+  auto json = parse_json(to_json(report.report));
+  json["in_distribution"]["probabilities"] = report.model.points ? "before calibration" : "as given";
+  return json;
+}
 
 void write_evaluation(OutputFolder& out, const ModelReport& report, const EvaluatedSets& sets,
                       const RunRecord& record) {
@@ -90,14 +97,17 @@ std::string run_note(const EvaluationReport& report) {
   return text;
 }
 
-Table classifier_table(const EvaluationReport& report) {
+Table classifier_table(const EvaluationReport& report, bool calibrated) {
   const auto& inside = report.evaluation.inside;
   Table table;
   table.title = fmt::format("{} on {}", report.run, inside.name);
-  table.columns = {"inputs", "errors", "error %", "NLL", "Brier", "ECE %", "adaptive ECE %"};
+  table.columns = {"inputs", "errors", "error %", "NLL", "Brier", "ECE, points", "adaptive ECE, points"};
   table.add({Cell::number(static_cast<double>(inside.size), 0), Cell::number(static_cast<double>(inside.errors), 0),
              percent(inside.error), plain(inside.log_likelihood, 4), plain(inside.brier, 4),
              percent(inside.calibration_error), percent(inside.adaptive_calibration_error)});
+  if (calibrated)
+    table.notes.emplace_back(
+        "NLL, Brier and ECE are of the probabilities before calibration; the model gives those after it");
   table.notes.push_back(run_note(report));
   if (const auto& detectors = report.evaluation.scoring.detectors; !detectors.empty()) {
     std::vector<std::string> names;
@@ -179,9 +189,9 @@ void add_rows(Table& table, const std::string& task, const std::string& set, dou
 
 }  // namespace
 
-std::vector<Table> evaluation_tables(const EvaluationReport& report) {
+std::vector<Table> evaluation_tables(const EvaluationReport& report, bool calibrated) {
   const auto& evaluation = report.evaluation;
-  std::vector<Table> tables{classifier_table(report), misclassification_table(evaluation.inside)};
+  std::vector<Table> tables{classifier_table(report, calibrated), misclassification_table(evaluation.inside)};
   for (const auto& outside : evaluation.outside) tables.push_back(outside_table(outside, evaluation.inside));
   if (!report.against.empty()) tables.push_back(comparison_table(report));
   return tables;

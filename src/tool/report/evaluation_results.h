@@ -18,7 +18,12 @@ void write_evaluation(OutputFolder& out, const ModelReport& report, const Evalua
 
 /// For people: the classifier; misclassification and rejection; one table per out-of-distribution set with its
 /// trivial-statistics number; the comparison, if there is one. Shares in percent, 95 % intervals in brackets.
-std::vector<Table> evaluation_tables(const EvaluationReport& report);
+/// `calibrated`: the model is, so the tables say that their probabilities are those from before.
+std::vector<Table> evaluation_tables(const EvaluationReport& report, bool calibrated = false);
+
+/// The report as to_json() has it; "in_distribution" also says whether its "probabilities" are those "before
+/// calibration" or "as given".
+nlohmann::ordered_json evaluation_json(const ModelReport& report);
 
 /// For machines: one row for each task, set and measure, with its metrics and intervals as fractions.
 Table evaluation_rows(const EvaluationReport& report);

@@ -5,7 +5,7 @@ import { choice } from "./controls.js";
 import { h } from "./elements.js";
 import { lineStyle, measureName, modelName, percent } from "./names.js";
 
-function reliability({ models }) {
+function reliability({ models }, isCalibrated) {
   const lines = models.map((model, style) =>
     ({ name: modelName(model), style, ece: model.ece, points: model.reliability.map((bin) => ({ x: bin.confidence, y: bin.accuracy, rows: bin.rows })) }));
   const describe = (d, line) => `${line.name}\nconfidence ${percent(d.x, 1)} %\nright ${percent(d.y, 1)} %\n${d.rows} inputs`;
@@ -19,9 +19,9 @@ function reliability({ models }) {
       ...lineMarks(lines, describe),
     ],
   }));
-  return h("div", { class: "card" }, h("h4", {}, "Reliability"),
+  return h("div", { class: "card" }, h("h4", {}, isCalibrated ? "Reliability before calibration" : "Reliability"),
     h("p", { class: "caption" }, "On the dotted line confidence and accuracy agree; the larger a dot, the more inputs."), box,
-    legend(lines.map((line) => ({ ...line, value: percent(line.ece) })), "ECE, %"));
+    legend(lines.map((line) => ({ ...line, value: percent(line.ece) })), `ECE${isCalibrated ? " before calibration" : ""}, points`));
 }
 
 function rejection({ models }) {
@@ -49,4 +49,5 @@ function rejection({ models }) {
     h("p", { class: "caption" }, "The least certain inputs are rejected first: the lower a line, the better its measure knows the errors."), box, key);
 }
 
-export const calibration = (curves) => h("div", { class: "pair" }, reliability(curves), rejection(curves));
+// `isCalibrated`: the model is, and these are the probabilities from before.
+export const calibration = (curves, isCalibrated) => h("div", { class: "pair" }, reliability(curves, isCalibrated), rejection(curves));

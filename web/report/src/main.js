@@ -30,7 +30,7 @@ function researchSections(results) {
     ["tables", hasPublished ? "Numbers beside the paper’s" : "In numbers",
       tables.length > 0 && [hasPublished && comparisonKey(), tables.map(tableElement)]],
     ["curves", "Scores and detection", curves?.models.length > 0 && explorer(curves)],
-    ["calibration", "Calibration and rejection", curves?.models.length > 0 && calibration(curves)],
+    ["calibration", "Calibration and rejection", curves?.models.length > 0 && calibration(curves, Boolean(results.summary?.operating_point))],
     ["images", "The most and the least certain images", results.images && images(results.images)],
     ["trivial", "What simple statistics tell without a network", results.trivial?.length > 0 && trivial(results.trivial)],
     ["training", "Training", curves?.models.length > 0 && training(curves)],

@@ -40,10 +40,10 @@ function trainingTimes(rows) {
 
 const easy = 0.95;
 
-// How well one number per image detects without any network. If that is good, a good detector proves little.
+// How well one number per input detects without any network. If that is good, a good detector proves little.
 export function trivial(rows) {
   return h("div", { class: "card" },
-    h("p", { class: "caption" }, "AUROC of one number per image, without any network, for telling each set from the in-distribution one. If it is near 100 %, a good result on the set says little about the network."),
+    h("p", { class: "caption" }, `AUROC of one number per ${rows[0].per ?? "image"}, without any network, for telling each set from the in-distribution one. If it is near 100 %, a good result on the set says little about the network.`),
     h("ul", { class: "trivial" }, rows.map((row) =>
       h("li", { class: row.auroc >= easy ? "easy" : undefined },
         h("span", { class: "name" }, row.set), h("span", { class: "statistic" }, row.statistic.replaceAll("_", " ")),
