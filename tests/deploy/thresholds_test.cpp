@@ -91,6 +91,17 @@ TEST(Calibrate, NamesThresholdsThatNoInputReaches) {
                                       "expected_entropy: 40 inputs are too few for a rate of 0.01; 99 are needed"}));
 }
 
+// The flat Dirichlet of two classes has a differential entropy of 0.
+TEST(Calibrate, NamesABoundOfZeroWithoutASign) {
+  OperatingPoints points;
+  points.watches = {{Verdict::kUnfamiliar, "differential_entropy", torch::zeros({9}, torch::kFloat64), 0.5}};
+  EXPECT_FALSE(can_reject(points.watches[0], 2));
+  EXPECT_EQ(unreachable_thresholds(points, 2),
+            (std::vector<std::string>{"differential_entropy: its threshold of 0.5 is above its bound of 0"}));
+  points.watches[0].threshold = -0.25;
+  EXPECT_TRUE(can_reject(points.watches[0], 2));
+}
+
 TEST(Calibrate, WatchesOnlyWhatTheNetworkGives) {
   for (const auto* method : {"dpn", "dnn"})
     for (const int64_t samples : {0, 3}) {

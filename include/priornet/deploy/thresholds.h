@@ -41,6 +41,9 @@ double fit_temperature(const torch::Tensor& logits, const torch::Tensor& labels)
 /// softmax(logits / temperature) of logits [N, K]; of [M, N, K] the mean over the members.
 torch::Tensor probabilities_at(const torch::Tensor& logits, double temperature);
 
+/// Whether some input can exceed the threshold of a watch: it is below the bound of its measure.
+bool can_reject(const Watch& watch, int64_t classes);
+
 /// The watches that can never reject an input, in words, in the order of the points and then of their groups: the
 /// threshold of a bounded measure, such as an entropy, is at its bound. Empty if every watch can reject.
 std::vector<std::string> unreachable_thresholds(const OperatingPoints& points, int64_t classes);

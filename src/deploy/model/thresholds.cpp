@@ -148,7 +148,7 @@ namespace {
 /// The largest value that a measure can have for a model with that many classes; infinite if there is none.
 double largest_value(const std::string& measure, int64_t classes) {
   const auto count = static_cast<double>(classes);
-  if (measure == "differential_entropy") return -std::lgamma(count);
+  if (measure == "differential_entropy") return 0.0 - std::lgamma(count);  // for two classes 0, not -0
   const auto* entry = find_measure_by_name(measure);
   const bool entropy = measure == "entropy" || measure == "expected_entropy" || measure == "mutual_information" ||
                        measure == "mutual_information_y_theta";
@@ -156,6 +156,8 @@ double largest_value(const std::string& measure, int64_t classes) {
 }
 
 }  // namespace
+
+bool can_reject(const Watch& watch, int64_t classes) { return watch.threshold < largest_value(watch.measure, classes); }
 
 std::vector<std::string> unreachable_thresholds(const OperatingPoints& points, int64_t classes) {
   std::vector<std::string> said;
@@ -166,9 +168,10 @@ std::vector<std::string> unreachable_thresholds(const OperatingPoints& points, i
         said.push_back(fmt::format("{}{}: {} inputs are too few for a rate of {}; {} are needed", watch.measure, where,
                                    watch.reference.size(0), points.false_alarm,
                                    least_calibration_size(points.false_alarm)));
-      else if (watch.threshold >= largest)
+      else if (!can_reject(watch, classes))
         said.push_back(fmt::format("{}{}: its threshold of {:.5g} is {} its bound of {:.5g}", watch.measure, where,
-                                   watch.threshold, watch.threshold > largest * (1 + 1e-9) ? "above" : "at", largest));
+                                   watch.threshold,
+                                   watch.threshold > largest + 1e-9 * std::abs(largest) ? "above" : "at", largest));
     }
   };
   if (points.groups.empty()) look(points.watches, "");
