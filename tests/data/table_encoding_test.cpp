@@ -146,6 +146,46 @@ TEST(TableEncoding, IsTheSameAfterJson) {
                 "here: its description of the table's columns is damaged");
 }
 
+// What people are shown: one value per column of theirs.
+TEST(TableEncoding, GivesTheValuesOfARowBack) {
+  const auto set = read_table("a.csv", kMixed, {});
+  const auto row = [&](int64_t at) {
+    Names values;
+    const auto* features = set.inputs[at].data_ptr<float>();
+    for (const auto& column : set.encoding->columns) {
+      values.push_back(decoded_value(column, features));
+      features += column.features();
+    }
+    return values;
+  };
+  EXPECT_EQ(row(0), Names({"31", "red", "yes", "2001-05-06"}));
+  EXPECT_EQ(row(1), Names({"missing", "blue", "no", "2002-07-08"}));
+  EXPECT_EQ(row(2), Names({"33", "red", "yes", "missing"}));
+  EXPECT_EQ(typical_value(set.encoding->columns[0]), "35");
+  EXPECT_EQ(typical_value(set.encoding->columns[3]), "2003-01-01");
+}
+
+// float32 knows the days of 2024 to three minutes only.
+TEST(TableEncoding, GivesMomentsBackToTheMinute) {
+  const auto set = read_table("a.csv", "when,at,x\n2024-01-01 23:59,7:05,1\n2024-01-08 06:01,12:00,2\n", {});
+  const auto& columns = set.encoding->columns;
+  for (const auto& [row, when, at] :
+       {std::tuple{0, "2024-01-01 23:59", "07:05"}, std::tuple{1, "2024-01-08 06:01", "12:00"}}) {
+    const auto* features = set.inputs[row].data_ptr<float>();
+    EXPECT_EQ(decoded_value(columns[0], features), when);
+    EXPECT_EQ(decoded_value(columns[1], features + columns[0].features()), at);
+  }
+  EXPECT_EQ(to_text(Moment{-1, true, false}), "1969-12-31");
+  EXPECT_EQ(to_text(Moment{1e300, true, true}), "1e+300 days");
+}
+
+TEST(TableEncoding, CallsAColumnWithoutANameByItsPlace) {
+  const auto set = read_table("a.csv", "age,\n31,red\n33,blue\n35,red\n", {});
+  EXPECT_EQ(set.encoding->column_names(), Names({"age", ""}));
+  EXPECT_EQ(set.encoding->shown_name(1), "(column 2)");
+  EXPECT_EQ(set.feature_names, Names({"age", "(column 2)=(other)"}));
+}
+
 TEST(TableEncoding, TakesColumnsInAnyOrderAndSaysWhatIsNew) {
   const auto set = read_table("a.csv", kMixed, {});
   Names notes;

@@ -1,6 +1,7 @@
 #include "tool/report/model_report.h"
 
 #include <gtest/gtest.h>
+#include <priornet/learning/table_encoding.h>
 #include <testing/tensors.h>
 #include "tool/report/evaluation_results.h"
 
@@ -131,7 +132,8 @@ TEST(ModelReport, ListsItsKeyFiguresInMarkdown) {
   small.model.run.class_names[0] = "<i>no</i>";
   const auto text = to_markdown(small.report());
   EXPECT_NE(text.find("2 classes: \\<i>no\\</i>, yes."), std::string::npos) << text;
-  EXPECT_NE(text.find("\n- **50.0 %** wrong, if every answer is taken. 2 of 4 test inputs."), std::string::npos) << text;
+  EXPECT_NE(text.find("\n- **50.0 %** wrong, if every answer is taken. 2 of 4 test inputs."), std::string::npos)
+      << text;
   EXPECT_NE(text.find("\n**Caution:** 4 test inputs are few"), std::string::npos) << text;
   EXPECT_EQ(text.find("\n "), std::string::npos) << text;
 }
@@ -219,8 +221,12 @@ TEST(ModelReport, CountsConfusionsByWhatIsTrue) {
   EXPECT_EQ(test["classes"][1].dump(), R"({"name":"yes","size":2,"errors":1,"handed_back":1,"accepted_errors":0})");
   EXPECT_EQ(json["foreign"][0]["verdicts"]["unfamiliar"], 1);
   EXPECT_EQ(json["foreign"][0]["trivial_beats_network"], false);
-  EXPECT_EQ(json["operating_point"]["watches"][0].dump(),
-            R"({"cause":"ambiguous","measure":"expected_entropy","threshold":0.5,"spoke":1})");
+  EXPECT_EQ(
+      json["operating_point"]["watches"][0].dump(),
+      R"({"cause":"ambiguous","measure":"expected_entropy","threshold":0.5,"reachable":true,"calibration_size":1,)"
+      R"("spoke":1})");
+  small.model.points->watches[0].threshold = std::log(2.0);  // the largest entropy of two classes
+  EXPECT_EQ(summary_json(small.report())["operating_point"]["watches"][0]["reachable"], false);
   // The operating point lies on the curve: one of the three accepted answers is wrong.
   const auto& points = test["risk_coverage"]["points"];
   bool found = false;
@@ -248,6 +254,35 @@ TEST(ExampleInputs, StandInGroupsByWhatBecomesOfThem) {
   EXPECT_FALSE(groups[3]["inputs"][0].contains("label"));
   EXPECT_EQ(groups[2]["inputs"][0]["verdict_by"], "expected_entropy");
   EXPECT_FALSE(wrong.contains("verdict_by"));
+}
+
+// Six numbers are made from three columns; the reader knows only the columns.
+TEST(ExampleInputs, ShowTheColumnsOfTheUsersTable) {
+  SmallReport small;
+  auto encoding = std::make_shared<TableEncoding>();
+  encoding->columns.resize(3);
+  encoding->columns[0].name = "height";
+  encoding->columns[1].type = ColumnType::kCategory;
+  encoding->columns[1].levels = {"red", "blue"};
+  encoding->columns[2].name = "width";
+  encoding->columns[2].marks_missing = true;
+  auto& preprocessing = small.model.preprocessing;
+  preprocessing.encoding = encoding;
+  preprocessing.shape = {5};
+  preprocessing.feature_names = encoding->feature_names();
+  preprocessing.scale.mean = torch::tensor({2.f, 0.5f, 0.1f, 3.f, 0.1f});
+  preprocessing.scale.deviation = torch::tensor({1.f, 0.5f, 0.2f, 1.f, 0.4f});
+  small.inside.inputs = torch::tensor(
+      {{1.f, 1.f, 0.f, 4.f, 0.f}, {2.f, 1.f, 0.f, 3.f, 0.f}, {4.f, 0.f, 1.f, 3.f, 1.f}, {2.f, 1.f, 0.f, 3.f, 0.f}});
+  small.inside.feature_names = small.outside[0].feature_names = preprocessing.feature_names;
+  small.outside[0].inputs = small.inside.inputs.slice(0, 0, 2);
+  EXPECT_TRUE(description(small.report()).starts_with("doors sorts rows of 3 columns (height, (column 2), width)"))
+      << description(small.report());
+  small.calibrate();
+  const auto wrong = examples_json(small.report(), {small.inside, small.outside})["groups"][1]["inputs"][0];
+  EXPECT_EQ(wrong["columns"].dump(),
+            R"-([{"name":"(column 2)","value":"blue","rare":true},{"name":"width","value":"missing"},)-"
+            R"-({"name":"height","value":4.0,"deviations":2.0}])-");
 }
 
 }  // namespace

@@ -49,16 +49,27 @@ struct TableEncoding {
   /// How many numbers a row becomes.
   int64_t width() const;
 
-  /// One per number: the column's own name where it becomes one feature, "colour=red", "age missing", "when: Monday".
+  /// One per number: the column's own name where it becomes one feature, "colour=red", "age missing", "when: Monday",
+  /// for a column without a name by its shown_name().
   std::vector<std::string> feature_names() const;
 
   /// The names of the columns that are not dropped.
   std::vector<std::string> column_names() const;
+
+  /// A column for people: its name, or "(column 5)" where it has none, counted from 1 without the label.
+  std::string shown_name(size_t column) const;
 };
 
 /// As JSON, and back. DataError, which begins with `owner`, for anything else.
 std::string to_json(const TableEncoding& encoding);
 TableEncoding table_encoding_from_json(std::string_view json, const std::string& owner);
+
+/// The value of a column for people, from the features of a row: "3.5", "yes", "red", "2024-04-03 17:45"; "(other)" for
+/// a level without a feature of its own, "missing".
+std::string decoded_value(const TableColumn& column, const float* features);
+
+/// The median, or the most frequent level: likewise.
+std::string typical_value(const TableColumn& column);
 
 /// What encoding made of a value that was not as in training.
 struct EncodingRemark {

@@ -228,6 +228,8 @@ class ModelReader {
           std::make_shared<TableEncoding>(table_encoding_from_json(json_text(json.at("encoding")), file_.path));
       require(shape.size() == 1 && result.encoding->width() == shape[0],
               fmt::format("makes {} numbers from a row, but its network takes {}", result.encoding->width(), shape[0]));
+      // Older files leave a column without a name nameless.
+      if (!result.feature_names.empty()) result.feature_names = result.encoding->feature_names();
     }
     if (!json.at("standardise").get<bool>()) return result;
     auto& scale = result.scale;

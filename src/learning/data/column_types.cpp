@@ -402,4 +402,19 @@ std::optional<Moment> parse_moment(std::string_view value, DateOrder order) {
   return time ? std::optional(Moment{*date + *time, true, true}) : std::nullopt;
 }
 
+std::string to_text(const Moment& moment) {
+  constexpr double kMinutes = 24 * 60;
+  constexpr double kMostDays = 2.9e6;  // the year 9900: no date beyond it is read
+  if (!(std::abs(moment.days) < kMostDays)) return fmt::format("{:g} days", moment.days);
+  // To the minute: a float32 of days since 1970 knows no more.
+  const auto days = moment.has_time ? std::round(moment.days * kMinutes) / kMinutes : moment.days;
+  const auto whole = std::floor(days + 1e-9);
+  const std::chrono::year_month_day date{std::chrono::sys_days(std::chrono::days(static_cast<int>(whole)))};
+  const auto minutes = std::lround((days - whole) * kMinutes);
+  const auto day = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                               static_cast<unsigned>(date.day()));
+  const auto time = fmt::format("{:02}:{:02}", minutes / 60, minutes % 60);
+  return !moment.has_time ? day : !moment.has_date ? time : day + " " + time;
+}
+
 }  // namespace priornet

@@ -103,4 +103,7 @@ enum class DateOrder { kDayFirst, kMonthFirst };
 /// without seconds, AM and PM, Z or an offset); or a time alone, 17:45.
 std::optional<Moment> parse_moment(std::string_view value, DateOrder order);
 
+/// 2024-04-03, 2024-04-03 17:45, or 17:45: parse_moment() reads it again, to the minute.
+std::string to_text(const Moment& moment);
+
 }  // namespace priornet

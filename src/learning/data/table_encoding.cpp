@@ -53,8 +53,9 @@ int64_t TableEncoding::width() const {
 
 std::vector<std::string> TableEncoding::feature_names() const {
   std::vector<std::string> names;
-  for (const auto& column : columns) {
-    const auto& name = column.name;
+  for (size_t c = 0; c < columns.size(); ++c) {
+    const auto& column = columns[c];
+    const auto name = shown_name(c);
     const bool is_number = column.type == ColumnType::kNumber || column.type == ColumnType::kBoolean;
     if (is_number) names.push_back(name);
     for (const auto& level : column.levels) names.push_back(fmt::format("{}={}", name, level));
@@ -69,11 +70,47 @@ std::vector<std::string> TableEncoding::feature_names() const {
   return names;
 }
 
+std::string TableEncoding::shown_name(size_t column) const {
+  const auto& name = columns.at(column).name;
+  return name.empty() ? fmt::format("(column {})", column + 1) : name;
+}
+
 std::vector<std::string> TableEncoding::column_names() const {
   std::vector<std::string> names;
   for (const auto& column : columns)
     if (column.type != ColumnType::kDropped) names.push_back(column.name);
   return names;
+}
+
+namespace {
+
+std::string value_text(const TableColumn& column, double value) {
+  if (std::isnan(value)) return "missing";
+  if (column.type == ColumnType::kBoolean) return value >= 0.5 ? "yes" : "no";
+  if (column.type == ColumnType::kDate) return to_text(Moment{value, column.has_date, column.has_time});
+  return fmt::format("{:.6g}", value);
+}
+
+}  // namespace
+
+std::string decoded_value(const TableColumn& column, const float* features) {
+  if (column.type == ColumnType::kDropped || (column.marks_missing && features[column.features() - 1] > 0.5F))
+    return "missing";
+  if (column.type != ColumnType::kCategory) {
+    if (column.type != ColumnType::kDate || !column.has_date || !column.has_time)
+      return value_text(column, features[0]);
+    // The float32 of days since 1970 is too coarse for minutes, which have a feature of their own.
+    const double time = features[kDateParts.size()];
+    return value_text(column, std::round(features[0] - time) + time);
+  }
+  for (size_t l = 0; l < column.levels.size(); ++l)
+    if (features[l] > 0.5F) return column.levels[l];
+  return "(other)";
+}
+
+std::string typical_value(const TableColumn& column) {
+  if (column.type != ColumnType::kCategory) return value_text(column, column.fill);
+  return column.levels.empty() ? "" : column.levels[0];
 }
 
 std::string to_json(const TableEncoding& encoding) {
@@ -137,20 +174,21 @@ TableEncoding table_encoding_from_json(std::string_view text, const std::string&
 
 std::string to_text(const EncodingRemark& remark, const TableEncoding& encoding) {
   const auto& column = encoding.columns.at(remark.column);
+  const auto name = encoding.shown_name(remark.column);
   using Kind = EncodingRemark::Kind;
   constexpr size_t kLongest = 40;
   const auto shown = remark.value.size() <= kLongest ? remark.value : remark.value.substr(0, kLongest) + "...";
   switch (remark.kind) {
     case Kind::kUnknownLevel:
-      return fmt::format("{}: \"{}\" {} in training", column.name, shown,
+      return fmt::format("{}: \"{}\" {} in training", name, shown,
                          column.buckets == 0 ? "was not seen" : "was rare, or not seen,");
     case Kind::kOtherType:
-      return fmt::format("{}: \"{}\" is not a {} and counts as missing", column.name, shown,
+      return fmt::format("{}: \"{}\" is not a {} and counts as missing", name, shown,
                          kColumnTypeNames[static_cast<size_t>(column.type)]);
     case Kind::kMissing:
       break;
   }
-  return fmt::format("{}: is missing here, but never was in training", column.name);
+  return fmt::format("{}: is missing here, but never was in training", name);
 }
 
 RowEncoder::RowEncoder(const TableEncoding& encoding, const std::vector<std::string>& names)

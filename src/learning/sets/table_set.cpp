@@ -114,7 +114,9 @@ class TableReader {
     Dataset set{name_, encoded(*encoding), {}, {}, encoding->feature_names()};
     set.encoding = encoding;
     if (label_ != kNone) add_labels(set);
-    if (unlabelled_ > 0) say(fmt::format("{} rows without a label are left out", unlabelled_));
+    if (unlabelled_ > 0)
+      say(unlabelled_ == 1 ? "1 row without a label is left out"
+                           : fmt::format("{} rows without a label are left out", unlabelled_));
     return set;
   }
 
@@ -200,7 +202,8 @@ class TableReader {
 
   static std::string reasons(const TableEncoding& encoding) {
     std::vector<std::string> reasons;
-    for (const auto& column : encoding.columns) reasons.push_back(fmt::format("{} ({})", column.name, column.summary));
+    for (size_t c = 0; c < encoding.columns.size(); ++c)
+      reasons.push_back(fmt::format("{} ({})", encoding.shown_name(c), encoding.columns[c].summary));
     return fmt::format("{}", fmt::join(reasons, ", "));
   }
 

@@ -134,6 +134,9 @@ TrainingSplit read_training_split(const std::filesystem::path& run) {
   split.scale.drawn_in = file.metadata.contains("drawn_in");
   if (const auto encoding = file.metadata.find("encoding"); encoding != file.metadata.end())
     split.encoding = std::make_shared<TableEncoding>(table_encoding_from_json(encoding->second, path.string()));
+  // Older runs leave a column without a name nameless.
+  if (split.encoding && split.encoding->width() == static_cast<int64_t>(split.feature_names.size()))
+    split.feature_names = split.encoding->feature_names();
   const auto& [mean, deviation, drawn_in] = split.scale;
   const auto& names = split.feature_names;
   const bool sound =

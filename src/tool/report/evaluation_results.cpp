@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <priornet/learning/images.h>
 #include <priornet/learning/resize.h>
+#include <priornet/learning/table_encoding.h>
 #include <priornet/uncertainty/random.h>
 
 #include <algorithm>
@@ -33,12 +34,15 @@ std::string results_json(const ModelReport& shown, const RunRecord& record) {
                {"trivial", Json::array()},
                {"run", parse_json(to_json(record))},
                {"evaluation", evaluation_json(shown)}};
-  for (const auto& table : evaluation_tables(report, shown.model.points.has_value())) json["tables"].push_back(parse_json(store_table(table)));
+  for (const auto& table : evaluation_tables(report, shown.model.points.has_value()))
+    json["tables"].push_back(parse_json(store_table(table)));
   const bool has_images = shown.model.preprocessing.takes_images();
   for (const auto& set : report.evaluation.outside)
     if (!set.trivial.name.empty())
-      json["trivial"].push_back(
-          {{"set", short_set_name(set.name)}, {"statistic", set.trivial.name}, {"auroc", set.trivial.auroc}, {"per", has_images ? "image" : "row"}});
+      json["trivial"].push_back({{"set", short_set_name(set.name)},
+                                 {"statistic", set.trivial.name},
+                                 {"auroc", set.trivial.auroc},
+                                 {"per", has_images ? "image" : "row"}});
   return json_text(json) + "\n";
 }
 
@@ -216,6 +220,7 @@ namespace {
 constexpr int64_t kInputs = 8;  // of a group
 constexpr int64_t kLargestThumbnail = 96;
 constexpr size_t kColumns = 8;
+constexpr double kRare = 3.0;  // deviations of a level: one in ten inputs or fewer have it
 
 /// One set of the report, as the groups use it.
 struct ShownSet {
@@ -274,28 +279,63 @@ std::string picture_of(const torch::Tensor& image) {
   return base64(encode_png(resize(image, {.height = side(image.size(1)), .width = side(image.size(2))})));
 }
 
-Json columns_of(const torch::Tensor& row, const Preprocessing& preprocessing) {
-  struct Column {
-    std::string name;
-    double value = 0.0;
-    double deviations = 0.0;
-  };
-  std::vector<Column> columns;
-  const auto& names = preprocessing.feature_names;
-  for (int64_t c = 0; c < row.size(0); ++c) {
-    const auto at = static_cast<size_t>(c);
-    Column column{at < names.size() ? names[at] : fmt::format("feature {}", c), row[c].item<double>(), 0.0};
-    if (preprocessing.scale.defined())
-      column.deviations =
-          (column.value - preprocessing.scale.mean[c].item<double>()) / preprocessing.scale.deviation[c].item<double>();
-    columns.push_back(std::move(column));
+/// A column of a row, and how unusual its value is, in standard deviations.
+struct ShownColumn {
+  Json json;
+  double distance = 0.0;
+};
+
+ShownColumn number_column(const std::string& name, double value, double deviations) {
+  return {{{"name", name}, {"value", short_number(value, 5)}, {"deviations", short_number(deviations, 3)}},
+          std::abs(deviations)};
+}
+
+/// A column as the user has it, from its features, which may be many.
+ShownColumn table_column(const std::string& name, const TableColumn& column, const float* features,
+                         const double* deviations) {
+  const auto text = decoded_value(column, features);
+  if (column.type == ColumnType::kNumber && text != "missing") return number_column(name, features[0], deviations[0]);
+  ShownColumn shown{{{"name", name}, {"value", text}}, 0.0};
+  if (column.type == ColumnType::kDate && text != "missing") {
+    shown.json["deviations"] = short_number(deviations[0], 3);
+    shown.distance = std::abs(deviations[0]);
+    return shown;
   }
-  const auto farther = [](const Column& a, const Column& b) { return std::abs(a.deviations) > std::abs(b.deviations); };
+  // Only the features that are on: that a frequent level is off is what a rare level says.
+  for (int64_t f = 0; f < column.features(); ++f)
+    if (features[f] > 0.5F) shown.distance = std::max(shown.distance, std::abs(deviations[f]));
+  if (shown.distance > kRare) shown.json["rare"] = true;
+  return shown;
+}
+
+Json columns_of(const torch::Tensor& input, const Preprocessing& preprocessing) {
+  const auto row = input.to(torch::kCPU, torch::kFloat32).contiguous();
+  const auto* features = row.data_ptr<float>();
+  std::vector<double> deviations(static_cast<size_t>(row.size(0)), 0.0);
+  if (const auto& scale = preprocessing.scale; scale.defined())
+    for (int64_t f = 0; f < row.size(0); ++f)
+      deviations[static_cast<size_t>(f)] =
+          (features[f] - scale.mean[f].item<double>()) / scale.deviation[f].item<double>();
+  std::vector<ShownColumn> columns;
+  if (const auto& encoding = preprocessing.encoding; encoding && encoding->width() == row.size(0)) {
+    int64_t at = 0;
+    for (size_t c = 0; c < encoding->columns.size(); ++c) {
+      const auto& column = encoding->columns[c];
+      if (column.type != ColumnType::kDropped)
+        columns.push_back(table_column(encoding->shown_name(c), column, features + at, deviations.data() + at));
+      at += column.features();
+    }
+  } else {
+    const auto& names = preprocessing.feature_names;
+    for (size_t f = 0; f < deviations.size(); ++f)
+      columns.push_back(
+          number_column(f < names.size() ? names[f] : fmt::format("feature {}", f), features[f], deviations[f]));
+  }
+  const auto farther = [](const ShownColumn& a, const ShownColumn& b) { return a.distance > b.distance; };
   std::stable_sort(columns.begin(), columns.end(), farther);
   columns.resize(std::min(columns.size(), kColumns));
   auto json = Json::array();
-  for (const auto& [name, value, deviations] : columns)
-    json.push_back({{"name", name}, {"value", short_number(value, 5)}, {"deviations", short_number(deviations, 3)}});
+  for (auto& column : columns) json.push_back(std::move(column.json));
   return json;
 }
 

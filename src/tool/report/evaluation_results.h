@@ -35,7 +35,8 @@ Table evaluation_rows(const EvaluationReport& report);
 /// "rival_probability", "label" if the set has labels of the model's classes, "p_value" if the model is calibrated,
 /// "verdict_by" if one of its measures or detectors rejected it, and either "picture", a PNG of at most 96 pixels per
 /// side in base64, or "columns", the eight that lie farthest from the mean of the training set: [{"name", "value",
-/// "deviations"}].
+/// "deviations"}]. The columns of a table are those of the user; a level, a truth value or a missing value is a text
+/// without deviations, and has "rare" if few training inputs have it.
 nlohmann::ordered_json examples_json(const ModelReport& report, const EvaluatedSets& sets);
 
 }  // namespace priornet

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <priornet/deploy/thresholds.h>
 #include <priornet/learning/load_set.h>
+#include <priornet/learning/table_encoding.h>
 #include <priornet/uncertainty/calibration.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measure_table.h>
@@ -50,11 +52,6 @@ std::string range_text(const Estimate& share) {
   return fmt::format("{} to {}", percent_text(share.low), percent_text(share.high));
 }
 
-/// "1 input", "2 inputs".
-std::string count_of(int64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : noun.ends_with('s') ? "es" : "s");
-}
-
 /// "cat, dog and 8 more".
 std::string listed(const std::vector<std::string>& names, size_t most) {
   if (names.size() <= most + 1) return fmt::format("{}", fmt::join(names, ", "));
@@ -89,6 +86,16 @@ bool beats_network(const OutsideEvaluation& outside) {
   return equals_network(outside) && auroc_text(outside.trivial.auroc) != auroc_text(best->detection.auroc.value);
 }
 
+/// The columns of the user's table, which may become several numbers each.
+std::vector<std::string> columns_of(const Preprocessing& preprocessing) {
+  const auto& encoding = preprocessing.encoding;
+  if (!encoding) return preprocessing.feature_names;
+  std::vector<std::string> names;
+  for (size_t c = 0; c < encoding->columns.size(); ++c)
+    if (encoding->columns[c].type != ColumnType::kDropped) names.push_back(encoding->shown_name(c));
+  return names;
+}
+
 std::string takes(const ModelFile& model) {
   const auto& preprocessing = model.preprocessing;
   if (model.own_logits)
@@ -96,9 +103,10 @@ std::string takes(const ModelFile& model) {
   const auto& shape = preprocessing.shape;
   if (preprocessing.takes_images())
     return fmt::format("{} images of {} x {} pixels", shape[0] == 1 ? "grey" : "colour", shape[1], shape[2]);
-  if (preprocessing.feature_names.empty()) return fmt::format("rows of {}", count_of(shape.at(0), "number"));
-  return fmt::format("rows of {} ({})", count_of(shape.at(0), "column"),
-                     listed(preprocessing.feature_names, kListedColumns));
+  const auto names = columns_of(preprocessing);
+  if (names.empty()) return fmt::format("rows of {}", count_of(shape.at(0), "number"));
+  return fmt::format("rows of {} ({})", count_of(static_cast<int64_t>(names.size()), "column"),
+                     listed(names, kListedColumns));
 }
 
 /// What kind of network a run has: one of priornet's, or the file that another program scripted.
@@ -388,7 +396,7 @@ SummaryJson model_json(const ModelFile& model) {
           {"classes", run.class_names},
           {"takes", takes(model)},
           {"shape", preprocessing.shape},
-          {"columns", preprocessing.feature_names}};
+          {"columns", columns_of(preprocessing)}};
 }
 
 SummaryJson operating_point_json(const OperatingPoints& points, const JudgedSet& test) {
@@ -406,6 +414,8 @@ SummaryJson operating_point_json(const OperatingPoints& points, const JudgedSet&
     json["watches"].push_back({{"cause", verdict_name(watch.cause)},
                                {"measure", watch.measure},
                                {"threshold", watch.threshold},
+                               {"reachable", can_reject(watch, test.probabilities.size(1))},
+                               {"calibration_size", watch.reference.size(0)},
                                {"spoke", spoke}});
   }
   return json;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -14,6 +15,11 @@ namespace priornet {
 /// too.
 inline double short_number(double value, int digits) {
   return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
+}
+
+/// "1 input", "2 inputs", "2 classes".
+inline std::string count_of(int64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : noun.ends_with('s') ? "es" : "s");
 }
 
 inline std::vector<double> short_numbers(std::vector<double> values, int digits) {
