@@ -33,14 +33,18 @@ async function checkPage(page, name) {
 }
 
 async function checkRows(page, name, metadata) {
-  const { class_names: classes, feature_names: columns } = metadata.parameters;
+  const { class_names: classes, feature_names: columns, columns: own } = metadata.parameters;
   expect((await text(page, "name")) === metadata.name, `${name}: the page is called '${await text(page, "name")}'`);
   const about = await text(page, "about");
   for (const word of classes) expect(about.includes(word), `${name}: the class ${word} is not named in '${about}'`);
   expect(/hands back at most 20 %/.test(about), `${name}: nothing is said of what it hands back: '${about}'`);
   for (const id of ["pad", "photo-drop"]) expect(!(await isShown(page, id)), `${name}: ${id} is shown for rows of numbers`);
   const fields = await page.evaluate(`[...document.querySelectorAll("#table-input label span")].map((span) => span.textContent)`);
-  expect(fields.join() === columns.join(), `${name}: the fields are called ${fields}`);
+  expect(fields.join() === (own ? own.map((column) => column.title) : columns).join(), `${name}: the fields are called ${fields}`);
+  await pause(300);
+  const asked = page.complaints.filter((complaint) => complaint.startsWith(`request: ${address}predict`));
+  expect(asked.length === 0 && (await text(page, "time")) === "", `${name}: the page asks before the user does`);
+  await page.evaluate(`document.querySelector("#table-input button").click()`);
   await answered(page);
   expect(/Evidence of drift: [0-9.]+; the alarm comes at 100\./.test(await text(page, "time")), `${name}: the page says nothing about drift: '${await text(page, "time")}'`);
   await checkPage(page, name);

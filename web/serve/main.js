@@ -13,7 +13,7 @@ let model, shape, view, simplex, pad, file, morph, kind;
 const kinds = {
   drawing: ["Draw something", "The answer follows as you draw."],
   photo: ["Choose a photo", "The answer follows at once."],
-  row: ["Fill in a row", "The answer follows as you type."],
+  row: ["Fill in a row", "The answer follows as you type. The first values are typical ones: press Answer to ask about them."],
 };
 const largestDrawing = 64;
 const kindOf = ([channels, height, width]) =>
@@ -124,7 +124,6 @@ async function takeFile(chosen) {
 
 function fillTable(row) {
   [...byId("table-input").querySelectorAll("input")].forEach((input, i) => (input.value = Number(row[i].toPrecision(6))));
-  tableChanged();
 }
 
 // If the model knows its columns, fields may hold text and may be empty: the server knows what that means.
@@ -147,7 +146,7 @@ function offerMorph(chosen) {
 }
 
 function use({ strokes, morph: chosen, pattern, row }) {
-  if (row) return fillTable(row);
+  if (row) return fillTable(row), tableChanged();
   file = undefined;
   offerMorph(chosen);
   if (pattern) pad.show(patternImage(pattern, shape));
@@ -173,16 +172,22 @@ function showExamples(groups) {
     }));
 }
 
+function showForm(fields) {
+  const button = document.createElement("button");
+  button.textContent = "Answer";
+  byId("table-input").replaceChildren(...fields, button);
+}
+
 // One field per column of the user's table, with a typical value.
 function showColumns(columns) {
-  byId("table-input").replaceChildren(
-    ...columns.map(({ name, type, levels, typical }, i) => {
+  showForm(
+    columns.map(({ name, title: shown, type, levels, typical }, i) => {
       const label = document.createElement("label");
       const input = document.createElement("input");
       const value = typeof typical === "number" ? Number(typical.toPrecision(6)) : typical ?? "";
       Object.assign(input, { type: "text", name, value, placeholder: type });
       const title = document.createElement("span");
-      title.textContent = name;
+      title.textContent = shown;
       label.append(title, input);
       if (levels.length) {
         const list = document.createElement("datalist");
@@ -197,8 +202,8 @@ function showColumns(columns) {
 
 // One field per column, with the mean of the column.
 function showTable({ feature_names: names, feature_means: means, feature_deviations: deviations }) {
-  byId("table-input").replaceChildren(
-    ...Array.from({ length: shape[0] }, (_, i) => {
+  showForm(
+    Array.from({ length: shape[0] }, (_, i) => {
       const label = document.createElement("label");
       const input = document.createElement("input");
       Object.assign(input, { type: "number", step: "any", value: "0" });
@@ -220,9 +225,10 @@ const listed = (names) =>
   names.length <= listedClasses + 1 ? names.join(", ") : `${names.slice(0, listedClasses).join(", ")} and ${names.length - listedClasses} more`;
 
 // Says what the model does, for visitors who do not know it.
-function introduce(name, { class_names: classes, calibrated, false_alarm: rate }) {
+function introduce(name, { class_names: classes, columns, calibrated, false_alarm: rate }) {
   const [channels, height, width] = shape;
-  const takes = kind === "row" ? `rows of ${channels} column${channels === 1 ? "" : "s"}` : `${channels === 1 ? "grey" : "colour"} images, at ${width} × ${height} pixels,`;
+  const fields = columns?.length ?? channels; // a column of a table may become several numbers
+  const takes = kind === "row" ? `rows of ${fields} column${fields === 1 ? "" : "s"}` : `${channels === 1 ? "grey" : "colour"} images, at ${width} × ${height} pixels,`;
   byId("name").textContent = name;
   document.title = `${name} · priornet`;
   byId("about").textContent = `Sorts ${takes} into ${classes.length} classes: ${listed(classes)}. ` +
@@ -271,13 +277,13 @@ async function start(name) {
   } else if (parameters.columns) {
     showColumns(parameters.columns);
     showExamples([]);
-    tableChanged();
   } else {
     showTable(parameters);
     showExamples(tableExamples(parameters));
     if (parameters.feature_means?.length) fillTable(parameters.feature_means);
-    else tableChanged();
   }
+  // A question that nobody asked would count among the verdicts of the server and as evidence of drift.
+  if (!images) ask();
 }
 
 async function open() {
@@ -293,7 +299,7 @@ async function open() {
   takeDrops(byId("photo-drop"), takeFile);
   for (const id of ["centre", "invert"]) byId(id).addEventListener("change", inputChanged);
   byId("table-input").addEventListener("input", tableChanged);
-  byId("table-input").addEventListener("submit", (event) => event.preventDefault());
+  byId("table-input").addEventListener("submit", (event) => (event.preventDefault(), tableChanged()));
   for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => switchTo(button.dataset.view));
   const names = await withToken(models);
   const select = byId("model");

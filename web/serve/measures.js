@@ -3,7 +3,7 @@
 
 const meanings = {
   data: ["Data", "the input is like several classes"],
-  distributional: ["Distributional", "the input is unlike what the model learned from"],
+  distributional: ["Distributional", "the input is unlike what the model learnt from"],
   model: ["Model", "the members disagree about the input"],
   total: ["Total", "how unsure the class is, whatever the reason"],
 };

@@ -141,6 +141,13 @@ class RowCollector {
   RowRequest request_;
 };
 
+// By its type, or by the first bytes of PNG, JPEG, GIF and WebP.
+bool is_image(std::string_view type, std::string_view body) {
+  if (type.starts_with("image/") || type.starts_with("multipart/form-data")) return true;
+  return body.starts_with("\x89PNG") || body.starts_with("\xff\xd8\xff") || body.starts_with("GIF8") ||
+         (body.starts_with("RIFF") && body.substr(0, 12).ends_with("WEBP"));
+}
+
 bool is_table_type(std::string_view type) {
   return type.starts_with("text/csv") || type.starts_with("text/tab-separated-values");
 }
@@ -154,6 +161,10 @@ int64_t most_row_values(const ModelDescription& model, size_t body, int64_t most
 
 RowRequest read_row_request(const ModelDescription& model, std::string_view body, const RowRequestOptions& options) {
   if (model.takes_images()) throw ArgumentError(fmt::format("the model {} takes an image, not features", model.name));
+  if (is_image(options.content_type, body))
+    throw ArgumentError(fmt::format(
+        "the model {} takes rows of a table, not an image; /predict?model=NAME asks another model of this server",
+        model.name));
   RowCollector rows(model, options.most_rows);
   if (is_table_type(options.content_type)) {
     rows.add_table(body);

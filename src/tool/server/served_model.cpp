@@ -36,12 +36,12 @@ std::vector<OutputDescription> outputs_of(const ModelDescription& model) {
 
 namespace {
 
-// The first values of a form: the median, or the most frequent level.
-nlohmann::json typical_value(const TableColumn& column) {
+// The first values of a form, as JSON has them: the median, or the most frequent level.
+nlohmann::json form_value(const TableColumn& column) {
   if (column.type == ColumnType::kNumber) return column.fill;
   if (column.type == ColumnType::kBoolean) return column.fill >= 0.5;
-  if (column.type == ColumnType::kCategory && !column.levels.empty()) return column.levels[0];
-  return nullptr;
+  auto text = typical_value(column);
+  return text.empty() ? nlohmann::json(nullptr) : nlohmann::json(std::move(text));
 }
 
 }  // namespace
@@ -76,13 +76,13 @@ std::string metadata_json(const ModelDescription& model) {
                                {"calibrated", model.calibrated},
                                {"watches", watches},
                                {"provenance", model.provenance}};
-  if (model.encoding)
-    for (const auto& column : model.encoding->columns)
-      if (column.type != ColumnType::kDropped)
-        parameters["columns"].push_back({{"name", column.name},
-                                         {"type", kColumnTypeNames[static_cast<size_t>(column.type)]},
-                                         {"levels", column.levels},
-                                         {"typical", typical_value(column)}});
+  for (size_t c = 0; model.encoding && c < model.encoding->columns.size(); ++c)
+    if (const auto& column = model.encoding->columns[c]; column.type != ColumnType::kDropped)
+      parameters["columns"].push_back({{"name", column.name},
+                                       {"title", model.encoding->shown_name(c)},
+                                       {"type", kColumnTypeNames[static_cast<size_t>(column.type)]},
+                                       {"levels", column.levels},
+                                       {"typical", form_value(column)}});
   if (model.calibrated) parameters["false_alarm"] = model.false_alarm;
   const nlohmann::json input = {
       {"name", kInputName}, {"datatype", model.takes_images() ? "UINT8" : "FP32"}, {"shape", shape}};
@@ -266,7 +266,7 @@ std::string verdict_in_words(const ModelDescription& model, const PlainPredictio
       return fmt::format("Ambiguous: it could be {}.{}",
                          rivals(model, row_of(answers.probabilities, row, answers.classes)), reason);
     case Verdict::kUnfamiliar:
-      return "Unfamiliar: the input is not like those that the model learned from." + reason;
+      return "Unfamiliar: the input is not like those that the model learnt from." + reason;
     case Verdict::kUndecided:
       return "Undecided: the model's members disagree." + reason;
   }

@@ -74,7 +74,7 @@ TEST(InferenceServer, AnswersPeopleInWords) {
   EXPECT_EQ(image["prediction"], "cat");
   EXPECT_EQ(image["verdict"], "unfamiliar");
   EXPECT_EQ(image["words"],
-            "Unfamiliar: the input is not like those that the model learned from. Its mutual information is 0.637, "
+            "Unfamiliar: the input is not like those that the model learnt from. Its mutual information is 0.637, "
             "above the limit of 0.25.");
   const auto form = std::string("--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"i\"\r\n\r\n\1\11") +
                     '\xa0' + std::string("\0\r\n--b--\r\n", 10);
@@ -125,7 +125,7 @@ TEST(InferenceServer, TellsAValueFromTheLimitItIsAbove) {
   auto answers = model.answer(std::string("\1\11\377\0", 4), 1);
   answers.scores[1][0] = 0.25003;
   EXPECT_EQ(serving::verdict_in_words(model.description, answers, 0),
-            "Unfamiliar: the input is not like those that the model learned from. Its mutual information is 0.25003, "
+            "Unfamiliar: the input is not like those that the model learnt from. Its mutual information is 0.25003, "
             "above the limit of 0.25.");
 }
 
@@ -149,7 +149,7 @@ TEST(InferenceServer, CallsAMeasureByItsLabel) {
   auto answers = model.answer(std::string("\1\11\377\0", 4), 1);
   answers.decisions[0].watch = "mutual_information_y_theta";
   EXPECT_EQ(serving::verdict_in_words(model.description, answers, 0),
-            "Unfamiliar: the input is not like those that the model learned from. Its M.I. of class and model is "
+            "Unfamiliar: the input is not like those that the model learnt from. Its M.I. of class and model is "
             "0.637, above the limit of 0.25.");
 }
 
@@ -160,7 +160,7 @@ TEST(InferenceServer, QuotesTheDetectorThatSpoke) {
   auto answers = model.answer(std::string("\1\11\377\0", 4), 1);
   answers.decisions[0].watch = "knn";
   EXPECT_EQ(serving::verdict_in_words(model.description, answers, 0),
-            "Unfamiliar: the input is not like those that the model learned from. The detector \"Nearest neighbours\" "
+            "Unfamiliar: the input is not like those that the model learnt from. The detector \"Nearest neighbours\" "
             "gives it 0.637, above the limit of 0.25.");
   const auto answer = json::parse(serving::plain_answer(model, answers, 0));
   EXPECT_EQ(answer["verdict_by"], "knn");

@@ -176,6 +176,15 @@ TEST(RowRequest, TakesRowsByTheNamesOfColumns) {
                 "rows should be a list of at least one row");
 }
 
+TEST(RowRequest, SaysThatAnImageIsNoRow) {
+  auto model = table_description();
+  model.name = "trees";
+  const auto* message =
+      "the model trees takes rows of a table, not an image; /predict?model=NAME asks another model of this server";
+  EXPECT_THROWS(ArgumentError, read_row_request(model, "whatever", {"image/png", 1}), message);
+  EXPECT_THROWS(ArgumentError, read_row_request(model, "\xff\xd8\xff\xe0", {"application/octet-stream", 1}), message);
+}
+
 TEST(RowRequest, TakesTables) {
   const auto model = table_description();
   const auto rows = read_row_request(model, "colour;age\nred;30,5\nblue;\n", {"text/csv; charset=utf-8", 9});
