@@ -65,6 +65,9 @@ TEST(ResultsFolder, IsFoundAtBelowAndInARun) {
   fs::create_directories(folder / "runs/not evaluated/checkpoints");
   EXPECT_EQ(folders_with_results(folder / "runs"),
             (std::vector<fs::path>{folder / "runs/dnn/evaluation", folder / "runs/dpn/evaluation"}));
+  EXPECT_TRUE(runs_without_results(folder / "runs").empty());
+  folder.file("runs/not evaluated/config.toml", "");
+  EXPECT_EQ(runs_without_results(folder / "runs"), (std::vector<fs::path>{folder / "runs/not evaluated"}));
 }
 
 TEST(ResultsFolder, OfAModelFileLiesBesideIt) {

@@ -69,7 +69,7 @@ TEST(DataShow, PrintsCountsAndWritesAContactSheet) {
       run_tool({"data", "show", "semeion,first=1590", "--root", root.path(), "--out", sheet});
   ASSERT_EQ(status, 0) << err;
   for (const auto* part : {"semeion,first=1590: 1590 rows, 16x16 pixels, grey\n", "grey     0.9961",
-                           "10 classes with 159 to 159 rows each\n", "  0      159  ########"})
+                           "10 classes with 159 rows each\n", "  0      159  ########"})
     EXPECT_NE(out.find(part), std::string::npos) << part << " is missing in\n" << out;
   EXPECT_GT(png_size(bytes_of(sheet)).first, 100);
 }

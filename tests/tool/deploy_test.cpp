@@ -127,6 +127,9 @@ TEST(Deploy, TrainsOnAThousandPhotosWithTwentyKindsOfTroubleAtTheFirstAttempt) {
   EXPECT_NE(trained.err.find("warning: 7 images could not be used and were left out: " + run + "/left-out.csv"),
             std::string::npos)
       << trained.err;
+  const auto shown = run_tool({"data", "show", files.at("photos") + ",size=32"});
+  EXPECT_NE(shown.err.find("warning: 7 images cannot be used and are left out: "), std::string::npos) << shown.err;
+  EXPECT_NE(shown.err.find(" and 2 more"), std::string::npos) << shown.err;
   std::istringstream list(bytes_of(fs::path(run) / "left-out.csv"));
   std::vector<std::string> lines;
   for (std::string line; std::getline(list, line);) lines.push_back(line);
@@ -163,8 +166,8 @@ TEST(Deploy, WarnsOfForeignSetsThatTheModelLearntFrom) {
   files.write("other", small_images(60, 5));
   files.write("copy", small_images(60, 5));
   files.write("unknown", small_images(60, 6));
-  const auto trained = run_tool({"train", "--data", files.at("photos"), "--out", files.at("run"), "--epochs", "1",
-                                 "--ood", files.at("other")});
+  const auto trained = run_tool(
+      {"train", "--data", files.at("photos"), "--out", files.at("run"), "--epochs", "1", "--ood", files.at("other")});
   ASSERT_EQ(trained.status, 0) << trained.err;
   const auto cautions = [&](const std::string& ood) {
     const auto said = run_tool(
@@ -175,6 +178,32 @@ TEST(Deploy, WarnsOfForeignSetsThatTheModelLearntFrom) {
   EXPECT_NE(cautions(files.at("photos/../other")).find("learnt that inputs of other are foreign"), std::string::npos);
   EXPECT_NE(cautions(files.at("copy")).find("learnt that inputs of copy are foreign"), std::string::npos);
   EXPECT_EQ(cautions(files.at("unknown")).find("are foreign"), std::string::npos);
+}
+
+// A name of more than 40 letters is cut, in the table alone.
+TEST(Deploy, AlignsPredictionsUnderLongNamesOfClasses) {
+  const InputFiles files;
+  const std::string long_name = "a very long name that some taxonomist wrote down";
+  std::string text = "x,kind\n";
+  for (int i = 0; i < 60; ++i) text += fmt::format("{}.5,{}\n", i % 2 * 10 + i % 3, i % 2 == 0 ? "größer" : long_name);
+  const auto data = files.text("a.csv", text) + ",label=kind";
+  const auto run = (files / "run").string();
+  ASSERT_EQ(run_tool({"train", "--data", data, "--out", run, "--epochs", "30"}).status, 0);
+  const auto input = files.text("new.csv", "x\n1.5\n11.5\n");
+  const auto table = run_tool({"predict", run, input}).out;
+  std::istringstream lines(table);
+  std::string header, first, second;
+  std::getline(lines, header);
+  std::getline(lines, first);
+  std::getline(lines, second);
+  EXPECT_EQ(header.find("probability"), 32 + 2 + 40 + 2u) << table;
+  const auto at = [](const std::string& line, const std::string& part) {  // in letters
+    const auto before = line.substr(0, line.find(part));
+    return std::count_if(before.begin(), before.end(), [](char byte) { return (byte & 0xc0) != 0x80; });
+  };
+  EXPECT_EQ(at(first, " 0."), at(second, " 0.")) << table;
+  EXPECT_NE(table.find(long_name.substr(0, 39) + "…"), std::string::npos) << table;
+  EXPECT_NE(run_tool({"predict", run, input, "--format", "csv"}).out.find(long_name), std::string::npos);
 }
 
 TEST(Deploy, WarnsOfClassesWithFewImages) {

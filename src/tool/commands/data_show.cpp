@@ -37,12 +37,13 @@ struct ShowOptions {
 };
 
 constexpr int64_t kMostClasses = 40;  // one line each; with more, only a summary
-constexpr int64_t kMostColumns = 40;
+constexpr size_t kMostColumns = 40;
 
 std::string shape_of(const Dataset& set) {
   if (set.encoding)
-    return fmt::format("{} columns that become {} numbers", set.encoding->columns.size(), set.inputs.size(1));
-  if (!set.has_images()) return fmt::format("{} numbers per row", set.inputs.size(1));
+    return fmt::format("{} that become{} {}", count_of(static_cast<int64_t>(set.encoding->columns.size()), "column"),
+                       set.encoding->columns.size() == 1 ? "s" : "", count_of(set.inputs.size(1), "number"));
+  if (!set.has_images()) return fmt::format("{} per row", count_of(set.inputs.size(1), "number"));
   return fmt::format("{}x{} pixels, {}", set.inputs.size(2), set.inputs.size(3),
                      set.inputs.size(1) == 1   ? "grey"
                      : set.inputs.size(1) == 3 ? "RGB"
@@ -77,17 +78,16 @@ std::string channels_as_text(const Dataset& set, const std::vector<ChannelStatis
 std::string columns_as_text(const Dataset& set) {
   Table table;
   table.columns = {"column", "type", "missing", "numbers", "what it holds"};
-  size_t shown = 0;
-  for (const auto& column : set.encoding->columns) {
-    if (++shown > kMostColumns) break;
+  const auto& columns = set.encoding->columns;
+  for (size_t c = 0; c < std::min(columns.size(), kMostColumns); ++c) {
+    const auto& column = columns[c];
     table.add(
-        {column.name, Cell(std::string(kColumnTypeNames[static_cast<size_t>(column.type)])),
+        {set.encoding->shown_name(c), Cell(std::string(kColumnTypeNames[static_cast<size_t>(column.type)])),
          Cell(fmt::format("{:.3g} %", 100.0 * static_cast<double>(column.missing) / static_cast<double>(set.size()))),
          Cell(fmt::format("{}", column.features())), column.summary});
   }
   auto text = to_text(table);
-  if (set.encoding->columns.size() > kMostColumns)
-    text += fmt::format("and {} more columns\n", set.encoding->columns.size() - kMostColumns);
+  if (columns.size() > kMostColumns) text += fmt::format("and {} more columns\n", columns.size() - kMostColumns);
   return text +
          "To change a type, add ,drop=COLUMN ,categorical=COLUMN or ,numeric=COLUMN to the name; several columns as "
          "A|B\n";
@@ -98,7 +98,9 @@ std::string classes_as_text(const Dataset& set) {
   const auto counts = class_counts(set);
   const auto* count = counts.data_ptr<int64_t>();
   const auto [least, most] = std::minmax_element(count, count + set.num_classes());
-  auto text = fmt::format("{} classes with {} to {} rows each\n", set.num_classes(), *least, *most);
+  auto text = *least == *most ? fmt::format("{} with {}{}\n", count_of(set.num_classes(), "class"),
+                                            count_of(*least, "row"), set.num_classes() == 1 ? "" : " each")
+                              : fmt::format("{} classes with {} to {} rows each\n", set.num_classes(), *least, *most);
   if (set.num_classes() > kMostClasses) return text;
   constexpr int64_t kBar = 40;
   size_t width = 0;
@@ -110,7 +112,7 @@ std::string classes_as_text(const Dataset& set) {
 }
 
 std::string as_text(const Dataset& set, const std::string& sheet) {
-  return fmt::format("{}: {} rows, {}\n\n{}\n{}{}", set.name, set.size(), shape_of(set),
+  return fmt::format("{}: {}, {}\n\n{}\n{}{}", set.name, count_of(set.size(), "row"), shape_of(set),
                      set.encoding ? columns_as_text(set) : channels_as_text(set, channel_statistics(set)),
                      classes_as_text(set), sheet.empty() ? "" : fmt::format("\nContact sheet: {}\n", sheet));
 }
@@ -160,14 +162,32 @@ void write_sheet(const std::filesystem::path& file, const Dataset& set) {
   write_contact_sheet(file, images, options);
 }
 
+// As training will warn, which leaves a list of all of them.
+void warn_of_faults(const std::vector<LeftOut>& left_out) {
+  constexpr size_t kNamed = 5;
+  std::vector<std::string> faults;
+  for (const auto& one : left_out)
+    if (one.kind == LeftOut::Kind::kFault) faults.push_back(fmt::format("{} ({})", one.path, one.why));
+  if (faults.empty()) return;
+  const auto named = std::min(faults.size(), kNamed);
+  warn(fmt::format("{} cannot be used and {} left out: {}{}", count_of(static_cast<int64_t>(faults.size()), "image"),
+                   faults.size() == 1 ? "is" : "are",
+                   fmt::join(faults.begin(), faults.begin() + static_cast<std::ptrdiff_t>(named), "; "),
+                   named < faults.size() ? fmt::format(" and {} more", faults.size() - named) : ""));
+}
+
 void run(const ShowOptions& options) {
   const auto name = parse_set_name(options.name);
   TerminalProgress progress;
   LoadOptions load{options.root.empty() ? data_root() : std::filesystem::path(options.root), true, &progress};
   std::vector<std::string> notes;
   load.notes = &notes;
+  SetFiles files;
+  std::error_code not_there;
+  if (name.is_path && std::filesystem::is_directory(name.set, not_there)) load.files = &files;
   const auto set = load_set(name, load);
   for (const auto& line : notes) note(line);
+  warn_of_faults(files.left_out);
   if (!options.out.empty()) {
     if (!set.has_images())
       throw DataError(fmt::format("{}: holds rows of numbers; --out can draw images only", set.name));

@@ -48,10 +48,28 @@ Json start_of(const Input& input) {
   return json;
 }
 
+constexpr size_t kWidestClass = 40;  // of the table; the other formats have names in full
+
+bool begins_character(char byte) { return (byte & 0xc0) != 0x80; }  // of UTF-8
+
+size_t characters_of(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::string cut_to(const std::string& text, size_t width) {
+  if (characters_of(text) <= width) return text;
+  size_t end = 0;
+  for (size_t count = 0; end < text.size(); ++end)
+    if (begins_character(text[end]) && ++count == width) break;
+  return text.substr(0, end) + "…";
+}
+
 }  // namespace
 
 PredictionRows::PredictionRows(const ModelFile& model, std::string format)
     : model_(model), format_(std::move(format)), scores_(score_names(model)) {
+  for (const auto& name : model.run.class_names)
+    class_width_ = std::max(class_width_, std::min(characters_of(name), kWidestClass));
   for (const auto& [cause, measure] : watched_measures(model.run.gives_dirichlet(), model.asks_several()))
     shown_.push_back(
         {title_of(cause), static_cast<size_t>(std::find(scores_.begin(), scores_.end(), measure) - scores_.begin())});
@@ -64,7 +82,7 @@ std::string PredictionRows::header() const {
     for (const auto& score : scores_) text += "," + csv_field(score);
     return text + (model_.points ? ",p_value,verdict,verdict_by,error\n" : ",error\n");
   }
-  auto text = fmt::format("{:<32}  {:<16}  {:>11}", "input", "prediction", "probability");
+  auto text = fmt::format("{:<32}  {:<{}}  {:>11}", "input", "prediction", class_width_, "probability");
   for (const auto& [title, score] : shown_) text += fmt::format("  {:>14}", title);
   return text + (model_.points ? fmt::format("  {:>8}  {:<10}  by\n", "p-value", "verdict") : "\n");
 }
@@ -89,7 +107,8 @@ std::string PredictionRows::row(const Input& input, const PlainPredictions& answ
                        ? ",\n"
                        : fmt::format(",{},{},{},\n", decision->p_value, verdict, csv_field(decision->watch)));
   }
-  auto text = fmt::format("{:<32}  {:<16}  {:>11.4f}", place_of(input), name, probability);
+  auto text =
+      fmt::format("{:<32}  {:<{}}  {:>11.4f}", place_of(input), cut_to(name, class_width_), class_width_, probability);
   for (const auto& [title, score] : shown_) text += fmt::format("  {:>14.4g}", answers.scores.at(score)[i]);
   if (decision == nullptr) return text + "\n";
   if (decision->watch.empty()) return text + fmt::format("  {:>8.4f}  {}\n", decision->p_value, verdict);

@@ -27,6 +27,7 @@ class PredictionRows {
   const ModelFile& model_;
   std::string format_;
   std::vector<std::string> scores_;  ///< the names of all of them
+  size_t class_width_ = 16;          ///< of the table's column of classes
   std::vector<Shown> shown_;         ///< those of the table: data, distributional, model uncertainty
 };
 

@@ -58,8 +58,11 @@ std::vector<std::string> endings_of(const std::string& format) {
 void report(const ReportOptions& options) {
   check_ending("--out", options.out, endings_of(options.format));
   std::vector<StoredResults> all;
-  for (const auto& given : options.folders)
+  for (const auto& given : options.folders) {
     for (const auto& folder : folders_with_results(given)) all.push_back(read_results(folder));
+    for (const auto& run : runs_without_results(given))
+      note(fmt::format("{}: is left out, because it was not evaluated yet", run.string()));
+  }
   const bool is_page = options.format == "html";
   const auto text = rendered(all, options.format);
   if (options.out.empty() && !is_page) {

@@ -101,11 +101,26 @@ fs::path evaluation_folder(const fs::path& run_or_model) {
   return beside.replace_extension(kEvaluation);
 }
 
+namespace {
+
+fs::path results_of(const fs::path& of) {
+  return has_results(of) ? of : has_results(evaluation_folder(of)) ? evaluation_folder(of) : fs::path();
+}
+
+}  // namespace
+
+std::vector<fs::path> runs_without_results(const fs::path& path) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  if (!results_of(path).empty()) return found;
+  for (const auto& entry : fs::directory_iterator(path, error))
+    if (is_run(entry.path()) && results_of(entry.path()).empty()) found.push_back(entry.path());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 std::vector<fs::path> folders_with_results(const fs::path& path) {
-  const auto own = [](const fs::path& of) {
-    return has_results(of) ? of : has_results(evaluation_folder(of)) ? evaluation_folder(of) : fs::path();
-  };
-  if (const auto here = own(path); !here.empty()) return {here};
+  if (const auto here = results_of(path); !here.empty()) return {here};
   if (fs::is_regular_file(path) || is_run(path))
     throw DataError(
         fmt::format("{0}: was not evaluated yet: call priornet evaluate {0} --data SET --ood SET with sets that the "
@@ -114,7 +129,7 @@ std::vector<fs::path> folders_with_results(const fs::path& path) {
   std::vector<fs::path> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path, error))
-    if (const auto there = own(entry.path()); !there.empty()) found.push_back(there);
+    if (const auto there = results_of(entry.path()); !there.empty()) found.push_back(there);
   if (error) throw DataError(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
   if (found.empty())
     throw DataError(fmt::format(

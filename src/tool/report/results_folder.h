@@ -45,6 +45,9 @@ std::filesystem::path evaluation_folder(const std::filesystem::path& run_or_mode
 /// right below it, in the order of their names; for a model file its evaluation_folder(). DataError if there is none.
 std::vector<std::filesystem::path> folders_with_results(const std::filesystem::path& path);
 
+/// The runs in a folder of runs that were not evaluated yet, so that folders_with_results() passes over them.
+std::vector<std::filesystem::path> runs_without_results(const std::filesystem::path& path);
+
 /// DataError that names the file if it cannot be read, is not JSON or has no tables.
 StoredResults read_results(const std::filesystem::path& folder);
 
