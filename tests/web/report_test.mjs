@@ -75,10 +75,21 @@ async function checkModel(page, name) {
     folded: document.querySelector(".specialists")?.open === false,
     marked: document.querySelectorAll(".operating-point circle").length,
   })`);
-  expect(figures.length >= 4 && figures.every((text) => /^[0-9.]+ (%|points)$/.test(text)), `${name}: key figures are ${figures.join("; ")}`);
+  expect(figures.length >= 4 && figures.every((text) => /^[0-9.]+\s(%|points)$/.test(text)), `${name}: key figures are ${figures.join("; ")}`);
   expect(/^Of 1000 inputs .* hands [0-9]+ back\.$/.test(line), `${name}: in short it says '${line}'`);
   expect(folded, `${name}: the tables of specialists are not folded`);
   expect(marked === 1, `${name}: ${marked} operating points are marked`);
+  const bars = await page.evaluate(`[...document.querySelectorAll(".per-class")].map((list) => [...list.querySelectorAll("li")].filter((row) => row.checkVisibility()).map((row) => {
+    const [meter, filled] = [row.querySelector(".meter"), row.querySelector(".meter i")].map((part) => part.getBoundingClientRect());
+    return { left: meter.left, share: (100 * filled.width) / meter.width, text: parseFloat(row.querySelector("b").textContent) };
+  }))`);
+  for (const list of bars) {
+    expect(new Set(list.map(({ left }) => Math.round(left))).size <= 1, `${name}: the bars of classes begin at ${list.map(({ left }) => left).join(", ")}`);
+    for (const { share, text } of list) expect(!(Math.abs(share - text) > 2), `${name}: a bar of ${text} % is ${share} % long`);
+  }
+  const nameless = await page.evaluate(`innerWidth >= 640 ? 0 : [...document.querySelectorAll(".specialists .table tbody th")].filter((cell) =>
+    !getComputedStyle(cell, "::before").content.includes(cell.dataset.label)).length`);
+  expect(nameless === 0, `${name}: ${nameless} cells do not say which column they are of`);
   if (name.startsWith("1280")) expect(lower <= 900, `${name}: the key figures end at ${lower} pixels, below the first screen`);
 }
 

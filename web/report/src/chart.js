@@ -14,6 +14,19 @@ const base = {
 // A number on an axis as people write it: 50, not 5e+1.
 export const axisNumber = (value) => String(Number(value.toPrecision(3)));
 
+const superscript = (number) => [...String(number)].map((digit) => (digit === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit])).join("");
+
+// On a logarithmic axis: 0.01, 50, 10⁻⁵. Only 1, 2 and 5 of a power of ten have a label; more would overlap, and longer
+// ones would leave the chart.
+export function logNumber(value) {
+  if (!(value > 0)) return axisNumber(value);
+  const power = Math.floor(Math.log10(value) + 1e-9);
+  const digit = Math.round(value / 10 ** power);
+  if (![1, 2, 5].includes(digit)) return "";
+  if (power >= -2 && power <= 3) return axisNumber(value);
+  return `${digit === 1 ? "" : `${digit}·`}10${superscript(power)}`;
+}
+
 // `draw(width)` gives the options of Plot.plot. The box's `redraw` draws again at once.
 export function chart(label, draw) {
   const box = h("div", { class: "chart" });

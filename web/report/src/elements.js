@@ -7,7 +7,9 @@ function fill(element, attributes, children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  const isCode = ["code", "pre"].includes(element.localName); // to copy as it is
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (typeof child === "string" && !isCode ? together(child) : child)));
   return element;
 }
 
@@ -25,5 +27,5 @@ export function bytesOf(base64) {
 export const withCode = (text) =>
   text.split("`").map((part, index) => (index % 2 === 1 ? h("code", {}, part) : part));
 
-// A number and its sign stay on one line.
-export const together = (text) => text.replaceAll(" %", "\u00a0%");
+// A number and its sign stay on one line. A line may begin with ±: wide tables need that.
+const together = (text) => text.replaceAll(" %", "\u00a0%").replaceAll("± ", "±\u00a0");

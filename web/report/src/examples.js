@@ -23,8 +23,9 @@ const pictureTile = (input, isForeign) =>
     h("img", { src: `data:image/png;base64,${input.picture}`, alt: spoken(input) }),
     h("figcaption", {}, saying(input, isForeign)));
 
-// How far a value lies from the values that the model learnt from.
-function deviation(value) {
+// How far a value lies from the values that the model learnt from; of a level only whether it is rare.
+function deviation({ deviations: value, rare }) {
+  if (value === undefined) return rare ? "rare" : "";
   const size = Math.abs(value);
   if (size < 1) return "usual";
   return `${short(Number(size.toPrecision(2)))} σ ${value > 0 ? "above" : "below"}`;
@@ -33,15 +34,17 @@ function deviation(value) {
 const rowTile = (input, isForeign) =>
   h("figure", { class: "row-tile", "aria-label": spoken(input) },
     h("figcaption", {}, saying(input, isForeign)),
-    h("dl", {}, input.columns.slice(0, 5).map(({ name, value, deviations }) =>
-      h("div", { class: Math.abs(deviations) > 3 ? "far" : undefined }, h("dt", { title: name }, name), h("dd", {}, short(value), h("small", {}, ` ${deviation(deviations)}`))))));
+    h("dl", {}, input.columns.slice(0, 5).map((column) =>
+      h("div", { class: column.rare || Math.abs(column.deviations) > 3 ? "far" : undefined }, h("dt", { title: column.name }, column.name),
+        h("dd", { title: typeof column.value === "string" ? column.value : undefined },
+          typeof column.value === "string" ? column.value : short(column.value), h("small", {}, ` ${deviation(column)}`))))));
 
 export function examples({ groups }) {
   if (groups.length === 0) return null;
   const isTable = groups[0].inputs[0].columns !== undefined;
   return h("div", {},
     h("p", { class: "caption" }, "Drawn at random from each group. The percentage is the calibrated probability of the class.",
-      isTable && " For each row, the table shows the columns that lie farthest from their average in training, in standard deviations (σ)."),
+      isTable && " For each row, the table shows the columns that lie farthest from their average in training, in standard deviations (σ), and levels that are rare there."),
     groups.map(({ name, title, meaning, total, inputs }) => {
       const isForeign = name.startsWith("foreign");
       return h("div", { class: "card example-group", "data-group": name },

@@ -1,6 +1,6 @@
 // ROC and precision-recall curves and histograms of scores: which set, model and measure is the reader's choice.
 import * as Plot from "@observablehq/plot";
-import { axisNumber, chart, legend, lineMarks } from "./chart.js";
+import { axisNumber, chart, legend, lineMarks, logNumber } from "./chart.js";
 import { choice, switcher } from "./controls.js";
 import { h } from "./elements.js";
 import { isConfidence, lineStyle, measureName, measureUnit, modelName, percent, short } from "./names.js";
@@ -101,7 +101,7 @@ class Explorer {
     return {
       height: 280,
       x: { label: `${[measureName(measure), measureUnit(measure)].filter(Boolean).join(", ")} ${isConfidence(measure) ? "(high: certain)" : "(high: uncertain)"} →` },
-      y: { label: "↑ share of inputs, %", type: this.logarithmic ? "log" : "linear", grid: true, nice: true, tickFormat: axisNumber, ticks: 5 },
+      y: { label: "↑ share of inputs, %", type: this.logarithmic ? "log" : "linear", grid: true, nice: true, tickFormat: this.logarithmic ? logNumber : axisNumber, ticks: 5 },
       marks: [
         ...series.map((s) => Plot.areaY(outline(s), { x: "x", y1: floor, y2: "y", fill: lineStyle(s.style).stroke, fillOpacity: 0.18 })),
         ...series.map((s) => Plot.line(outline(s), { x: "x", y: "y", ...lineStyle(s.style), strokeWidth: 1.6 })),

@@ -44,7 +44,7 @@ function modelSections(results, id) {
   const research = researchSections(results).map(([name, title, content]) =>
     h("section", { id: `${id}-${name}`, "data-section": `${id}-${name}` }, h("h4", { class: "part" }, title), content));
   return [
-    ["outcomes", "What it hands back, and why", outcomes(summary)],
+    ["outcomes", "What it hands back, and why", outcomes(summary, results.evaluation?.run ?? summary.model.name)],
     ["mistakes", "Where it is wrong", mistakes(summary)],
     ["trust", "How far to believe its probabilities", trust(summary)],
     ["foreign", "Inputs that belong to none of its classes", foreign(summary)],

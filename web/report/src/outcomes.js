@@ -1,6 +1,6 @@
 // What a model does with inputs: the numbers of the first screen, what happens to the inputs of each set, and the limits
 // that decide.
-import { h, together, withCode } from "./elements.js";
+import { h } from "./elements.js";
 import { measureInSentence, measureUnit, percent, short } from "./names.js";
 
 export const count = (number) => number.toLocaleString("en-GB");
@@ -12,8 +12,8 @@ export const firstScreen = ({ bottom_line: line, key_figures: figures, warnings 
   h("div", { class: "first-screen" },
     h("p", { class: "bottom-line" }, line),
     h("dl", { class: "figures", "data-count": figures.length }, figures.map(({ name, value, label, detail }) =>
-      h("div", { "data-figure": name }, h("dt", {}, label), h("dd", { class: "value" }, value), h("dd", { class: "detail" }, together(detail))))),
-    warnings.map((text) => h("p", { class: "caution", role: "note" }, h("b", {}, "Caution. "), together(text))));
+      h("div", { "data-figure": name }, h("dt", {}, label), h("dd", { class: "value" }, value), h("dd", { class: "detail" }, detail)))),
+    warnings.map((text) => h("p", { class: "caution", role: "note" }, h("b", {}, "Caution. "), text)));
 
 // What can become of an input, in the order of the bar. Only answers that are accepted can be wrong at a cost.
 function outcomesOf({ verdicts, test, foreign }) {
@@ -76,17 +76,30 @@ function limits({ operating_point: point, verdicts }) {
     h("p", { class: "caption" }, `The limits were set on ${count(point.calibration_size)} inputs that the model did not learn from (${point.calibration_title}), ` +
       `so that at most ${short(100 * point.false_alarm)} % of inputs like these are handed back, on average over calibration sets; ` +
       `with this calibration set it is ${percent(low, 1)} to ${percent(high, 1)} %, 95 times out of 100. The promise does not cover other kinds of inputs.`),
-    h("ul", { class: "limits" }, point.watches.map(({ cause, measure, threshold, spoke }) =>
-      h("li", {}, h("i", { class: `swatch ${cause}` }),
-        h("span", {}, h("b", {}, `${meaning(cause)?.title ?? cause}`), ` where the ${measureInSentence(measure)} is above `,
-          h("b", { class: "limit" }, `${short(threshold)}${measureUnit(measure) ? ` ${measureUnit(measure)}` : ""}`),
-          h("small", {}, `${meaning(cause)?.meaning}; it rejected ${count(spoke)} of the test inputs`))))));
+    h("ul", { class: "limits" }, point.watches.map((watch) =>
+      h("li", {}, h("i", { class: `swatch ${watch.cause}` }), limit(watch, meaning(watch.cause), point)))));
 }
 
-export function outcomes(summary) {
+// `reachable` and `calibration_size` are missing in results of older versions.
+function limit({ cause, measure, threshold, reachable, calibration_size: size, spoke }, meaning, point) {
+  const title = h("b", {}, meaning?.title ?? cause);
+  const value = h("b", { class: "limit" }, `${short(threshold)}${measureUnit(measure) ? ` ${measureUnit(measure)}` : ""}`);
+  if (reachable === false)
+    return h("span", {}, title, ` never by the ${measureInSentence(measure)}: no input can be above its limit`, threshold !== null && [" of ", value],
+      h("small", {}, "There were too few calibration inputs, or too many of them have the largest value there is. Use more calibration inputs, or a higher false-alarm rate."));
+  return h("span", {}, title, ` where the ${measureInSentence(measure)} is above `, value,
+    h("small", {}, `${meaning?.meaning}; it rejected ${count(spoke)} of the test inputs`,
+      size > point.calibration_size && `. This limit was set on ${count(size)} rows: those of the calibration set, and rows that the network learnt from, each judged by a detector that did not learn from it`));
+}
+
+// A path as a shell takes it.
+const shellWord = (text) => (/^[\w@%+=:,./~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+// `path`: of the run or of the model file.
+export function outcomes(summary, path) {
   if (!summary.operating_point)
     return h("div", { class: "card" }, h("p", {}, "Nothing yet: this model has no limits, so every answer is taken. "),
-      h("p", { class: "caption" }, withCode(`\`priornet calibrate ${summary.model.name}\` sets them on inputs that it did not learn from, and writes a model file. Evaluate that file to see here what it hands back, and why.`)));
+      h("p", { class: "caption" }, h("code", {}, `priornet calibrate ${shellWord(path)}`), " sets them on inputs that it did not learn from, and writes a model file. Evaluate that file to see here what it hands back, and why."));
   const found = outcomesOf(summary);
   return h("div", {},
     h("div", { class: "card" }, found.sets.map((set) => bar(set, found.verdicts)), key(found.verdicts, found.sets.length > 1)),

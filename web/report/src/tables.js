@@ -11,7 +11,7 @@ function numberText(text) {
 
 function cellElement(cell, numeric, header, column) {
   const tag = header ? "th" : "td";
-  const attributes = { class: numeric ? "number" : undefined, scope: header ? "row" : undefined, "data-label": header ? undefined : column };
+  const attributes = { class: numeric ? "number" : undefined, scope: header ? "row" : undefined, "data-label": column || undefined };
   if (cell === "-") return h(tag, { class: "none", "data-label": attributes["data-label"] }, "–");
   if (!isCompared(cell)) return h(tag, attributes, isNumber(cell) ? numberText(cell.text) : withCode(cell));
   const kind = standing(cell);

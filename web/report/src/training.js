@@ -1,4 +1,4 @@
-import { axisNumber, chart, legend, lineMarks } from "./chart.js";
+import { axisNumber, chart, logNumber, legend, lineMarks } from "./chart.js";
 import { h } from "./elements.js";
 import { modelName, short } from "./names.js";
 
@@ -11,7 +11,7 @@ function runs(models) {
     if (found.has(key)) found.get(key).names.push(modelName(model));
     else found.set(key, { names: [modelName(model)], epochs: model.training });
   }
-  return [...found.values()].map((run, style) => ({ name: run.names.join(", "), style, epochs: run.epochs }));
+  return [...found.values()].map((run, style) => ({ name: run.names.join(" and "), style, epochs: run.epochs }));
 }
 
 const panels = [
@@ -33,7 +33,7 @@ export function training(curves) {
     const box = chart(`${title} by epoch`, () => ({
       height: 240,
       x: { label: "epoch →", tickFormat: "d", ticks: 5, interval: values.length < 20 ? 1 : undefined },
-      y: { label, grid: true, nice: true, type: wide ? "log" : "linear", zero: !wide && key !== "loss", ticks: 5, tickFormat: axisNumber },
+      y: { label, grid: true, nice: true, type: wide ? "log" : "linear", zero: !wide && key !== "loss", ticks: 5, tickFormat: wide ? logNumber : axisNumber },
       marks: lineMarks(lines, describe, { marker: values.length < 60 ? "dot" : undefined }),
     }));
     return [h("div", { class: "card" }, h("h4", {}, title), box)];
