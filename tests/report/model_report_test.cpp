@@ -223,7 +223,7 @@ TEST(ModelReport, CountsConfusionsByWhatIsTrue) {
   EXPECT_EQ(json["foreign"][0]["trivial_beats_network"], false);
   EXPECT_EQ(
       json["operating_point"]["watches"][0].dump(),
-      R"({"cause":"ambiguous","measure":"expected_entropy","threshold":0.5,"reachable":true,"calibration_size":1,)"
+      R"({"cause":"ambiguous","measure":"expected_entropy","threshold":0.5,"reachable":true,"calibration_size":198,)"
       R"("spoke":1})");
   small.model.points->watches[0].threshold = std::log(2.0);  // the largest entropy of two classes
   EXPECT_EQ(summary_json(small.report())["operating_point"]["watches"][0]["reachable"], false);

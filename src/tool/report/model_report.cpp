@@ -399,7 +399,16 @@ SummaryJson model_json(const ModelFile& model) {
           {"columns", columns_of(preprocessing)}};
 }
 
-SummaryJson operating_point_json(const OperatingPoints& points, const JudgedSet& test) {
+/// How many inputs set a threshold: rows that the network learnt from may calibrate detectors too (cross_validate()).
+/// The reference of a network's measure may then hold other numbers than inputs.
+int64_t calibration_size(const ModelFile& model, const Watch& watch) {
+  const auto is_detector = std::any_of(model.detectors.begin(), model.detectors.end(),
+                                       [&](const NamedDetector& one) { return one.name == watch.measure; });
+  return is_detector ? watch.reference.size(0) : model.points->calibration_size;
+}
+
+SummaryJson operating_point_json(const ModelFile& model, const JudgedSet& test) {
+  const auto& points = *model.points;
   const auto range = false_alarm_range(points);
   SummaryJson json = {{"false_alarm", points.false_alarm},
                       {"false_alarm_range", {range.low, range.high}},
@@ -415,7 +424,7 @@ SummaryJson operating_point_json(const OperatingPoints& points, const JudgedSet&
                                {"measure", watch.measure},
                                {"threshold", watch.threshold},
                                {"reachable", can_reject(watch, test.probabilities.size(1))},
-                               {"calibration_size", watch.reference.size(0)},
+                               {"calibration_size", calibration_size(model, watch)},
                                {"spoke", spoke}});
   }
   return json;
@@ -515,7 +524,7 @@ SummaryJson summary_json(const ModelReport& report) {
     json["key_figures"].push_back({{"name", name}, {"value", value}, {"label", label}, {"detail", detail}});
   for (const auto& [verdict, title, meaning] : kVerdictWords)
     json["verdicts"].push_back({{"name", verdict_name(verdict)}, {"title", title}, {"meaning", meaning}});
-  if (report.model.points) json["operating_point"] = operating_point_json(*report.model.points, report.test);
+  if (report.model.points) json["operating_point"] = operating_point_json(report.model, report.test);
   for (size_t s = 0; s < report.foreign.size(); ++s)
     json["foreign"].push_back(
         foreign_json(report.foreign[s], report.report.evaluation.outside.at(s), report.model.points.has_value()));
