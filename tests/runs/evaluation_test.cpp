@@ -46,7 +46,7 @@ TEST(Evaluation, HoldsWhatTheMetricsSayOfTheScores) {
   EXPECT_EQ(result.inside.size, 120);
   EXPECT_GE(result.inside.errors, 15);
   EXPECT_DOUBLE_EQ(result.inside.error, error_rate(scores.probabilities, inside.labels));
-  EXPECT_DOUBLE_EQ(result.inside.log_likelihood, negative_log_likelihood(scores.probabilities, inside.labels));
+  EXPECT_DOUBLE_EQ(result.inside.negative_log_likelihood, negative_log_likelihood(scores.probabilities, inside.labels));
   EXPECT_DOUBLE_EQ(result.inside.brier, brier_score(scores.probabilities, inside.labels));
   EXPECT_DOUBLE_EQ(result.inside.calibration_error, calibration_error(scores.probabilities, inside.labels));
   EXPECT_DOUBLE_EQ(result.inside.adaptive_calibration_error,

@@ -42,8 +42,8 @@ struct InsideEvaluation {
   std::string name;
   int64_t size = 0;
   int64_t errors = 0;
-  double error = 0;           ///< share of rows
-  double log_likelihood = 0;  ///< negative, nats per row (NLL)
+  double error = 0;                    ///< share of rows
+  double negative_log_likelihood = 0;  ///< nats per row
   double brier = 0;
   double calibration_error = 0;           ///< ECE, 15 bins of equal width
   double adaptive_calibration_error = 0;  ///< 15 bins of equal count

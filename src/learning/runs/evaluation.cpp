@@ -56,7 +56,7 @@ InsideEvaluation evaluate_inside(const std::string& name, const torch::Tensor& l
   result.size = scores.probabilities.size(0);
   result.errors = wrong.sum().item<int64_t>();
   result.error = static_cast<double>(result.errors) / static_cast<double>(result.size);
-  result.log_likelihood = negative_log_likelihood(scores.probabilities, labels);
+  result.negative_log_likelihood = negative_log_likelihood(scores.probabilities, labels);
   result.brier = brier_score(scores.probabilities, labels);
   result.calibration_error = calibration_error(scores.probabilities, labels);
   result.adaptive_calibration_error = calibration_error(scores.probabilities, labels, Binning::kEqualCount);
@@ -255,7 +255,7 @@ Json as_json(const InsideEvaluation& inside) {
                {"size", inside.size},
                {"errors", inside.errors},
                {"error", inside.error},
-               {"nll", as_json(inside.log_likelihood)},
+               {"nll", as_json(inside.negative_log_likelihood)},
                {"brier", as_json(inside.brier)},
                {"ece", as_json(inside.calibration_error)},
                {"adaptive_ece", as_json(inside.adaptive_calibration_error)},

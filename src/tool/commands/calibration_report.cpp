@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "learning/base/json_text.h"
 #include "tool/commands/command.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/table.h"
@@ -137,7 +138,7 @@ std::string calibration_json(const ModelFile& model, const std::vector<Behaviour
     item["ece"] = b.calibration_error;
     json["sets"].push_back(std::move(item));
   }
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 void say_what_is_short(const ModelFile& model) {

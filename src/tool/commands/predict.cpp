@@ -19,6 +19,7 @@
 #include <optional>
 
 #include "learning/base/file_io.h"
+#include "learning/base/json_text.h"
 #include "learning/base/names.h"
 #include "learning/data/csv.h"
 #include "tool/base/embedded_files.h"
@@ -40,7 +41,7 @@ std::string place_of(const Input& input) {
   return input.row < 0 ? input.name : fmt::format("{}:{}", input.name, input.row);
 }
 
-std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string line(const Json& json) { return json_text(json) + "\n"; }
 
 Json start_of(const Input& input) {
   Json json = {{"input", input.name}};

@@ -68,8 +68,9 @@ std::string describe(const TrainConfig& config) {
 
 // The facts about an epoch that a line of progress leaves out.
 std::string validation_line(int64_t epoch, const Validation& validation) {
-  auto line = fmt::format("  validation after epoch {}: error {:.2f} %, NLL {:.4f}, ECE {:.4f}", epoch,
-                          100 * validation.error, validation.negative_log_likelihood, validation.calibration_error);
+  auto line =
+      fmt::format("  validation after epoch {}: error {:.2f} %, NLL {:.4f}, ECE {:.2f} points", epoch,
+                  100 * validation.error, validation.negative_log_likelihood, 100 * validation.calibration_error);
   for (const auto& [name, mean] : validation.outside) {
     if (name != "entropy" && name != "differential_entropy") continue;
     for (const auto& [same, inside] : validation.inside)

@@ -70,7 +70,7 @@ InsideEvaluation inside_of(const Json& json) {
   inside.size = json.at("size");
   inside.errors = json.at("errors");
   inside.error = json.at("error");
-  inside.log_likelihood = number(json, "nll");
+  inside.negative_log_likelihood = number(json, "nll");
   inside.brier = number(json, "brier");
   inside.calibration_error = number(json, "ece");
   inside.adaptive_calibration_error = number(json, "adaptive_ece");

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "learning/base/file_io.h"
+#include "learning/base/json_text.h"
 #include "tool/report/table.h"
 
 namespace priornet {
@@ -147,7 +148,7 @@ std::string curves_json(const DrawnSets& sets, const std::vector<DrawnModel>& mo
   CurveJson json = {{"seed", sets.seed}, {"sets", {sets.inside}}, {"models", CurveJson::array()}};
   for (const auto& title : sets.outside) json["sets"].push_back(title);
   for (const auto& model : models) json["models"].push_back(model_json(model));
-  return json.dump() + "\n";
+  return json_text(json) + "\n";
 }
 
 }  // namespace priornet

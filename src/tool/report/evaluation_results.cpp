@@ -107,7 +107,7 @@ Table classifier_table(const EvaluationReport& report, bool calibrated) {
   table.title = fmt::format("{} on {}", report.run, inside.name);
   table.columns = {"inputs", "errors", "error %", "NLL", "Brier", "ECE, points", "adaptive ECE, points"};
   table.add({Cell::number(static_cast<double>(inside.size), 0), Cell::number(static_cast<double>(inside.errors), 0),
-             percent(inside.error), plain(inside.log_likelihood, 4), plain(inside.brier, 4),
+             percent(inside.error), plain(inside.negative_log_likelihood, 4), plain(inside.brier, 4),
              percent(inside.calibration_error), percent(inside.adaptive_calibration_error)});
   if (calibrated)
     table.notes.emplace_back(

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "learning/base/json_text.h"
+
 namespace priornet {
 namespace {
 
@@ -164,9 +166,10 @@ std::string to_json(const Table& table) {
     }
     rows.push_back(std::move(object));
   }
-  return nlohmann::ordered_json{
-      {"title", table.title}, {"columns", table.columns}, {"rows", rows}, {"notes", table.notes}}
-      .dump(2);
+  return json_text(
+      nlohmann::ordered_json{
+          {"title", table.title}, {"columns", table.columns}, {"rows", rows}, {"notes", table.notes}},
+      2);
 }
 
 namespace {
@@ -282,7 +285,7 @@ std::string store_table(const Table& table) {
     for (const auto& cell : row) cells.push_back(cell_json(cell));
     json["rows"].push_back(std::move(cells));
   }
-  return json.dump();
+  return json_text(json);
 }
 
 Table restore_table(std::string_view json, const std::string& where) {
