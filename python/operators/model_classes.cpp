@@ -302,7 +302,7 @@ class EvaluationJob final : public Job {
 
   std::string json() const {
     Json json = {{"summary", summary_json(*shown_)}};
-    json.update(parse_json(to_json(report_)));
+    json.update(evaluation_json(*shown_));
     return json_text(json);
   }
   std::string text() const { return to_text(*shown_); }

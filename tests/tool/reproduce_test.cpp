@@ -190,7 +190,7 @@ TEST(Reproduce, PrintsWhatIsLeftToTrainForTheModelsOfAPart) {
   expect_failure(plan_of("cifar10", "OE,DPM"),
                  "unknown model 'DPM'; known: DNN; OE; DPN; DPN distilled; DNN ensemble; OE ensemble; DPN ensemble");
   expect_failure(run_tool({"reproduce", "synthetic", "--only", "DPN", "--out", out}),
-                 "the synthetic experiment is not made in parts: leave --only away");
+                 "the synthetic experiment is not made in parts: leave --only out");
 }
 
 /// Two networks, an ensemble of them, and a student of it.
