@@ -13,6 +13,8 @@
 namespace priornet {
 namespace {
 
+bool begins_character(char byte) { return (byte & 0xc0) != 0x80; }
+
 // "CIFAR_10" counts as equal to "cifar10".
 std::string simplified(std::string_view name) {
   std::string letters;
@@ -84,6 +86,22 @@ std::string printable(std::string_view text, std::string_view keep) {
     text.remove_prefix(part.size());
   }
   return result;
+}
+
+std::string count_of(int64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : noun.ends_with('s') ? "es" : "s");
+}
+
+size_t width_of(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::string cut_to(std::string_view text, size_t width) {
+  if (width_of(text) <= width) return std::string(text);
+  size_t end = 0;
+  for (size_t count = 0; end < text.size(); ++end)
+    if (begins_character(text[end]) && ++count == width) break;
+  return std::string(text.substr(0, end)) + "…";
 }
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& names) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cctype>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,15 @@ inline std::string lower_case(std::string text) {
 /// For terminals, tables and pages: control characters (line ends too), bytes that are not UTF-8, and marks that change
 /// the direction of writing become visible, as \n, \x1b, \u202e. Characters in `keep` stay.
 std::string printable(std::string_view text, std::string_view keep = "");
+
+/// "1 input", "2 inputs", "2 classes".
+std::string count_of(int64_t number, std::string_view noun);
+
+/// Code points of UTF-8, which for Latin and Greek letters are columns of a terminal.
+size_t width_of(std::string_view text);
+
+/// The text, or the start of a longer one and an ellipsis, so wide at most.
+std::string cut_to(std::string_view text, size_t width);
 
 /// The name with the fewest inserted, deleted and changed letters, if it is close enough to be what the user meant;
 /// else empty.

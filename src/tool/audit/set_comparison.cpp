@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "learning/base/json_text.h"
+#include "learning/base/names.h"
 
 namespace priornet {
 namespace {
@@ -217,11 +218,6 @@ std::string examples(const std::vector<DuplicatePair>& pairs) {
   return fmt::format("for example number {} of OUT and {} of IN, counted from 0", pairs[0].out, pairs[0].in);
 }
 
-// "12 inputs", "1 input"
-std::string counted(size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 // "tabby" of "n02123045 tabby, tabby cat".
 std::string first_name(std::string_view class_name) {
   if (const auto id = wordnet_id(class_name).size(); id > 0 && class_name.size() > id + 1)
@@ -281,16 +277,16 @@ std::vector<std::string> verdict(const SetComparison& comparison) {
   const auto& exact = comparison.exact_duplicates;
   const auto& near = comparison.near_duplicates;
   if (!exact.empty())
-    sentences.push_back(fmt::format("{} of OUT {} also in IN ({})", counted(exact.size(), "input"),
+    sentences.push_back(fmt::format("{} of OUT {} also in IN ({})",
+                                    count_of(static_cast<int64_t>(exact.size()), "input"),
                                     exact.size() == 1 ? "is" : "are", examples(exact)));
   if (!near.empty())
     sentences.push_back(fmt::format("{}{} of OUT nearly {} one of IN ({})", exact.empty() ? "" : "a further ",
-                                    counted(near.size(), "image"), near.size() == 1 ? "repeats" : "repeat",
-                                    examples(near)));
+                                    count_of(static_cast<int64_t>(near.size()), "image"),
+                                    near.size() == 1 ? "repeats" : "repeat", examples(near)));
   for (const auto& [set, name] : {std::pair(&comparison.in, "IN"), std::pair(&comparison.out, "OUT")})
     if (set->repeated > 0)
-      sentences.push_back(
-          fmt::format("{} holds {} more than once", name, counted(static_cast<size_t>(set->repeated), "input")));
+      sentences.push_back(fmt::format("{} holds {} more than once", name, count_of(set->repeated, "input")));
   add_class_sentences(comparison, sentences);
   if (!comparison.matching.empty())
     sentences.push_back(

@@ -148,8 +148,7 @@ void say_what_is_short(const ModelFile& model) {
   if (points.groups.size() == 1)
     return note(
         fmt::format("--per-class changes nothing: too few inputs were predicted as each class ({} are needed), so all "
-                    "classes share "
-                    "the same thresholds. Use more calibration inputs",
+                    "classes share the same thresholds. Use more calibration inputs",
                     least_calibration_size(points.false_alarm)));
   for (const auto& group : points.groups)
     if (group.classes.size() > 1)

@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "learning/base/json_text.h"
+#include "learning/base/names.h"
 #include "tool/audit/set_comparison.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"

@@ -51,26 +51,12 @@ Json start_of(const Input& input) {
 
 constexpr size_t kWidestClass = 40;  // of the table; the other formats have names in full
 
-bool begins_character(char byte) { return (byte & 0xc0) != 0x80; }  // of UTF-8
-
-size_t characters_of(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins_character));
-}
-
-std::string cut_to(const std::string& text, size_t width) {
-  if (characters_of(text) <= width) return text;
-  size_t end = 0;
-  for (size_t count = 0; end < text.size(); ++end)
-    if (begins_character(text[end]) && ++count == width) break;
-  return text.substr(0, end) + "…";
-}
-
 }  // namespace
 
 PredictionRows::PredictionRows(const ModelFile& model, std::string format)
     : model_(model), format_(std::move(format)), scores_(score_names(model)) {
   for (const auto& name : model.run.class_names)
-    class_width_ = std::max(class_width_, std::min(characters_of(name), kWidestClass));
+    class_width_ = std::max(class_width_, std::min(width_of(name), kWidestClass));
   for (const auto& [cause, measure] : watched_measures(model.run.gives_dirichlet(), model.asks_several()))
     shown_.push_back(
         {title_of(cause), static_cast<size_t>(std::find(scores_.begin(), scores_.end(), measure) - scores_.begin())});

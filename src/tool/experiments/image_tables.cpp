@@ -221,8 +221,7 @@ class ComparedModels {
       table.notes.emplace_back(
           "No paired test: the rows of the two models were made by different runs, without the scores of the other. "
           "Interval and p are from the standard errors of both, as if their inputs were not the same, so they are "
-          "wider and "
-          "larger than those of a paired test.");
+          "wider and larger than those of a paired test.");
     }
   }
 

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "learning/base/names.h"
 #include "tool/report/evaluation_curves.h"
 #include "tool/report/table.h"
 

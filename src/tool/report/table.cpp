@@ -12,14 +12,10 @@
 #include <utility>
 
 #include "learning/base/json_text.h"
+#include "learning/base/names.h"
 
 namespace priornet {
 namespace {
-
-// Code points, which for the Latin and Greek letters used here are columns of a terminal.
-size_t width_of(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xc0) != 0x80; }));
-}
 
 std::string padded(const std::string& text, size_t width, bool right) {
   return right ? fmt::format("{:>{}}", text, width) : fmt::format("{:<{}}", text, width);

@@ -17,11 +17,6 @@ inline double short_number(double value, int digits) {
   return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
 }
 
-/// "1 input", "2 inputs", "2 classes".
-inline std::string count_of(int64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : noun.ends_with('s') ? "es" : "s");
-}
-
 inline std::vector<double> short_numbers(std::vector<double> values, int digits) {
   for (auto& value : values) value = short_number(value, digits);
   return values;

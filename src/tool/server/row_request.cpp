@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "learning/data/column_types.h"
+#include "learning/data/decoded_pixels.h"
 #include "learning/data/delimited.h"
 #include "tool/server/tensor_protocol.h"
 
@@ -141,11 +142,8 @@ class RowCollector {
   RowRequest request_;
 };
 
-// By its type, or by the first bytes of PNG, JPEG, GIF and WebP.
 bool is_image(std::string_view type, std::string_view body) {
-  if (type.starts_with("image/") || type.starts_with("multipart/form-data")) return true;
-  return body.starts_with("\x89PNG") || body.starts_with("\xff\xd8\xff") || body.starts_with("GIF8") ||
-         (body.starts_with("RIFF") && body.substr(0, 12).ends_with("WEBP"));
+  return type.starts_with("image/") || type.starts_with("multipart/form-data") || begins_as_image(body);
 }
 
 bool is_table_type(std::string_view type) {
