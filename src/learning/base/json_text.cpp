@@ -1,5 +1,9 @@
 #include "learning/base/json_text.h"
 
+#include <priornet/uncertainty/detection.h>
+
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace priornet {
@@ -13,5 +17,22 @@ std::string json_text(const nlohmann::json& json, int indent) {
 }
 
 nlohmann::ordered_json parse_json(std::string_view text) { return nlohmann::ordered_json::parse(text); }
+
+nlohmann::ordered_json number_json(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+double number_of(const nlohmann::ordered_json& json) {
+  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
+}
+
+nlohmann::ordered_json estimate_json(const Estimate& estimate) {
+  return {
+      {"value", number_json(estimate.value)}, {"low", number_json(estimate.low)}, {"high", number_json(estimate.high)}};
+}
+
+Estimate estimate_of(const nlohmann::ordered_json& json) {
+  return {number_of(json.at("value")), number_of(json.at("low")), number_of(json.at("high"))};
+}
 
 }  // namespace priornet

@@ -5,9 +5,11 @@
 #include <string_view>
 
 // JSON to text and back, compiled in one place: nlohmann's writer and parser take a compiler one to three seconds in
-// each source that calls them.
+// each source that calls them. Numbers and estimates, as every file of ours holds them.
 
 namespace priornet {
+
+struct Estimate;
 
 /// In one line, or with `indent` spaces per level. Bytes that are not UTF-8 become replacement characters.
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
@@ -15,5 +17,17 @@ std::string json_text(const nlohmann::json& json, int indent = -1);
 
 /// Throws nlohmann::json::parse_error, which says where the text is no JSON.
 nlohmann::ordered_json parse_json(std::string_view text);
+
+/// JSON has finite numbers only: null stands for any other.
+nlohmann::ordered_json number_json(double value);
+
+/// NaN for null. Throws nlohmann::json::type_error for what is neither null nor a number.
+double number_of(const nlohmann::ordered_json& json);
+
+/// An object with "value", "low" and "high".
+nlohmann::ordered_json estimate_json(const Estimate& estimate);
+
+/// Throws nlohmann::json::exception if a part is missing or is no number.
+Estimate estimate_of(const nlohmann::ordered_json& json);
 
 }  // namespace priornet

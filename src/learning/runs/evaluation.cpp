@@ -227,12 +227,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json as_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json as_json(const Estimate& estimate) {
-  return {{"value", as_json(estimate.value)}, {"low", as_json(estimate.low)}, {"high", as_json(estimate.high)}};
-}
-
 Json as_json(const std::vector<MeasureDetection>& rows) {
   auto json = Json::array();
   for (const auto& [measure, d, aupr_negatives] : rows)
@@ -240,13 +234,13 @@ Json as_json(const std::vector<MeasureDetection>& rows) {
                     {"positives", d.positives},
                     {"negatives", d.negatives},
                     {"replicates", d.replicates},
-                    {"auroc", as_json(d.auroc)},
-                    {"auroc_std_err", as_json(d.auroc_error)},
-                    {"aupr", as_json(d.aupr)},
-                    {"aupr_balanced", as_json(d.aupr_balanced)},
-                    {"average_precision", as_json(d.average_precision)},
-                    {"fpr95", as_json(d.fpr95)},
-                    {"aupr_negatives", as_json(aupr_negatives)}});
+                    {"auroc", estimate_json(d.auroc)},
+                    {"auroc_std_err", number_json(d.auroc_error)},
+                    {"aupr", estimate_json(d.aupr)},
+                    {"aupr_balanced", estimate_json(d.aupr_balanced)},
+                    {"average_precision", estimate_json(d.average_precision)},
+                    {"fpr95", estimate_json(d.fpr95)},
+                    {"aupr_negatives", number_json(aupr_negatives)}});
   return json;
 }
 
@@ -255,17 +249,17 @@ Json as_json(const InsideEvaluation& inside) {
                {"size", inside.size},
                {"errors", inside.errors},
                {"error", inside.error},
-               {"nll", as_json(inside.negative_log_likelihood)},
-               {"brier", as_json(inside.brier)},
-               {"ece", as_json(inside.calibration_error)},
-               {"adaptive_ece", as_json(inside.adaptive_calibration_error)},
+               {"nll", number_json(inside.negative_log_likelihood)},
+               {"brier", number_json(inside.brier)},
+               {"ece", number_json(inside.calibration_error)},
+               {"adaptive_ece", number_json(inside.adaptive_calibration_error)},
                {"misclassification", as_json(inside.misclassification)},
                {"rejection", Json::array()}};
   for (const auto& row : inside.rejection)
     json["rejection"].push_back({{"measure", row.measure},
-                                 {"aurc", as_json(row.area)},
-                                 {"e_aurc", as_json(row.excess)},
-                                 {"prr", as_json(row.prediction_rejection_ratio)}});
+                                 {"aurc", number_json(row.area)},
+                                 {"e_aurc", number_json(row.excess)},
+                                 {"prr", number_json(row.prediction_rejection_ratio)}});
   return json;
 }
 
@@ -285,9 +279,9 @@ Json as_json(const ComparedMeasure& row) {
           {"auroc", a.first},
           {"auroc_against", a.second},
           {"difference", a.first - a.second},
-          {"std_err", as_json(std::sqrt(a.difference_variance))},
-          {"z", as_json(a.z)},
-          {"p_value", as_json(a.p_value)}};
+          {"std_err", number_json(std::sqrt(a.difference_variance))},
+          {"z", number_json(a.z)},
+          {"p_value", number_json(a.p_value)}};
 }
 
 }  // namespace

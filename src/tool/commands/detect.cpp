@@ -122,10 +122,6 @@ std::string as_text(const std::vector<Result>& results, const DetectOptions& opt
       options.bootstrap.seed, notes);
 }
 
-nlohmann::ordered_json as_json(const Estimate& estimate) {
-  return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
-}
-
 std::string as_json(const std::vector<Result>& results, const DetectOptions& options) {
   nlohmann::ordered_json json = {
       {"positive", options.positive}, {"negative", options.negative}, {"seed", options.bootstrap.seed}};
@@ -136,11 +132,11 @@ std::string as_json(const std::vector<Result>& results, const DetectOptions& opt
                               {"negatives", d.negatives},
                               {"prevalence", d.prevalence},
                               {"replicates", d.replicates},
-                              {"auroc", as_json(d.auroc)},
-                              {"aupr", as_json(d.aupr)},
-                              {"aupr_balanced", as_json(d.aupr_balanced)},
-                              {"average_precision", as_json(d.average_precision)},
-                              {"fpr95", as_json(d.fpr95)}});
+                              {"auroc", estimate_json(d.auroc)},
+                              {"aupr", estimate_json(d.aupr)},
+                              {"aupr_balanced", estimate_json(d.aupr_balanced)},
+                              {"average_precision", estimate_json(d.average_precision)},
+                              {"fpr95", estimate_json(d.fpr95)}});
   return json_text(json, 2) + "\n";
 }
 

@@ -273,10 +273,6 @@ Json plan_json(const std::vector<ImageResult>& seeds) {
   return json;
 }
 
-Json estimate_json(const Estimate& estimate) {
-  return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
-}
-
 Json uncertainty_json(const ImageResult& seed, const ModelResult& model) {
   auto json = Json::array();
   for (size_t s = 0; s < model.uncertainties.size(); ++s) {

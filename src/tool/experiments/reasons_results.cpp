@@ -210,10 +210,6 @@ Table amount_table(const std::vector<ReasonsResult>& seeds) {
   return table;
 }
 
-Json estimate_json(const Estimate& estimate) {
-  return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
-}
-
 Json drawn_json(const ReasonsMeans& means) {
   Json people = Json::array(), verdicts = Json::array(), amounts = Json::array();
   for (const auto& row : means.people) {
@@ -347,8 +343,6 @@ std::string to_json(const std::vector<ReasonsResult>& seeds, const RunRecord& re
 }
 
 namespace {
-
-Estimate estimate_of(const Json& json) { return {json.at("value"), json.at("low"), json.at("high")}; }
 
 class ReasonsReader {
  public:

@@ -26,15 +26,10 @@ using Json = nlohmann::ordered_json;
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNormal = 1.959963984540054;
 
-/// Numbers that are not finite are null in JSON.
-double number(const Json& json, const char* key) {
-  return json.contains(key) && json.at(key).is_number() ? json.at(key).get<double>() : kAbsent;
-}
+double number(const Json& json, const char* key) { return json.contains(key) ? number_of(json.at(key)) : kAbsent; }
 
-Estimate estimate_of(const Json& json, const char* key) {
-  if (!json.contains(key)) return {kAbsent, kAbsent, kAbsent};
-  const auto& estimate = json.at(key);
-  return {number(estimate, "value"), number(estimate, "low"), number(estimate, "high")};
+Estimate estimate(const Json& json, const char* key) {
+  return json.contains(key) ? estimate_of(json.at(key)) : Estimate{kAbsent, kAbsent, kAbsent};
 }
 
 /// Where a file has no standard error of AUROC, its interval is AUROC +- 1.96 of them, cut at 0 and 1.
@@ -50,15 +45,15 @@ std::vector<MeasureDetection> detection_of(const Json& json) {
     const auto inputs = static_cast<double>(detection.positives + detection.negatives);
     detection.prevalence = static_cast<double>(detection.positives) / inputs;
     detection.replicates = row.at("replicates");
-    detection.auroc = estimate_of(row, "auroc");
+    detection.auroc = estimate(row, "auroc");
     detection.auroc_error = row.contains("auroc_std_err") ? number(row, "auroc_std_err") : error_of(detection.auroc);
-    detection.aupr = estimate_of(row, "aupr");
-    detection.aupr_balanced = estimate_of(row, "aupr_balanced");
+    detection.aupr = estimate(row, "aupr");
+    detection.aupr_balanced = estimate(row, "aupr_balanced");
     // Version 0.1 did not write it; with as many inputs of each kind it is the same.
     if (!row.contains("aupr_balanced") && detection.positives == detection.negatives)
       detection.aupr_balanced = detection.aupr;
-    detection.average_precision = estimate_of(row, "average_precision");
-    detection.fpr95 = estimate_of(row, "fpr95");
+    detection.average_precision = estimate(row, "average_precision");
+    detection.fpr95 = estimate(row, "fpr95");
     rows.push_back(std::move(read));
   }
   return rows;
@@ -120,7 +115,7 @@ UncertaintyParts parts_of(const Json& json) {
   for (size_t part = 0; part < kUncertaintyParts.size(); ++part) {
     const auto& entry = json.at(std::string(kUncertaintyParts[part]));
     parts.mean[part] = number(entry, "mean");
-    if (entry.contains("auroc")) parts.auroc[part] = estimate_of(entry, "auroc");
+    if (entry.contains("auroc")) parts.auroc[part] = estimate_of(entry.at("auroc"));
   }
   return parts;
 }
@@ -132,7 +127,7 @@ PairedAuroc pair_of(const Json& json) {
   pair.first = number(json, "auroc");
   pair.second = number(json, "auroc_against");
   pair.p_value = number(json, "p_value");
-  const auto margin = estimate_of(json, "difference");
+  const auto margin = estimate(json, "difference");
   const double error = (margin.high - margin.low) / (2 * kNormal);
   pair.difference_variance =
       json.contains("variance_of_difference") ? number(json, "variance_of_difference") : error * error;

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "learning/base/json_text.h"
 #include "learning/base/names.h"
 #include "tool/report/evaluation_curves.h"
 #include "tool/report/table.h"
@@ -376,10 +377,6 @@ std::string to_markdown(const ModelReport& report) {
 
 namespace {
 
-SummaryJson as_json(const Estimate& share) {
-  return {{"value", share.value}, {"low", share.low}, {"high", share.high}};
-}
-
 SummaryJson verdicts_json(const JudgedSet& set) {
   SummaryJson json;
   for (const auto& words : kVerdictWords) json[std::string(verdict_name(words.verdict))] = set.count(words.verdict);
@@ -471,7 +468,7 @@ SummaryJson test_json(const ModelReport& report) {
                       {"title", short_set_name(test.name)},
                       {"size", test.size()},
                       {"errors", count_true(wrong)},
-                      {"error", as_json(share_of(count_true(wrong), test.size()))},
+                      {"error", estimate_json(share_of(count_true(wrong), test.size()))},
                       {"ece", error_of_probabilities(report)},
                       {"ece_before_temperature", report.report.evaluation.inside.calibration_error}};
   if (report.model.points) {
@@ -480,8 +477,8 @@ SummaryJson test_json(const ModelReport& report) {
     for (const auto& words : kVerdictWords)
       json["errors_by_verdict"][std::string(verdict_name(words.verdict))] =
           count_true(wrong.logical_and(test.with(words.verdict)));
-    json["handed_back"] = as_json(share_of(test.handed_back(), test.size()));
-    json["accepted_error"] = number == 0 ? SummaryJson(nullptr) : as_json(share_of(errors, number));
+    json["handed_back"] = estimate_json(share_of(test.handed_back(), test.size()));
+    json["accepted_error"] = number == 0 ? SummaryJson(nullptr) : estimate_json(share_of(errors, number));
   }
   json["classes"] = classes_json(report, wrong, accepted);
   json["confusion"] = SummaryJson::array();
@@ -501,7 +498,7 @@ SummaryJson foreign_json(const JudgedSet& set, const OutsideEvaluation& outside,
   SummaryJson json = {{"set", set.name}, {"title", short_set_name(set.name)}, {"size", set.size()}};
   if (calibrated) {
     json["verdicts"] = verdicts_json(set);
-    json["handed_back"] = as_json(share_of(set.handed_back(), set.size()));
+    json["handed_back"] = estimate_json(share_of(set.handed_back(), set.size()));
   }
   if (const auto* best = best_of(outside)) {
     json["best_measure"] = best->measure;

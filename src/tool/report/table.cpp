@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -240,12 +239,6 @@ std::string to_latex(const Table& table) {
 namespace {
 
 using TableJson = nlohmann::ordered_json;
-
-TableJson number_json(double value) { return std::isfinite(value) ? TableJson(value) : TableJson(nullptr); }
-
-double number_of(const TableJson& json) {
-  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
-}
 
 TableJson cell_json(const Cell& cell) {
   if (!cell.is_number()) return cell.text();
