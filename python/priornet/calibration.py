@@ -33,13 +33,14 @@ def calibrate(
     mean: Any = None,
     deviation: Any = None,
     training: Optional[Data] = None,
-    detectors: Optional[Sequence[str]] = None,
+    watch: Optional[Sequence[str]] = None,
     layer: Optional[str] = None,
     per_class: bool = False,
     name: Optional[str] = None,
     trained_on: str = "its own data",
     device: Union[str, torch.device, None] = None,
     progress: Optional[bool] = None,
+    detectors: Optional[Sequence[str]] = None,
 ) -> Model:
     """Sets thresholds from held-out inputs: of new inputs like them at most the share `rate` is rejected, on average.
 
@@ -51,10 +52,11 @@ def calibrate(
         stays 1.
     training: the inputs that the network learnt from, for detectors, which find strange inputs that logits miss; from a
         loader the first 10,000 inputs.
-    detectors: names of detectors that look for "unfamiliar" inputs beside the measure; by default those that suit the
-        network, if there is `training`.
+    watch: names of detectors that look for "unfamiliar" inputs beside the measure, as `priornet calibrate --watch` names
+        them; by default those that suit the network, if there is `training`; [] for none.
     per_class: every predicted class has its own thresholds.
     progress: a bar while detectors learn; None: on a terminal and in a notebook.
+    detectors: the older name of `watch`, with a DeprecationWarning.
 
     Only for your own network:
 
@@ -73,6 +75,11 @@ def calibrate(
     """
     if not 0 < rate < 1:
         raise ValueError(f"calibrate: rate should be between 0 and 1, found {rate}")
+    if detectors is not None:
+        if watch is not None:
+            raise ValueError("calibrate: detectors is the older name of watch: give watch alone")
+        warnings.warn("calibrate: detectors is now called watch", DeprecationWarning, stacklevel=2)
+        watch = detectors
     if isinstance(model, (Run, Model)):
         made = opened(model, "calibrate")
         if made.thresholds is not None:
@@ -89,7 +96,7 @@ def calibrate(
             class_names = getattr(getattr(data, "dataset", data), "classes", None)
         network = _Network(modules, kind, class_names, mean, deviation, layer, name, trained_on, device)
         made = _model_of(network, first.inputs)
-    made, watching = _with_detectors(made, training, detectors, progress)
+    made, watching = _with_detectors(made, training, watch, progress)
     calibration = classes.Calibration(made._model)
     for batch in batches:
         calibration.see(*made._labelled(batch))
@@ -210,24 +217,24 @@ def _model_of(network: _Network, example: Inputs) -> Model:
 
 
 def _with_detectors(
-    model: Model, training: Optional[Data], detectors: Optional[Sequence[str]], progress: Optional[bool]
+    model: Model, training: Optional[Data], watch: Optional[Sequence[str]], progress: Optional[bool]
 ) -> tuple[Model, list[str]]:
     """The model with detectors that learnt from `training`, and their names."""
     if training is None:
-        if detectors:
+        if watch:
             raise ValueError("calibrate: detectors learn from what the network learnt from: give `training`")
         return model, []
-    if detectors is not None and not detectors:
+    if watch is not None and not watch:
         return model, []
     usable = model._model.usable_detectors()
-    for name in detectors or []:
+    for name in watch or []:
         if name not in usable:
-            raise ValueError(f"calibrate: detectors should be among {', '.join(usable)}, found {name!r}")
+            raise ValueError(f"calibrate: watch should name some of {', '.join(usable)}, found {name!r}")
     inputs, labels = model._gathered(training, int(ops.detector_training_rows()))
     if labels is None:
         raise ValueError("calibrate: training inputs should have labels, found none")
     fitting = classes.DetectorFitting(model._model)
-    outcome = run_job(fitting, list(detectors or []), inputs, labels, progress=progress)
+    outcome = run_job(fitting, list(watch or []), inputs, labels, progress=progress)
     if outcome.interrupted or not outcome.finished:
         raise KeyboardInterrupt("calibration was stopped")
     with_detectors = Model(fitting.model(), model.device)

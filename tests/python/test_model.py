@@ -202,7 +202,7 @@ def test_what_cannot_be_scripted_is_traced_and_compared():
 
 def test_features_are_those_of_a_named_layer(network):
     def calibrated(layer, detector="knn"):
-        more = {"training": networks.loader(200, 0), "detectors": [detector], "layer": layer, **NORMALISED}
+        more = {"training": networks.loader(200, 0), "watch": [detector], "layer": layer, **NORMALISED}
         return priornet.calibrate(network, networks.loader(100, 1), **more)
 
     images, _ = networks.quarters(30, 2)
@@ -213,8 +213,22 @@ def test_features_are_those_of_a_named_layer(network):
         calibrated("conv")
     with pytest.raises(ValueError, match="one of named_modules"):
         calibrated("nowhere")
-    with pytest.raises(ValueError, match="detectors should be among"):
+    with pytest.raises(ValueError, match="watch should name some of"):
         calibrated(None, "entropy")
+
+
+def test_the_older_name_of_watch_still_works_and_says_so(network):
+    def watched(**more):
+        model = priornet.calibrate(network, networks.loader(100, 1), training=networks.loader(200, 0), **more, **NORMALISED)
+        return [watch.score for watch in model.thresholds.watches]
+
+    with pytest.warns(DeprecationWarning, match="detectors is now called watch"):
+        older = watched(detectors=["gen"])
+    assert older == watched(watch=["gen"])
+    assert "gen" in older
+    assert "gen" not in watched(watch=[])
+    with pytest.raises(ValueError, match="give watch alone"):
+        watched(watch=["gen"], detectors=["gen"])
 
 
 def test_a_prior_network_says_why(blobs):
@@ -407,7 +421,7 @@ def test_a_network_of_one_s_own_is_exported_by_its_framework(model, tmp_path):
         ),
         (lambda n, d: priornet.calibrate(n, d, kind="beta", **NORMALISED), ValueError, "softmax or dirichlet"),
         (lambda n, d: priornet.calibrate(n, d, class_names=["a"], **NORMALISED), ValueError, "should be 4, one per logit"),
-        (lambda n, d: priornet.calibrate(n, d, detectors=["knn"], **NORMALISED), ValueError, "give `training`"),
+        (lambda n, d: priornet.calibrate(n, d, watch=["knn"], **NORMALISED), ValueError, "give `training`"),
         (lambda n, d: priornet.calibrate(torch.nn.Flatten(0), d, **NORMALISED), ValueError, r"logits \[N, K\]"),
         (lambda n, d: priornet.calibrate(n, (d.dataset[:9][0], [0] * 8)), ValueError, "one label per input"),
         (lambda n, d: priornet.calibrate(n, (d.dataset[:9][0], [7] * 9), **NORMALISED), ValueError, "found 7"),
