@@ -94,11 +94,16 @@ TEST(Measure, MeasuresEnsemblesFromOneFileOrSeveral) {
 TEST(Measure, MeasuresEnsemblesOfDirichlets) {
   const InputFiles files;
   const auto both = torch::stack({kLogits, -kLogits});
-  const auto columns = measured(files, {files.npy("both.npy", both), "--samples", "16", "--seed", "3"});
+  const auto columns = measured(files, {files.npy("both.npy", both), "--mu-theta-samples", "16", "--seed", "3"});
   const auto wanted = measure_columns(dirichlet_ensemble_measures(both, {.samples = 16, .seed = 3}));
   ASSERT_EQ(names_of(columns), names_of(wanted));
   EXPECT_EQ(columns.back().name, "mutual_information_mu_theta_std_err");
   for (size_t i = 1; i < columns.size(); ++i) EXPECT_TRUE(columns[i].values.equal(wanted[i].values)) << columns[i].name;
+  for (const auto& older : std::vector<std::vector<std::string>>{{"--samples", "16"}, {"--samples=16"}}) {
+    std::vector<std::string> words{files.npy("both.npy", both), "--seed", "3"};
+    words.insert(words.end(), older.begin(), older.end());
+    EXPECT_TRUE(measured(files, words).back().values.equal(wanted.back().values)) << older.front();
+  }
 }
 
 TEST(Measure, SaysWhatItAssumesAndWhatSpeaksAgainstIt) {

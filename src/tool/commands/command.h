@@ -77,6 +77,7 @@ struct Option {
   std::string environment = {};           ///< the variable that gives the value if the option is not given
   std::vector<std::string> endings = {};  ///< if not empty, of a file's name: ".csv", ".json"
   bool anywhere = false;                  ///< for an option of the tool: may stand after a subcommand too
+  std::string older_name = {};            ///< what it was called: taken as well, but not shown anywhere
 
   bool is_positional() const { return !name.starts_with('-'); }
 };

@@ -108,8 +108,8 @@ void describe(CLI::App& app, const Command& command, const Command& tool) {
 }
 
 // The words of a command line as CLI11 takes them: options that may stand anywhere come first, "help train" is "train
-// --help". Words that CLI11 would only call unexpected, or would take for a value, are refused with a hint at what was
-// meant.
+// --help", and an option's older name becomes its name. Words that CLI11 would only call unexpected, or would take for
+// a value, are refused with a hint at what was meant.
 class WordOrder {
  public:
   explicit WordOrder(const Command& tool) : tool_(tool), path_{&tool} {}
@@ -136,7 +136,7 @@ class WordOrder {
     const auto name = word.substr(0, word.find('='));
     const auto& option = found(name);
     auto& to = option.anywhere ? first_ : rest_;
-    to.push_back(word);
+    to.push_back(option.name + word.substr(name.size()));
     const bool has_value = name.size() == word.size() && at + 1 < words.size() && takes_value(option);
     if (has_value) to.push_back(words[at + 1]);
     return at + (has_value ? 2 : 1);
@@ -166,7 +166,7 @@ class WordOrder {
       for (const auto& option : command.options) {
         if (option.is_positional() || (!all && !option.anywhere)) continue;
         names.push_back(option.name);
-        if (option.name == name) return &option;
+        if (option.name == name || option.older_name == name) return &option;
       }
       return nullptr;
     };

@@ -428,7 +428,7 @@ void describe_evaluate(Command& command) {
        .range = kPositive},
       {.name = "--mu-theta-samples",
        .to = &options->mu_theta_samples,
-       .help = "For several Dirichlets per input: draws for the estimate of I[mu, theta]; 0: no estimate",
+       .help = "For several Dirichlets per input: draws from each for the estimate of I[mu, theta]; 0: no estimate",
        .shows_default = true,
        .range = whole_range(0, 1 << 20)},
       {.name = "--replicates",

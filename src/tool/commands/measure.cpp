@@ -122,11 +122,12 @@ void describe_measure(Command& command) {
        .help =
            "Write the measures to this file (.csv, .json or .npz) and print a summary; by default print them as CSV"},
       {.name = "--json", .to = &options->json, .help = "Print JSON"},
-      {.name = "--samples",
+      {.name = "--mu-theta-samples",
        .to = &options->estimate.samples,
-       .help = "For an ensemble of Dirichlets: draws per member for the estimate of I[mu, theta]",
+       .help = "For several Dirichlets per input: draws from each for the estimate of I[mu, theta]",
        .shows_default = true,
-       .range = whole_range(2, 1 << 30)},
+       .range = whole_range(2, 1 << 30),
+       .older_name = "--samples"},
       {.name = "--seed", .to = &options->estimate.seed, .help = "Seed of those draws", .shows_default = true}};
   command.examples = {"priornet measure logits.npy --out measures.csv",
                       "priornet measure member1.npy member2.npy --kind ensemble"};
