@@ -252,7 +252,7 @@ TEST(OwnLogits, AreWatchedForDrift) {
   later.slice(0, 0, 500, 5).fill_(-20);
   const auto watched = [&](const torch::Tensor& logits, const Words& more) {
     Words words = {
-        "predict", file, "--logits", files.npy("new.npy", logits), "--watch", "--out", (files / "said.csv").string()};
+        "predict", file, "--logits", files.npy("new.npy", logits), "--drift", "--out", (files / "said.csv").string()};
     words.insert(words.end(), more.begin(), more.end());
     const auto said = run_tool(words);
     EXPECT_EQ(said.status, 0) << said.err;
@@ -270,7 +270,7 @@ TEST(OwnLogits, AreWatchedForDrift) {
   EXPECT_GT(input, 2000);
   EXPECT_LT(input, 2300);
   EXPECT_NE(loud.find("such an alarm is at most 0.001"), std::string::npos) << loud;
-  // The same as rows of inputs.
+  // The same as rows of inputs, by the option's older name.
   const auto rows = run_tool({"predict", file, (files / "new.npy").string(), "--watch", "--drift-rate", "0.001",
                               "--out", (files / "said.csv").string()});
   EXPECT_NE(rows.err.find(opening + std::to_string(input) + " "), std::string::npos) << rows.err;

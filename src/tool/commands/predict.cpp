@@ -125,7 +125,7 @@ struct PredictOptions {
   std::string device = "auto";
   bool allow_torchscript = false;
   int64_t batch = 250;
-  bool watch = false;
+  bool drift = false;
   double drift_rate = 0.01;
 };
 
@@ -210,12 +210,12 @@ std::unique_ptr<InputSource> source_of(const std::string& name, const Predictor&
 }
 
 // Whether the inputs, in the order they come, stopped looking like the calibration set.
-class WatchedInputs {
+class InputDrift {
  public:
-  WatchedInputs(const PredictOptions& options, const ModelFile& model) {
-    if (!options.watch) return;
+  InputDrift(const PredictOptions& options, const ModelFile& model) {
+    if (!options.drift) return;
     if (!model.points)
-      throw DataError(fmt::format("{}: was not calibrated: --watch has nothing to compare with", options.model));
+      throw DataError(fmt::format("{}: was not calibrated: --drift has nothing to compare with", options.model));
     watch_.emplace(*model.points, options.drift_rate);
   }
 
@@ -275,9 +275,9 @@ PlainPredictions answers_to(std::vector<Input>& waiting, Predictor& predictor) {
 
 // Predicts the gathered inputs, in their order, and empties the list.
 int64_t flush(std::vector<Input>& waiting, Predictor& predictor, const PredictionRows& rows, RowSink& sink,
-              WatchedInputs& watched) {
+              InputDrift& drift) {
   const auto answers = answers_to(waiting, predictor);
-  watched.add(waiting, answers);
+  drift.add(waiting, answers);
   std::string text;
   int64_t at = 0;
   for (const auto& input : waiting) text += input.error.empty() ? rows.row(input, answers, at++) : rows.error(input);
@@ -348,7 +348,7 @@ void run_logits(const PredictOptions& options, const std::string& format) {
   const auto chosen = good.nonzero().squeeze(1);
   const auto answers =
       chosen.numel() == 0 ? PlainPredictions() : plain_predictions(judged(model, outputs.select(chosen)));
-  WatchedInputs watched(options, model);
+  InputDrift drift(options, model);
   std::vector<Input> inputs(static_cast<size_t>(outputs.rows()));
   const auto* is_good = good.data_ptr<bool>();
   for (size_t row = 0; row < inputs.size(); ++row) {
@@ -356,7 +356,7 @@ void run_logits(const PredictOptions& options, const std::string& format) {
     inputs[row].row = static_cast<int64_t>(row);
     if (!is_good[row]) inputs[row].error = "its logits are not finite";
   }
-  watched.add(inputs, answers);
+  drift.add(inputs, answers);
   const PredictionRows rows(model, format);
   RowSink sink(options.out);
   sink.write(rows.header());
@@ -364,7 +364,7 @@ void run_logits(const PredictOptions& options, const std::string& format) {
   for (const auto& input : inputs)
     sink.write(input.error.empty() ? rows.row(input, answers, answer++) : rows.error(input));
   sink.finish();
-  watched.finish();
+  drift.finish();
   if (!options.out.empty()) note(fmt::format("{} predictions written to {}", answers.rows, options.out));
   if (answers.rows < outputs.rows())
     throw DataError(
@@ -380,7 +380,7 @@ void run(const PredictOptions& options) {
   OpenOptions open(chosen_device(options.device));
   open.allow_torchscript = options.allow_torchscript;
   Predictor predictor(open_model(model_path(options.model), open));
-  WatchedInputs watched(options, predictor.model());
+  InputDrift drift(options, predictor.model());
   const PredictionRows rows(predictor.model(), format);
   RowSink sink(options.out);
   sink.write(rows.header());
@@ -398,14 +398,14 @@ void run(const PredictOptions& options) {
       notes.add(*input);
       waiting.push_back(std::move(*input));
       if (static_cast<int64_t>(waiting.size()) < options.batch) continue;
-      failed += flush(waiting, predictor, rows, sink, watched);
+      failed += flush(waiting, predictor, rows, sink, drift);
       progress.report(static_cast<double>(i) + source->share(), count);
     }
   }
-  failed += flush(waiting, predictor, rows, sink, watched);
+  failed += flush(waiting, predictor, rows, sink, drift);
   progress.report(static_cast<double>(options.inputs.size()), count);
   sink.finish();
-  watched.finish();
+  drift.finish();
   notes.say();
   if (!options.out.empty()) note(fmt::format("{} predictions written to {}", count - failed, options.out));
   if (failed > 0) throw DataError(fmt::format("{} of {} inputs could not be read", failed, count));
@@ -437,15 +437,16 @@ void describe_predict(Command& command) {
        .help = "Inputs per pass",
        .shows_default = true,
        .range = whole_range(1, 1'000'000)},
-      {.name = "--watch",
-       .to = &options->watch,
-       .help = "Say when the inputs, in their order, stop looking like the calibration set"},
+      {.name = "--drift",
+       .to = &options->drift,
+       .help = "Say when the inputs, in their order, stop looking like the calibration set",
+       .older_name = "--watch"},
       {.name = "--drift-rate",
        .to = &options->drift_rate,
        .help = "Probability that this alarm ever comes without drift",
        .shows_default = true,
        .range = real_range(1e-9, 0.5),
-       .needs = "--watch"},
+       .needs = "--drift"},
       device_option(options->device, "Where to compute"),
       torchscript_option(options->allow_torchscript)};
   for (auto& option : unlabelled_logits_options(options->logits, "Instead of INPUT"))
