@@ -18,12 +18,12 @@ TEST(Catalogue, HoldsTheSetsOfThePaperAndFiveMore) {
 }
 
 TEST(Catalogue, SplitsMnistAsThePaperDoes) {
-  const auto& mnist = find_entry("mnist");
-  EXPECT_EQ(find_split(mnist, "train").count, 55'000);
-  EXPECT_EQ(find_split(mnist, "validation").count, 5'000);
-  EXPECT_EQ(find_split(mnist, "test").count, 10'000);
-  EXPECT_EQ(find_split(mnist, "valid+test").count, 15'000);
-  EXPECT_EQ(find_split(mnist, "").name, "train");
+  const auto& mnist = entry_named("mnist");
+  EXPECT_EQ(split_named(mnist, "train").count, 55'000);
+  EXPECT_EQ(split_named(mnist, "validation").count, 5'000);
+  EXPECT_EQ(split_named(mnist, "test").count, 10'000);
+  EXPECT_EQ(split_named(mnist, "valid+test").count, 15'000);
+  EXPECT_EQ(split_named(mnist, "").name, "train");
 }
 
 TEST(Catalogue, SplitsAreRowsOfParts) {
@@ -31,7 +31,7 @@ TEST(Catalogue, SplitsAreRowsOfParts) {
     for (const auto& split : entry.splits) {
       int64_t count = 0;
       for (const auto& rows : split.rows) {
-        const auto& part = find_part(entry, rows.part);
+        const auto& part = part_named(entry, rows.part);
         EXPECT_LE(rows.first + rows.count, part.count) << entry.name << ":" << split.name;
         count += rows.count;
       }
@@ -48,8 +48,8 @@ TEST(Catalogue, PartsCanBeReadAndHaveClassNamesOnce) {
       const std::set<std::string> different(part.class_names.begin(), part.class_names.end());
       EXPECT_EQ(different.size(), part.class_names.size()) << entry.name << "-" << part.name;
     }
-  EXPECT_EQ(find_part(find_entry("cifar100"), "train").class_names.size(), 100u);
-  EXPECT_EQ(find_part(find_entry("emnist"), "balanced-test").class_names.size(), 47u);
+  EXPECT_EQ(part_named(entry_named("cifar100"), "train").class_names.size(), 100u);
+  EXPECT_EQ(part_named(entry_named("emnist"), "balanced-test").class_names.size(), 47u);
 }
 
 TEST(Catalogue, KnowsWhereEverySetComesFromAndItsTerms) {
@@ -74,11 +74,11 @@ TEST(Catalogue, KnowsWhereEverySetComesFromAndItsTerms) {
 
 TEST(Catalogue, SuggestsTheNearestName) {
   EXPECT_THROWS(
-      DataError, find_entry("mnsit"),
+      DataError, entry_named("mnsit"),
       "there is no data set named mnsit; did you mean mnist? (there are mnist, fashion-mnist, kmnist, emnist, "
       "cifar10, cifar100, svhn, omniglot, semeion, tinyimagenet, lsun, cifar10h, openood; a path is written with a / "
       "or a .)");
-  EXPECT_THROWS(DataError, find_split(find_entry("cifar10"), "validation"),
+  EXPECT_THROWS(DataError, split_named(entry_named("cifar10"), "validation"),
                 "cifar10 has no split named validation (it has train, test)");
   EXPECT_TRUE(in_catalogue("svhn"));
   EXPECT_FALSE(in_catalogue("SVHN"));

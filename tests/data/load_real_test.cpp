@@ -18,7 +18,7 @@ TEST(LoadRealSets, EverySplitThatIsThereHasItsCount) {
   for (const auto& entry : catalogue())
     for (const auto& split : entry.splits) {
       const bool there = std::all_of(split.rows.begin(), split.rows.end(), [&](const PartRows& rows) {
-        return find_location(entry, find_part(entry, rows.part), options.root).has_value();
+        return find_location(entry, part_named(entry, rows.part), options.root).has_value();
       });
       if (!there) continue;
       const auto name = entry.name + ":" + split.name;

@@ -33,13 +33,13 @@ TEST(DataRoot, ComesFromTheEnvironment) {
 
 TEST(Store, FindsFilesLaidOutByHandPlainOrCompressed) {
   const TemporaryFolder root;
-  EXPECT_FALSE(find_location(find_entry("mnist"), root / ""));
+  EXPECT_FALSE(find_location(entry_named("mnist"), root / ""));
   for (const auto* name :
        {"mnist/t10k-images-idx3-ubyte", "mnist/t10k-labels-idx1-ubyte", "fashion-mnist/train-images-idx3-ubyte.gz",
         "fashion-mnist/train-labels-idx1-ubyte.gz", "cifar10/cifar-10-batches-bin/data_batch_1.bin",
         "omniglot/images_evaluation.zip", "semeion.data"})
     touch(root, name);
-  const auto location = [&](const std::string& set) { return find_location(find_entry(set), root / ""); };
+  const auto location = [&](const std::string& set) { return find_location(entry_named(set), root / ""); };
   EXPECT_EQ(location("mnist"), root / "" / "mnist");
   EXPECT_EQ(location("fashion-mnist"), root / "" / "fashion-mnist");
   EXPECT_EQ(location("cifar10"), root / "" / "cifar10/cifar-10-batches-bin");
@@ -54,8 +54,8 @@ TEST(Store, KnowsWhichPartsAreThere) {
                            "mnist/train-images-idx3-ubyte", "omniglot/images_evaluation.zip"})
     touch(root, name);
   const auto there = [&](const std::string& set, const std::string& part) {
-    const auto& entry = find_entry(set);
-    return find_location(entry, find_part(entry, part), root / "").has_value();
+    const auto& entry = entry_named(set);
+    return find_location(entry, part_named(entry, part), root / "").has_value();
   };
   EXPECT_TRUE(there("mnist", "test"));
   EXPECT_FALSE(there("mnist", "train"));  // without its labels
@@ -66,17 +66,17 @@ TEST(Store, KnowsWhichPartsAreThere) {
 TEST(Store, PrefersAFolderToTheArchive) {
   const TemporaryFolder root;
   touch(root, "cifar-10-binary.tar.gz");
-  const auto& entry = find_entry("cifar10");
+  const auto& entry = entry_named("cifar10");
   EXPECT_EQ(find_location(entry, root / ""), root / "" / "cifar-10-binary.tar.gz");
   touch(root, "cifar-10-batches-bin/test_batch.bin");
   EXPECT_EQ(find_location(entry, root / ""), root / "" / "cifar-10-batches-bin");
   // The folder has only the test batch, so the rest still comes from the archive.
-  EXPECT_EQ(find_location(entry, find_part(entry, "train"), root / ""), root / "" / "cifar-10-binary.tar.gz");
+  EXPECT_EQ(find_location(entry, part_named(entry, "train"), root / ""), root / "" / "cifar-10-binary.tar.gz");
 }
 
 TEST(Store, FindsAKnownFileInEveryPlaceOfItsSet) {
   const TemporaryFolder root;
-  const auto& entry = find_entry("cifar10");
+  const auto& entry = entry_named("cifar10");
   EXPECT_FALSE(find_file(entry, entry.files[0], root / ""));
   touch(root, "cifar10/cifar-10-binary.tar.gz");
   touch(root, "cifar10/data_batch_1.bin");
@@ -104,14 +104,14 @@ TEST(Store, SourceFilesAreThoseOfThePart) {
   const TemporaryFolder root;
   for (const auto* name : {"images_background/b/1.png", "images_background/a/2.png", "images_evaluation/c/3.png"})
     touch(root, name);
-  const auto& part = find_part(find_entry("omniglot"), "background");
+  const auto& part = part_named(entry_named("omniglot"), "background");
   EXPECT_EQ(source_files(part, root / ""),
             (std::vector<fs::path>{root / "" / "images_background/a/2.png", root / "" / "images_background/b/1.png"}));
 }
 
 TEST(Store, SaysHowToLayOutASetByHand) {
-  EXPECT_EQ(layout_by_hand(find_entry("cifar10"), "/data"), "put cifar-10-binary.tar.gz into /data");
-  EXPECT_EQ(layout_by_hand(find_entry("omniglot"), "/data"),
+  EXPECT_EQ(layout_by_hand(entry_named("cifar10"), "/data"), "put cifar-10-binary.tar.gz into /data");
+  EXPECT_EQ(layout_by_hand(entry_named("omniglot"), "/data"),
             "put images_background.zip, images_evaluation.zip into /data/omniglot");
 }
 

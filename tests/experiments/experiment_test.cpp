@@ -8,11 +8,11 @@ namespace priornet {
 namespace {
 
 TEST(Experiments, AreFoundByName) {
-  for (const auto& experiment : experiments()) EXPECT_EQ(&find_experiment(experiment.name), &experiment);
+  for (const auto& experiment : experiments()) EXPECT_EQ(&experiment_named(experiment.name), &experiment);
 }
 
 TEST(Experiments, ListTheKnownNames) {
-  EXPECT_THROWS(ConfigError, find_experiment("syntetic"),
+  EXPECT_THROWS(ConfigError, experiment_named("syntetic"),
                 "unknown experiment 'syntetic'; known: synthetic, mnist, mnist-noise, svhn, cifar10, openood, "
                 "reasons, relatives");
 }

@@ -21,7 +21,7 @@ class QuickResults {
     options.profile = Profile::kQuick;
     options.out = folder_ / "out";
     NoProgress progress;
-    find_experiment(experiment).run(options, progress);
+    experiment_named(experiment).run(options, progress);
     cells_ = nlohmann::json::parse(bytes_of(folder_ / "out" / "results.json"))["cells"];
   }
 

@@ -64,7 +64,7 @@ class DataGet : public testing::Test {
 };
 
 TEST_F(DataGet, KeepsWhatCameWhenItIsKilledAndGoesOnFromThere) {
-  bytes = random_bytes(static_cast<size_t>(find_entry("semeion").files[0].size));
+  bytes = random_bytes(static_cast<size_t>(entry_named("semeion").files[0].size));
   pace = 1000;
   EXPECT_EQ(ended_by(SIGKILL, 200'000), SIGKILL);
   const auto killed = std::filesystem::file_size(file(".part"));
@@ -108,7 +108,7 @@ TEST_F(DataGet, EndsWithAWholeFileWhereverItWasKilled) {
 TEST_F(DataGet, SaysTheTermsOfARestrictedSet) {
   const auto outcome = run_tool({"data", "get", "svhn", "--from", "web"});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(outcome.err.starts_with("priornet: svhn: " + find_entry("svhn").terms + "\n")) << outcome.err;
+  EXPECT_TRUE(outcome.err.starts_with("priornet: svhn: " + entry_named("svhn").terms + "\n")) << outcome.err;
 }
 
 TEST_F(DataGet, TakesNothingThatCannotBeCheckedUnlessAskedTo) {

@@ -80,12 +80,13 @@ const std::vector<CatalogueEntry>& catalogue();
 bool in_catalogue(std::string_view name);
 
 /// DataError if there is no such set, with the nearest name and all names.
-const CatalogueEntry& find_entry(std::string_view name);
+const CatalogueEntry& entry_named(std::string_view name);
 
 /// An empty name means the set's first split. DataError, with the names of the splits, if there is no such split.
-const Split& find_split(const CatalogueEntry& entry, std::string_view name);
+const Split& split_named(const CatalogueEntry& entry, std::string_view name);
 
-const SetPart& find_part(const CatalogueEntry& entry, std::string_view name);
+/// DataError if there is no such part.
+const SetPart& part_named(const CatalogueEntry& entry, std::string_view name);
 
 // Where data sets lie: below one folder, the data root, as downloaded or as somebody laid them out by hand.
 

@@ -197,9 +197,9 @@ class TableInputs final : public InputSource {
     held_ = std::all_of(names.begin(), names.end(),
                         [&](const auto& name) { return parse_csv_number(name, ignored) != ParsedNumber::kOther; });
     if (preprocessing.encoding)
-      find_encoder(names);
+      match_encoder(names);
     else
-      find_columns(names, preprocessing.feature_names);
+      match_columns(names, preprocessing.feature_names);
   }
 
   std::optional<Input> next() override {
@@ -228,7 +228,7 @@ class TableInputs final : public InputSource {
     throw DataError(fmt::format("{}: {}", bytes_->name(), what));
   }
 
-  void find_encoder(const std::vector<std::string>& names) {
+  void match_encoder(const std::vector<std::string>& names) {
     const auto own = preprocessing_.encoding->column_names();
     if (held_ && columns_ != own.size())
       fail(fmt::format("should have {} columns, has {}; or names in its first line", own.size(), columns_));
@@ -241,7 +241,7 @@ class TableInputs final : public InputSource {
       absent_.push_back(fmt::format("{}: this column is not there; its values count as missing", column));
   }
 
-  void find_columns(const std::vector<std::string>& found, const std::vector<std::string>& names) {
+  void match_columns(const std::vector<std::string>& found, const std::vector<std::string>& names) {
     const auto wanted = static_cast<size_t>(features_);
     if (!held_ && !names.empty()) {
       for (const auto& name : names) {

@@ -56,14 +56,14 @@ const std::vector<CatalogueEntry>& catalogue() {
 
 bool in_catalogue(std::string_view name) { return find_named(catalogue(), name) != nullptr; }
 
-const CatalogueEntry& find_entry(std::string_view name) {
+const CatalogueEntry& entry_named(std::string_view name) {
   if (const auto* entry = find_named(catalogue(), name)) return *entry;
   const auto names = names_of(catalogue());
   throw DataError(fmt::format("there is no data set named {}{} (there are {}; a path is written with a / or a .)", name,
                               suggestion(name, names), fmt::join(names, ", ")));
 }
 
-const Split& find_split(const CatalogueEntry& entry, std::string_view name) {
+const Split& split_named(const CatalogueEntry& entry, std::string_view name) {
   if (name.empty()) return entry.splits.front();
   if (const auto* split = find_named(entry.splits, name)) return *split;
   const auto names = names_of(entry.splits);
@@ -71,7 +71,7 @@ const Split& find_split(const CatalogueEntry& entry, std::string_view name) {
                               fmt::join(names, ", ")));
 }
 
-const SetPart& find_part(const CatalogueEntry& entry, std::string_view name) {
+const SetPart& part_named(const CatalogueEntry& entry, std::string_view name) {
   if (const auto* part = find_named(entry.parts, name)) return *part;
   throw DataError(fmt::format("{} has no part named {}", entry.name, name));
 }

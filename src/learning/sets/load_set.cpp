@@ -239,13 +239,13 @@ Dataset load_part(const CatalogueEntry& entry, const SetPart& part, const SetNam
 Dataset load_named_set(const SetName& name, const LoadOptions& options) {
   if (!in_catalogue(name.set) && name.split.empty() && is_own_set(name.set, options))
     return load_own_set(name, options);
-  const auto& entry = find_entry(name.set);
-  const auto& split = find_split(entry, name.split);
+  const auto& entry = entry_named(name.set);
+  const auto& split = split_named(entry, name.split);
   bool is_resized = false;
   std::map<std::string, Dataset> parts;
   std::vector<Dataset> pieces;
   for (const auto& rows : split.rows) {
-    const auto& part = find_part(entry, rows.part);
+    const auto& part = part_named(entry, rows.part);
     auto loaded = parts.find(part.name);
     if (loaded == parts.end()) loaded = parts.emplace(part.name, load_part(entry, part, name, options)).first;
     pieces.push_back(slice(loaded->second, rows.first, rows.count));

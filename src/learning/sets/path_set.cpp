@@ -231,8 +231,8 @@ Dataset only_classes(const Dataset& set, const SetName& name, const Names& wante
 Names class_names_of(const std::string& other, const LoadOptions& options) {
   const auto other_name = parse_set_name(other);
   if (!other_name.is_path) {
-    const auto& entry = find_entry(other_name.set);
-    const auto& part = find_part(entry, find_split(entry, other_name.split).rows.front().part);
+    const auto& entry = entry_named(other_name.set);
+    const auto& part = part_named(entry, split_named(entry, other_name.split).rows.front().part);
     if (!part.class_names.empty()) return part.class_names;
   }
   auto silent = options;

@@ -91,7 +91,7 @@ std::vector<std::string> read_names(DelimitedRows& rows) {
   return names;
 }
 
-size_t find_column(const std::string& table, const std::vector<std::string>& names, const std::string& wanted) {
+size_t column_named(const std::string& table, const std::vector<std::string>& names, const std::string& wanted) {
   const auto found = std::find(names.begin(), names.end(), wanted);
   if (found == names.end())
     throw DataError(fmt::format("{}: has no column {}; its columns: {}", table, wanted, fmt::join(names, ", ")));
@@ -137,7 +137,7 @@ class TableReader {
     name_ = rows.name();
     names_ = read_names(rows);
     separator_ = rows.separator();
-    label_ = options_.label.empty() ? kNone : find_column(name_, names_, options_.label);
+    label_ = options_.label.empty() ? kNone : column_named(name_, names_, options_.label);
     unlabelled_ = 0;
     while (rows.next()) {
       rows.check_length(names_.size());
@@ -161,7 +161,7 @@ class TableReader {
   void check_wanted() const {
     for (const auto* list : {&options_.drop, &options_.categorical, &options_.numeric})
       for (const auto& name : *list)
-        if (find_column(name_, names_, name) == label_)
+        if (column_named(name_, names_, name) == label_)
           throw DataError(fmt::format("{}: {} is the label, so it cannot be an input", name_, name));
   }
 

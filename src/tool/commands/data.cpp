@@ -33,7 +33,7 @@ bool has_copy(const CatalogueEntry& entry, const SetPart& part, const fs::path& 
 
 bool is_there(const CatalogueEntry& entry, const Split& split, const fs::path& root) {
   return std::all_of(split.rows.begin(), split.rows.end(), [&](const PartRows& rows) {
-    const auto& part = find_part(entry, rows.part);
+    const auto& part = part_named(entry, rows.part);
     return find_location(entry, part, root).has_value() || has_copy(entry, part, root);
   });
 }
@@ -129,7 +129,7 @@ std::string as_text(const CatalogueEntry& entry, const GetOutcome& outcome) {
 void run(GetCommand options) {
   // All names are checked first, so that a typing error in the last does not cost the wait for the others.
   std::vector<const CatalogueEntry*> entries;
-  for (const auto& name : options.names) entries.push_back(&find_entry(name));
+  for (const auto& name : options.names) entries.push_back(&entry_named(name));
   options.get.from = kSources.at(options.from);
   if (options.get.root.empty()) options.get.root = data_root();
   options.get.download.largest = options.gigabytes << 30;
@@ -222,7 +222,7 @@ struct VerifiedSet {
 
 std::vector<VerifiedSet> verified(const VerifyCommand& options, const std::filesystem::path& root) {
   std::vector<const CatalogueEntry*> entries;
-  for (const auto& name : options.names) entries.push_back(&find_entry(name));
+  for (const auto& name : options.names) entries.push_back(&entry_named(name));
   if (options.names.empty())
     for (const auto& entry : catalogue()) entries.push_back(&entry);
   TerminalProgress progress;

@@ -66,7 +66,7 @@ std::string test_set_of(const TrainedRun& run, const std::string& folder) {
                                 folder, train));
   };
   if (name.is_path) refuse();
-  const auto& splits = find_entry(name.set).splits;
+  const auto& splits = entry_named(name.set).splits;
   if (std::none_of(splits.begin(), splits.end(), [](const Split& split) { return split.name == "test"; })) refuse();
   auto test = name.set + ":test";
   for (auto at = train.find(','); at != std::string::npos;) {

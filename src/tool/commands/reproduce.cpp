@@ -40,7 +40,7 @@ const std::map<std::string, Profile> kProfiles = {
 constexpr const char* kAll = "all";
 
 /// Every experiment named, once each, before the first starts; or misuse.
-std::vector<const Experiment*> find_all(const std::vector<std::string>& names) {
+std::vector<const Experiment*> chosen_experiments(const std::vector<std::string>& names) {
   std::vector<const Experiment*> found;
   const auto add = [&](const Experiment& experiment) {
     if (std::find(found.begin(), found.end(), &experiment) == found.end()) found.push_back(&experiment);
@@ -54,7 +54,7 @@ std::vector<const Experiment*> find_all(const std::vector<std::string>& names) {
     if (name.find('=') != std::string::npos)
       throw Misuse(fmt::format("WHAT: '{}' is not an experiment; write --set before each setting", name));
     try {
-      add(find_experiment(name));
+      add(experiment_named(name));
     } catch (const ConfigError& error) {
       throw Misuse(fmt::format("WHAT: {}", error.what()));
     }
@@ -182,7 +182,7 @@ void print_plan(const std::vector<const Experiment*>& chosen, ExperimentOptions 
 }
 
 void reproduce(const ReproduceOptions& options, const Invocation& invocation) {
-  const auto chosen = find_all(options.names);
+  const auto chosen = chosen_experiments(options.names);
   ExperimentOptions run;
   run.profile = kProfiles.at(options.profile);
   if (options.device != "auto") run.device = chosen_device(options.device);

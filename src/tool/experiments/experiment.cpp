@@ -107,7 +107,7 @@ std::span<const Experiment> experiments() {
   return kExperiments;
 }
 
-const Experiment& find_experiment(std::string_view name) {
+const Experiment& experiment_named(std::string_view name) {
   std::string known;
   for (const auto& experiment : experiments()) {
     if (experiment.name == name) return experiment;

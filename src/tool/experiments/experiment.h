@@ -94,7 +94,7 @@ struct Experiment {
 std::span<const Experiment> experiments();
 
 /// Throws ConfigError, listing the known names, for any other.
-const Experiment& find_experiment(std::string_view name);
+const Experiment& experiment_named(std::string_view name);
 
 // Several experiments in one command: how each went.
 

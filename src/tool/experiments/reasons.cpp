@@ -149,7 +149,7 @@ PlannedModel* find_model(ImageExperiment& experiment, const std::string& name) {
   return nullptr;
 }
 
-const PlannedModel& model_of(ImageExperiment& experiment, const std::string& name) {
+const PlannedModel& model_named(ImageExperiment& experiment, const std::string& name) {
   if (const auto* found = find_model(experiment, name)) return *found;
   throw ArgumentError(fmt::format("reasons_plan: experiment cifar10 has no model {}", name));
 }
@@ -194,7 +194,7 @@ void add_other_divergence(ImageExperiment& experiment, const ImagePlanOptions& o
 
 void add_dnn_ensemble(ImageExperiment& experiment, const ImagePlanOptions& options) {
   if (options.seeds_before > 0 || find_model(experiment, "DNN ensemble") != nullptr) return;
-  PlannedModel ensemble = model_of(experiment, "DNN");
+  PlannedModel ensemble = model_named(experiment, "DNN");
   ensemble.name = "DNN ensemble";
   ensemble.run = run_of_seed(options.seed, "dnn-ensemble");
   ensemble.config.members = ensemble_members(options.profile);
@@ -231,7 +231,7 @@ void plan_amounts(ReasonsPlan& plan, const ImagePlanOptions& options) {
     of_images.overrides.insert(of_images.overrides.end(), options.overrides.begin(), options.overrides.end());
     auto trained = cifar10_experiment(of_images);
     for (const auto* name : {"DPN", "DNN"}) {
-      auto model = model_of(trained, name);
+      auto model = model_named(trained, name);
       const bool is_dpn = std::string_view(name) == "DPN";
       if (!is_dpn) model.config.members = extent.members;
       const auto title = is_dpn ? model.name : std::string("DNN ensemble");
