@@ -24,7 +24,7 @@ TEST(CrossValidation, CalibratesWithTheRowsThatTheNetworkLearntFrom) {
   const auto others = torch::arange(81, torch::kFloat64) / 10.0;
   const auto points = operating_points({{Verdict::kUnfamiliar, "columns_shift", values, others}}, 0.05);
   EXPECT_EQ(points.calibration_size, 19);
-  EXPECT_EQ(points.combined.size(0), 100);
+  EXPECT_EQ(points.rarities.size(0), 100);
   EXPECT_TRUE(points.watches[0].reference.equal(in_order(torch::cat({values, others}))));
   // The same as if all rows had been kept back.
   const auto plain = operating_points({{Verdict::kUnfamiliar, "columns_shift", torch::cat({values, others})}}, 0.05);
@@ -118,7 +118,7 @@ TEST(CrossValidation, RefusesWhatDoesNotFit) {
   EXPECT_THROWS(
       ArgumentError,
       operating_points({{Verdict::kUnfamiliar, "a", values, values}}, 0.05, {torch::zeros({20}, torch::kInt64), 2}),
-      "operating_points: classes have no thresholds of their own where watches have others");
+      "operating_points: classes have no thresholds of their own where watches have training values");
 }
 
 struct SimulatedTables {

@@ -12,10 +12,10 @@ torch::Tensor numbers(const std::vector<double>& values) { return torch::tensor(
 
 torch::Tensor sorted(const torch::Tensor& values) { return std::get<0>(values.sort()); }
 
-OperatingPoints points_of(const std::vector<Watch>& watches, const torch::Tensor& combined, double false_alarm) {
+OperatingPoints points_of(const std::vector<Watch>& watches, const torch::Tensor& rarities, double false_alarm) {
   OperatingPoints points;
   points.watches = watches;
-  points.combined = combined;
+  points.rarities = rarities;
   points.false_alarm = false_alarm;
   set_thresholds(points);
   return points;
@@ -124,16 +124,16 @@ TEST(Decision, RejectsNoMoreThanPromisedWhateverTheSizeAndTheTies) {
         const auto own = torch::randn({2 * n + 20, 2}, generator, torch::kFloat64);
         const auto scores = ((shared + own) * digits).round() / digits;
         std::vector<Watch> watches;
-        torch::Tensor combined;
+        torch::Tensor rarities;
         std::vector<torch::Tensor> test;
         for (int64_t w = 0; w < 2; ++w) {
           watches.push_back({w == 0 ? Verdict::kUnfamiliar : Verdict::kAmbiguous, "m",
                              sorted(scores.select(1, w).narrow(0, 0, n)), 0});
           const auto of_watch = rarity(watches.back(), scores.select(1, w).narrow(0, n, n));
-          combined = w == 0 ? of_watch : torch::maximum(combined, of_watch);
+          rarities = w == 0 ? of_watch : torch::maximum(rarities, of_watch);
           test.push_back(scores.select(1, w).narrow(0, 2 * n, 20).contiguous());
         }
-        for (const auto& decision : decide(points_of(watches, sorted(combined), 0.05), test)) {
+        for (const auto& decision : decide(points_of(watches, sorted(rarities), 0.05), test)) {
           rejected += decision.verdict != Verdict::kAccept ? 1 : 0;
           ++asked;
         }
@@ -212,10 +212,10 @@ TEST(Decision, JudgesByThePredictedClass) {
   const auto points = operating_points({{Verdict::kUnfamiliar, "m", values}}, 0.05, {predicted, 4});
   ASSERT_EQ(points.groups.size(), 2u);
   EXPECT_EQ(points.groups[0].classes, (std::vector<int64_t>{0}));
-  EXPECT_EQ(points.groups[0].combined.size(0), 40);
+  EXPECT_EQ(points.groups[0].rarities.size(0), 40);
   EXPECT_EQ(points.groups[0].watches[0].threshold, 38);  // two of 41 may be as rare
   EXPECT_EQ(points.groups[1].classes, (std::vector<int64_t>{1, 2, 3}));
-  EXPECT_EQ(points.groups[1].combined.size(0), 28);
+  EXPECT_EQ(points.groups[1].rarities.size(0), 28);
   const auto decisions = decide(points, {numbers({39, 39, 90, 90})}, torch::tensor({0, 1, 2, 3}, torch::kInt64));
   const std::vector<bool> rejected = {true, false, true, true};
   for (size_t i = 0; i < rejected.size(); ++i) EXPECT_EQ(decisions[i].verdict != Verdict::kAccept, rejected[i]) << i;
@@ -233,8 +233,9 @@ TEST(Decision, RefusesWhatItCannotJudge) {
   EXPECT_THROWS(ArgumentError, decide(points, {numbers({NAN})}),
                 "decide: differential_entropy should be a number, found NaN");
   auto unsorted = points;
-  unsorted.combined = numbers({1, 0});
-  EXPECT_THROWS(ArgumentError, decide(unsorted, {numbers({1})}), "operating points: combined should be ascending");
+  unsorted.rarities = numbers({1, 0});
+  EXPECT_THROWS(ArgumentError, decide(unsorted, {numbers({1})}),
+                "operating points: the rarities of calibration inputs should be ascending");
   EXPECT_TRUE(decide(points, {torch::empty({0}, torch::kFloat64)}).empty());
 }
 

@@ -110,7 +110,7 @@ TEST(DriftWatch, KeepsItsPromiseOverLongStreams) {
 TEST(DriftWatch, RanksEveryInputAmongThoseBefore) {
   OperatingPoints points;
   points.watches = {{Verdict::kUnfamiliar, "m", torch::zeros({1}, torch::kFloat64), 0}};
-  points.combined = torch::zeros({1}, torch::kFloat64);
+  points.rarities = torch::zeros({1}, torch::kFloat64);
   DriftWatch watch(points);
   const auto kept = [](double inputs) { return 1 / std::log2(inputs + 2); };
   const double shares[] = {0.02, 0.1, 0.5};

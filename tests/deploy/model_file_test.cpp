@@ -32,7 +32,7 @@ TEST(ModelFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read.points->watches[0].measure, "differential_entropy");
   EXPECT_EQ(read.points->watches[0].threshold, written.points->watches[0].threshold);
   EXPECT_TRUE(read.points->watches[1].reference.equal(written.points->watches[1].reference));
-  EXPECT_TRUE(read.points->combined.equal(written.points->combined));
+  EXPECT_TRUE(read.points->rarities.equal(written.points->rarities));
   EXPECT_EQ(read.points->temperature, 1.5);
   EXPECT_EQ(read.points->calibration_set, "small:calibration");
 }
@@ -53,7 +53,7 @@ TEST(ModelFile, HoldsThresholdsPerClass) {
     const auto& group = read.points->groups[g];
     const auto& other = written.points->groups[g];
     EXPECT_EQ(group.classes, other.classes);
-    EXPECT_TRUE(group.combined.equal(other.combined));
+    EXPECT_TRUE(group.rarities.equal(other.rarities));
     EXPECT_EQ(group.watches[1].threshold, other.watches[1].threshold);
     EXPECT_EQ(group.watches[0].precedence, other.watches[0].precedence);
   }
@@ -395,7 +395,7 @@ TEST(ModelFile, RefusesOperatingPointsThatMakeNoSense) {
               for (auto& tensor : model.file().tensors)
                 if (tensor.name == "combined") tensor.values = tensor.values.flip(0);
             }),
-            "operating points: combined should be ascending");
+            "operating points: the rarities of calibration inputs should be ascending");
   EXPECT_EQ(refusal([](auto& model) { model.json()["points"]["temperature"] = 1e9; }),
             "operating points: temperature should be between 0.001 and 1000, found 1e+09");
   EXPECT_EQ(refusal([](auto& model) { model.json()["points"]["precedences"] = {0.5}; }),

@@ -131,7 +131,7 @@ TEST(Calibrate, GroupsInputsByTheClassThatIsPredictedAtItsTemperature) {
   ASSERT_FALSE(points.groups.empty());
   for (const auto& group : points.groups)
     if (std::find(group.classes.begin(), group.classes.end(), 0) != group.classes.end())
-      EXPECT_EQ(group.combined.size(0), kInputs);
+      EXPECT_EQ(group.rarities.size(0), kInputs);
 }
 
 TEST(Calibrate, RefusesWhatCannotBe) {

@@ -50,7 +50,7 @@ struct SmallReport {
   void calibrate() {
     OperatingPoints points;
     points.watches = {{Verdict::kAmbiguous, "expected_entropy", torch::zeros({1}, torch::kFloat64), 0.5}};
-    points.combined = torch::linspace(0.0, 0.98, 99, torch::kFloat64);
+    points.rarities = torch::linspace(0.0, 0.98, 99, torch::kFloat64);
     points.temperature = 2.0;
     points.calibration_set = "/data/rows/train.csv,label=kind (rows kept back)";
     points.calibration_size = 198;

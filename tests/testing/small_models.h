@@ -8,12 +8,12 @@
 
 namespace priornet {
 
-/// Reference and combined values that suit any measure.
+/// References and rarities that suit any measure.
 inline OperatingPoints small_points(const std::vector<std::pair<Verdict, std::string>>& watched) {
   OperatingPoints points;
   for (const auto& [cause, measure] : watched)
     points.watches.push_back({cause, measure, torch::linspace(-40, 0.5, 50, torch::kFloat64), 0});
-  points.combined = torch::linspace(0, 1, 40, torch::kFloat64);
+  points.rarities = torch::linspace(0, 1, 40, torch::kFloat64);
   points.temperature = 1.5;
   points.calibration_set = "small:calibration";
   points.calibration_size = 90;

@@ -30,20 +30,20 @@ struct Watch {
   std::string measure;      ///< a measure or a detector whose larger values are more uncertain
   torch::Tensor reference;  ///< float64 [R], ascending
   double threshold = 0.0;   ///< above it the cause alone rejects, at the chosen false-alarm rate
-  double precedence = 0.0;  ///< added to its rarities, less than 1 / R: decides between watches of the same rank
+  double precedence = 0.0;  ///< below 1 / R, added to its rarities: at the same rank, the watch with more is rarer
 };
 
 /// Thresholds for the inputs that are predicted as one of these classes.
 struct ClassGroup {
   std::vector<int64_t> classes;  ///< ascending
   std::vector<Watch> watches;    ///< the same measures in the same order as those of the OperatingPoints
-  torch::Tensor combined;        ///< float64 [C], ascending
+  torch::Tensor rarities;        ///< as in OperatingPoints, of the calibration inputs of the group
 };
 
 /// What calibration writes to a model file.
 struct OperatingPoints {
   std::vector<Watch> watches;
-  torch::Tensor combined;          ///< float64 [C], ascending: how rare each calibration input is (operating_points())
+  torch::Tensor rarities;          ///< float64 [C], ascending: how rare each calibration input is (operating_points())
   std::vector<ClassGroup> groups;  ///< empty, or every class is in one: then they decide, by the predicted class
   double false_alarm = 0.05;       ///< the share of in-distribution inputs that may be rejected
   double temperature = 1.0;        ///< logits are divided by it for calibrated probabilities
@@ -82,16 +82,16 @@ void set_thresholds(OperatingPoints& points);
 void check_points(const OperatingPoints& points);
 
 /// The points that inputs of a group are judged by: those of `points` with the group's watches, and no groups.
-OperatingPoints points_of(const OperatingPoints& points, const ClassGroup& group);
+OperatingPoints points_of_group(const OperatingPoints& points, const ClassGroup& group);
 
 /// What a watch saw of the calibration inputs.
 struct WatchedValues {
   Verdict cause = Verdict::kUnfamiliar;
   std::string measure;
   torch::Tensor values;  ///< float64 [N], in the order of the inputs
-  /// float64 [T], or undefined: values for inputs that the network learnt from but this watch did not, as
+  /// float64 [T], or undefined: values for T more inputs that the network learnt from but this watch did not, as
   /// cross-validation gives them. They are like the watch's values for new inputs; the network's own measures are not.
-  torch::Tensor others = {};
+  torch::Tensor training_values = {};
 };
 
 /// The classes that calibration inputs were predicted as, where each class is to have thresholds of its own.
@@ -101,17 +101,18 @@ struct PredictedClasses {
 };
 
 /// Operating points from N calibration inputs, by full conformal prediction: every input is part of the reference and
-/// is ranked in it, a new one joins them, and P(p <= a) <= a holds exactly for any N and any watches. `combined` holds
+/// is ranked in it, a new one joins them, and P(p <= a) <= a holds exactly for any N and any watches. `rarities` holds
 /// how rare each calibration input is once another input has joined the reference.
 /// With predicted classes the same holds within each class that has at least 1 / false_alarm - 1 inputs. The other
 /// classes share thresholds, together with the next larger classes if they are still too few; for them it holds over
 /// the classes that share.
-/// If some watches have `others`, all N + T inputs calibrate these as if all had been held out, and `combined` has N +
-/// T values. About 85 % of the rate is theirs. The measures without `others` are known for N inputs only and share what
-/// is left: by rank if N is large enough, else by a tail that falls at least as fast as exp(-sqrt(v)). Their references
-/// are thresholds at 4 (N + T) p-values. P(p <= a) <= a is a theorem if the `others` are exchangeable with new values
-/// and the measures have such tails (docs/math.md, section 10). ArgumentError for no watches, values that are not
-/// finite or not [N], a rate that is not between 0 and 1, or others that are not [T] or come with predicted classes.
+/// If some watches have `training_values`, all N + T inputs calibrate these as if all had been held out, and `rarities`
+/// has N + T values. About 85 % of the rate is theirs. The measures without `training_values` are known for N inputs
+/// only and share what is left: by rank if N is large enough, else by a tail that falls at least as fast as
+/// exp(-sqrt(v)). Their references are thresholds at 4 (N + T) p-values. P(p <= a) <= a is a theorem if the
+/// `training_values` are exchangeable with new values and the measures have such tails (docs/math.md, section 10).
+/// ArgumentError for no watches, values that are not finite or not [N], a rate that is not between 0 and 1, or training
+/// values that are not [T] or come with predicted classes.
 OperatingPoints operating_points(const std::vector<WatchedValues>& watched, double false_alarm,
                                  const PredictedClasses& predicted = {});
 
@@ -119,7 +120,7 @@ OperatingPoints operating_points(const std::vector<WatchedValues>& watched, doub
 int64_t least_calibration_size(double false_alarm);
 
 /// `scores`: float64 [N], one tensor per watch, in their order: the measures' values. An input is rejected if its
-/// p-value, (1 + how many of `combined` are at least its largest rarity, less kTie) / (C + 1), is at most false_alarm.
+/// p-value, (1 + how many of `rarities` are at least its largest rarity, less kTie) / (C + 1), is at most false_alarm.
 /// Its cause is the first of unfamiliar, undecided, ambiguous whose own rarity rejects: what a network says about the
 /// classes, and whether its members agree, means little for inputs unlike those it learnt from. If several watches have
 /// one cause, the rarest of them is named, and the first of those that are equally rare. `predictions`: int64 [N], the
@@ -145,7 +146,7 @@ FalseAlarmRange false_alarm_range(int64_t values, double rate);
 /// others equal to it, the share lies between the laws Beta(t, C + 1 - t) and Beta(t + 1, C - t): `low` and `high` are
 /// the outer quantiles, `mean` is the upper law's. If some watches have more values than calibration_size, the range is
 /// at least as wide as for that many values: the thresholds of the others rest on those alone. Groups are ignored
-/// (points_of()).
+/// (points_of_group()).
 FalseAlarmRange false_alarm_range(const OperatingPoints& points);
 
 }  // namespace priornet

@@ -166,8 +166,8 @@ DecisionValues decision_alike(const OperatingPoints& points, const std::vector<V
     rarities.push_back(rarity_value(points.watches[w], fmt::format("{}watch_{}.reference", prefix, w), scores[w]));
   auto rarest = rarities[0];
   for (const auto& rarity : rarities) rarest = where(rarity <= rarest, rarest, rarity);
-  const auto size = static_cast<double>(points.combined.size(0));
-  const auto rarer = count_at_least(graph.tensor(prefix + "combined_rarities", points.combined), rarest);
+  const auto size = static_cast<double>(points.rarities.size(0));
+  const auto rarer = count_at_least(graph.tensor(prefix + "combined_rarities", points.rarities), rarest);
   DecisionValues decision;
   decision.p_value = (1.0 + rarer) / (size + 1.0);
 
@@ -207,7 +207,7 @@ DecisionValues decision_values(const OperatingPoints& points, const std::vector<
   DecisionValues decision;
   for (size_t g = 0; g < points.groups.size(); ++g) {
     const auto& group = points.groups[g];
-    const auto here = decision_alike(points_of(points, group), scores, fmt::format("group_{}.", g));
+    const auto here = decision_alike(points_of_group(points, group), scores, fmt::format("group_{}.", g));
     if (g == 0) {
       decision = here;
       continue;

@@ -31,7 +31,7 @@ constexpr const char* kModelKey = "model";
 
 constexpr const char* kMean = "preprocessing.mean";
 constexpr const char* kDeviation = "preprocessing.deviation";
-constexpr const char* kCombined = "combined";
+constexpr const char* kRarities = "combined";
 
 constexpr const char* kProgram = "program";
 
@@ -122,7 +122,7 @@ void write_model_file(const std::filesystem::path& path, const ModelFile& model)
     const auto add = [&](const std::string& prefix, const auto& of) {
       for (size_t w = 0; w < of.watches.size(); ++w)
         tensors.push_back({prefix + model_layout::reference_of(w), of.watches[w].reference});
-      tensors.push_back({prefix + model_layout::kCombined, of.combined});
+      tensors.push_back({prefix + model_layout::kRarities, of.rarities});
     };
     add("", *model.points);
     for (size_t g = 0; g < model.points->groups.size(); ++g)
@@ -366,13 +366,13 @@ class ModelReader {
   }
 
   void read_references(const std::string& prefix, const std::vector<double>& precedences, std::vector<Watch>& watches,
-                       torch::Tensor& combined) {
+                       torch::Tensor& rarities) {
     require(precedences.size() == watches.size(), "should say the precedence of every watch");
     for (size_t w = 0; w < watches.size(); ++w) {
       watches[w].precedence = precedences[w];
       watches[w].reference = tensor(prefix + model_layout::reference_of(w)).clone();
     }
-    combined = tensor(prefix + model_layout::kCombined).clone();
+    rarities = tensor(prefix + model_layout::kRarities).clone();
   }
 
   void read_groups(OperatingPoints& points, const Json& json, size_t classes) {
@@ -383,7 +383,7 @@ class ModelReader {
       grouped.insert(group.classes.begin(), group.classes.end());
       group.watches = points.watches;
       read_references(model_layout::group_prefix(points.groups.size()),
-                      item.at("precedences").get<std::vector<double>>(), group.watches, group.combined);
+                      item.at("precedences").get<std::vector<double>>(), group.watches, group.rarities);
       points.groups.push_back(std::move(group));
     }
     require(points.groups.empty() || (grouped.size() == classes && *grouped.begin() == 0 &&
@@ -409,7 +409,7 @@ class ModelReader {
     }
     auto precedences = std::vector<double>(result.watches.size());
     if (json.contains("precedences")) json.at("precedences").get_to(precedences);
-    read_references("", precedences, result.watches, result.combined);
+    read_references("", precedences, result.watches, result.rarities);
     if (json.contains("groups")) read_groups(result, json.at("groups"), classes);
     try {
       check_points(result);

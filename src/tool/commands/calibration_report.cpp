@@ -43,7 +43,7 @@ std::string range_text(const OperatingPoints& points) {
   return fmt::format(
       "Of new inputs like these, {} or less are rejected, on average over calibration sets. A single calibration\n"
       "set of {} inputs gives {} to {}, 95 times out of 100.\n",
-      percent(range.mean), points.calibration_size > 0 ? points.calibration_size : points.combined.size(0),
+      percent(range.mean), points.calibration_size > 0 ? points.calibration_size : points.rarities.size(0),
       percent(range.low), percent(range.high));
 }
 
@@ -75,9 +75,9 @@ Table thresholds_table(const ModelFile& model) {
   for (const auto& watch : points.watches) table.columns.push_back(watch.measure + " above");
   table.columns.push_back("rejected, new inputs");
   for (const auto& group : points.groups) {
-    std::vector<Cell> row = {names_of(group, model.run.class_names), fmt::format("{}", group.combined.size(0))};
+    std::vector<Cell> row = {names_of(group, model.run.class_names), fmt::format("{}", group.rarities.size(0))};
     for (const auto& watch : group.watches) row.push_back(shown(watch));
-    const auto range = false_alarm_range(points_of(points, group));
+    const auto range = false_alarm_range(points_of_group(points, group));
     row.push_back(fmt::format("{} to {}", percent(range.low), percent(range.high)));
     table.add(std::move(row));
   }
@@ -121,9 +121,9 @@ std::string calibration_json(const ModelFile& model, const std::vector<Behaviour
     json["watches"].push_back(
         {{"cause", verdict_name(watch.cause)}, {"measure", watch.measure}, {"threshold", watch.threshold}});
   for (const auto& group : points.groups) {
-    const auto of_group = false_alarm_range(points_of(points, group));
+    const auto of_group = false_alarm_range(points_of_group(points, group));
     nlohmann::ordered_json item = {{"classes", nlohmann::json::array()},
-                                   {"size", group.combined.size(0)},
+                                   {"size", group.rarities.size(0)},
                                    {"false_alarm_range", {of_group.low, of_group.high}}};
     for (const auto one : group.classes) item["classes"].push_back(model.run.class_names.at(static_cast<size_t>(one)));
     for (const auto& watch : group.watches) item["thresholds"].push_back(watch.threshold);

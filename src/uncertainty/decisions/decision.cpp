@@ -37,10 +37,10 @@ double rarity_of(std::span<const double> reference, double spread, double value)
   return share + std::max(0.0, value - reference.back()) / spread;
 }
 
-// For an input of this rarity.
-double p_value(std::span<const double> combined, double rarity) {
-  const auto at_least = combined.end() - std::lower_bound(combined.begin(), combined.end(), rarity);
-  return static_cast<double>(1 + at_least) / static_cast<double>(combined.size() + 1);
+// For an input of this rarity; `rarities`: of the calibration inputs, ascending.
+double p_value(std::span<const double> rarities, double rarity) {
+  const auto at_least = rarities.end() - std::lower_bound(rarities.begin(), rarities.end(), rarity);
+  return static_cast<double>(1 + at_least) / static_cast<double>(rarities.size() + 1);
 }
 
 void check_scores(const OperatingPoints& points, const std::vector<torch::Tensor>& scores) {
@@ -78,13 +78,13 @@ torch::Tensor rarity(const Watch& watch, const torch::Tensor& values) {
 }
 
 double rejection_level(const OperatingPoints& points) {
-  const auto combined = values_of(points.combined);
-  const auto size = static_cast<double>(combined.size());
+  const auto rarities = values_of(points.rarities);
+  const auto size = static_cast<double>(rarities.size());
   const auto allowed = [&](double above) { return (1.0 + above) / (size + 1.0) <= points.false_alarm; };
   // How many calibration inputs may be at least as rare as a rejected input, with the rounding of the p-value.
   auto above = std::floor(points.false_alarm * (size + 1.0));
   while (above >= 0.0 && !allowed(above)) above -= 1.0;
-  if (above >= 0.0) return combined[combined.size() - 1 - static_cast<size_t>(above)];
+  if (above >= 0.0) return rarities[rarities.size() - 1 - static_cast<size_t>(above)];
   return std::numeric_limits<double>::infinity();
 }
 
@@ -107,12 +107,13 @@ void set_watch_thresholds(std::vector<Watch>& watches, double level) {
 
 void set_thresholds(OperatingPoints& points) {
   set_watch_thresholds(points.watches, rejection_level(points));
-  for (auto& group : points.groups) set_watch_thresholds(group.watches, rejection_level(points_of(points, group)));
+  for (auto& group : points.groups)
+    set_watch_thresholds(group.watches, rejection_level(points_of_group(points, group)));
 }
 
 namespace {
 
-void check_watches(const std::vector<Watch>& watches, const torch::Tensor& combined) {
+void check_watches(const std::vector<Watch>& watches, const torch::Tensor& rarities) {
   if (watches.empty()) throw ArgumentError("operating points: should watch a measure, found none");
   for (const auto& watch : watches) {
     if (watch.cause == Verdict::kAccept)
@@ -121,7 +122,7 @@ void check_watches(const std::vector<Watch>& watches, const torch::Tensor& combi
     if (!(watch.precedence >= 0.0 && watch.precedence * static_cast<double>(watch.reference.size(0)) < 1.0))
       throw ArgumentError(c10::str("operating points: the precedence of ", watch.measure, " should be below 1 / R"));
   }
-  check_vector(combined, "combined");
+  check_vector(rarities, "the rarities of calibration inputs");
 }
 
 // Fitted temperatures lie between 1 / 20 and 20.
@@ -131,10 +132,10 @@ constexpr double kHighestTemperature = 1e3;
 }  // namespace
 
 void check_points(const OperatingPoints& points) {
-  check_watches(points.watches, points.combined);
+  check_watches(points.watches, points.rarities);
   std::set<int64_t> classes;
   for (const auto& group : points.groups) {
-    check_watches(group.watches, group.combined);
+    check_watches(group.watches, group.rarities);
     const bool alike = std::equal(
         group.watches.begin(), group.watches.end(), points.watches.begin(), points.watches.end(),
         [](const Watch& one, const Watch& other) { return one.cause == other.cause && one.measure == other.measure; });
@@ -156,7 +157,7 @@ void check_points(const OperatingPoints& points) {
 namespace {
 
 std::vector<Decision> decide_alike(const OperatingPoints& points, const std::vector<torch::Tensor>& scores) {
-  const auto combined = values_of(points.combined);
+  const auto calibration = values_of(points.rarities);
   const auto level = rejection_level(points);
   std::vector<torch::Tensor> rarities;
   for (size_t w = 0; w < scores.size(); ++w) {
@@ -168,7 +169,7 @@ std::vector<Decision> decide_alike(const OperatingPoints& points, const std::vec
   for (size_t i = 0; i < decisions.size(); ++i) {
     auto rarest = -std::numeric_limits<double>::infinity();
     for (const auto& of_watch : rarities) rarest = std::max(rarest, of_watch.data_ptr<double>()[i]);
-    decisions[i].p_value = p_value(combined, rarest);
+    decisions[i].p_value = p_value(calibration, rarest);
     if (decisions[i].p_value > points.false_alarm) continue;
     const Watch* spoke = nullptr;
     for (const auto cause : kCauses) {
@@ -189,10 +190,10 @@ std::vector<Decision> decide_alike(const OperatingPoints& points, const std::vec
 
 }  // namespace
 
-OperatingPoints points_of(const OperatingPoints& points, const ClassGroup& group) {
+OperatingPoints points_of_group(const OperatingPoints& points, const ClassGroup& group) {
   auto alike = points;
   alike.watches = group.watches;
-  alike.combined = group.combined;
+  alike.rarities = group.rarities;
   alike.groups.clear();
   return alike;
 }
@@ -213,7 +214,7 @@ std::vector<Decision> decide(const OperatingPoints& points, const std::vector<to
     if (rows.size(0) == 0) continue;
     std::vector<torch::Tensor> of_group;
     for (const auto& values : scores) of_group.push_back(values.cpu().index_select(0, rows));
-    const auto judged = decide_alike(points_of(points, group), of_group);
+    const auto judged = decide_alike(points_of_group(points, group), of_group);
     const auto* at = rows.data_ptr<int64_t>();
     for (size_t i = 0; i < judged.size(); ++i) decisions[static_cast<size_t>(at[i])] = judged[i];
   }

@@ -50,13 +50,13 @@ DriftWatch::DriftWatch(const OperatingPoints& points, double rate) : rate_(rate)
   if (!(rate > 0.0 && rate < 1.0))
     throw ArgumentError(c10::str("DriftWatch: rate should be between 0 and 1, found ", rate));
   check_points(points);
-  if (points.groups.empty()) ranks_.emplace_back(points.combined.size(0));
+  if (points.groups.empty()) ranks_.emplace_back(points.rarities.size(0));
   for (const auto& group : points.groups) {
     for (const auto one : group.classes) {
       group_of_class_.resize(std::max(group_of_class_.size(), static_cast<size_t>(one) + 1), kNoGroup);
       group_of_class_[static_cast<size_t>(one)] = ranks_.size();
     }
-    ranks_.emplace_back(group.combined.size(0));
+    ranks_.emplace_back(group.rarities.size(0));
   }
 }
 

@@ -20,10 +20,10 @@ void check_values(const std::string& measure, const torch::Tensor& values, const
     throw ArgumentError(c10::str("operating_points: ", measure, " should hold finite values"));
 }
 
-/// The `others` of the first watch that has any, or an undefined tensor.
-torch::Tensor others_of(const std::vector<WatchedValues>& watched) {
+/// The `training_values` of the first watch that has any, or an undefined tensor.
+torch::Tensor training_values_of(const std::vector<WatchedValues>& watched) {
   for (const auto& one : watched)
-    if (one.others.defined()) return one.others;
+    if (one.training_values.defined()) return one.training_values;
   return {};
 }
 
@@ -31,10 +31,10 @@ void check_watched(const std::vector<WatchedValues>& watched) {
   if (watched.empty())
     throw ArgumentError("operating_points: should be given at least one measure to watch, found none");
   const auto& first = watched.front().values;
-  const auto others = others_of(watched);
+  const auto of_training = training_values_of(watched);
   for (const auto& one : watched) {
     check_values(one.measure, one.values, first, "N");
-    if (one.others.defined()) check_values(one.measure, one.others, others, "T");
+    if (one.training_values.defined()) check_values(one.measure, one.training_values, of_training, "T");
   }
   if (first.size(0) < 2)
     throw ArgumentError(c10::str("operating_points: should be given at least 2 inputs, found ", first.size(0)));
@@ -68,7 +68,7 @@ torch::Tensor joined_rarity(const Watch& watch, const torch::Tensor& values, dou
 
 struct Joined {
   std::vector<Watch> watches;
-  torch::Tensor combined;
+  torch::Tensor rarities;
 };
 
 /// `rows`: int64, or undefined for all.
@@ -88,7 +88,7 @@ Joined joined(const std::vector<WatchedValues>& watched, const torch::Tensor& ro
     rarest = rarest.defined() ? torch::maximum(rarest, of_watch) : of_watch;
     result.watches.push_back(std::move(watch));
   }
-  result.combined = std::get<0>(rarest.sort()).contiguous();
+  result.rarities = std::get<0>(rarest.sort()).contiguous();
   return result;
 }
 
@@ -132,8 +132,8 @@ class FewValues {
   int64_t size_;
 };
 
-/// How the rate is divided: of the `allowed` ranks of N + T inputs, `columns` are for watches with `others`; measures
-/// get the share that is left. Bonferroni's inequality: together they reject at most the rate.
+/// How the rate is divided: of the `allowed` ranks of N + T inputs, `columns` are for watches with `training_values`;
+/// measures get the share that is left. Bonferroni's inequality: together they reject at most the rate.
 struct DividedRate {
   DividedRate(double rate, int64_t size, bool measures) {
     const auto ranks = rate * static_cast<double>(size + 1);
@@ -154,10 +154,10 @@ struct DividedRate {
 
 /// Rarities of inputs, each repeated so that an input that only j of them reach gets the p-value in_all(j + 1) / (C +
 /// 1). The first are above everything, and the least rare are dropped: as many remain.
-torch::Tensor divided(const torch::Tensor& combined, const DividedRate& rate) {
+torch::Tensor divided(const torch::Tensor& rarities, const DividedRate& rate) {
   constexpr double kAboveAll = 1e300;
-  const auto size = combined.size(0);
-  const auto* ascending = combined.data_ptr<double>();
+  const auto size = rarities.size(0);
+  const auto* ascending = rarities.data_ptr<double>();
   auto result = torch::full({size}, kAboveAll, torch::kFloat64);
   auto* of = result.data_ptr<double>();
   for (int64_t j = 1; j <= size; ++j)
@@ -166,47 +166,49 @@ torch::Tensor divided(const torch::Tensor& combined, const DividedRate& rate) {
 }
 
 /// A watch of a measure that few inputs have. A value that a new input exceeds with the probability p * share gets at
-/// most the rarity that belongs to the p-value p in `combined`.
-Watch measure_watch(const WatchedValues& watched, const torch::Tensor& combined, double share) {
-  constexpr int64_t kPerInput = 4;  // so that no rank of `combined` is passed over
+/// most the rarity that belongs to the p-value p in `rarities`.
+Watch measure_watch(const WatchedValues& watched, const torch::Tensor& rarities, double share) {
+  constexpr int64_t kPerInput = 4;  // so that no rank of `rarities` is passed over
   const FewValues values(watched.values);
-  const auto size = combined.size(0);
-  const auto* rarities = combined.data_ptr<double>();
+  const auto size = rarities.size(0);
+  const auto* ascending = rarities.data_ptr<double>();
   const auto threshold = [&](double rarity) {
-    const auto rarer = rarities + size - std::lower_bound(rarities, rarities + size, rarity - kTie);
+    const auto rarer = ascending + size - std::lower_bound(ascending, ascending + size, rarity - kTie);
     return values.exceeded_by(std::min(1.0, share * static_cast<double>(1 + rarer) / static_cast<double>(size + 1)));
   };
   const auto count = kPerInput * size;
   Watch watch{watched.cause, watched.measure, torch::empty({count}, torch::kFloat64)};
   auto* reference = watch.reference.data_ptr<double>();
   for (int64_t i = 0; i < count; ++i) reference[i] = threshold(static_cast<double>(i + 1) / static_cast<double>(count));
-  // Above the reference rarities grow along a line: it begins so far up that it is below every rarity of `combined`
+  // Above the reference rarities grow along a line: it begins so far up that it is below every rarity of `rarities`
   // where that is reached.
   const auto middle = reference[count / 2];
   auto& last = reference[count - 1];
   for (int64_t i = 0; i < size; ++i)
-    if (rarities[i] > 1.0) last = std::max(last, middle + (threshold(rarities[i] + 2 * kTie) - middle) / rarities[i]);
+    if (ascending[i] > 1.0)
+      last = std::max(last, middle + (threshold(ascending[i] + 2 * kTie) - middle) / ascending[i]);
   return watch;
 }
 
-/// The same as joined() for watches with `others`: all N + T inputs calibrate those as if all had been held out. The
-/// other watches are known for the N alone, and get a part of the rate for themselves.
-Joined cross_joined(const std::vector<WatchedValues>& watched, int64_t others, double false_alarm) {
-  const auto size = watched.front().values.size(0) + others;
+/// The same as joined() for watches with `training_values`: all N + T inputs calibrate those as if all had been held
+/// out. The other watches are known for the N alone, and get a part of the rate for themselves.
+Joined cross_joined(const std::vector<WatchedValues>& watched, int64_t training, double false_alarm) {
+  const auto size = watched.front().values.size(0) + training;
   std::vector<WatchedValues> columns;
   for (const auto& one : watched)
-    if (one.others.defined())
-      columns.push_back({one.cause, one.measure, torch::cat({one.values.cpu(), one.others.cpu()})});
+    if (one.training_values.defined())
+      columns.push_back({one.cause, one.measure, torch::cat({one.values.cpu(), one.training_values.cpu()})});
   const auto measures = watched.size() - columns.size();
   const DividedRate rate(false_alarm, size, measures > 0);
   auto of_columns = joined(columns, {});
-  Joined result = {{}, divided(of_columns.combined, rate)};
+  Joined result = {{}, divided(of_columns.rarities, rate)};
   // Of every p-value, the part that each measure gets of the chosen one.
   const auto share = rate.left * static_cast<double>(size + 1) /
                      (static_cast<double>(rate.allowed) * static_cast<double>(std::max<size_t>(measures, 1)));
   auto column = of_columns.watches.begin();
   for (const auto& one : watched)
-    result.watches.push_back(one.others.defined() ? std::move(*column++) : measure_watch(one, result.combined, share));
+    result.watches.push_back(one.training_values.defined() ? std::move(*column++)
+                                                           : measure_watch(one, result.rarities, share));
   return result;
 }
 
@@ -252,8 +254,8 @@ std::vector<ClassGroup> class_groups(const std::vector<WatchedValues>& watched, 
       continue;
     }
     const auto rows = torch::isin(of_inputs, torch::tensor(sharing, torch::kInt64)).nonzero().flatten();
-    auto [watches, combined] = joined(watched, rows);
-    groups.push_back({sharing, {{one}, std::move(watches), std::move(combined)}});
+    auto [watches, rarities] = joined(watched, rows);
+    groups.push_back({sharing, {{one}, std::move(watches), std::move(rarities)}});
   }
   std::vector<ClassGroup> result;
   for (auto& [sharing, group] : groups) result.push_back(std::move(group));
@@ -270,13 +272,13 @@ OperatingPoints operating_points(const std::vector<WatchedValues>& watched, doub
   OperatingPoints points;
   points.false_alarm = false_alarm;
   points.calibration_size = watched.front().values.size(0);
-  const auto others = others_of(watched);
-  if (others.defined() && predicted.of_inputs.defined())
-    throw ArgumentError("operating_points: classes have no thresholds of their own where watches have others");
-  auto [watches, combined] =
-      others.defined() ? cross_joined(watched, others.size(0), false_alarm) : joined(watched, {});
+  const auto of_training = training_values_of(watched);
+  if (of_training.defined() && predicted.of_inputs.defined())
+    throw ArgumentError("operating_points: classes have no thresholds of their own where watches have training values");
+  auto [watches, rarities] =
+      of_training.defined() ? cross_joined(watched, of_training.size(0), false_alarm) : joined(watched, {});
   points.watches = std::move(watches);
-  points.combined = std::move(combined);
+  points.rarities = std::move(rarities);
   if (predicted.of_inputs.defined()) points.groups = class_groups(watched, false_alarm, predicted);
   set_thresholds(points);
   return points;
@@ -326,11 +328,11 @@ FalseAlarmRange false_alarm_range(int64_t values, double rate) {
 }
 
 FalseAlarmRange false_alarm_range(const OperatingPoints& points) {
-  const auto size = points.combined.size(0);
+  const auto size = points.rarities.size(0);
   const auto level = rejection_level(points);
   if (std::isinf(level)) return {};
   const auto allowed = static_cast<int64_t>(std::floor(points.false_alarm * static_cast<double>(size + 1) + 1e-9));
-  const auto above = points.combined.gt(level + kTie).sum().item<int64_t>();
+  const auto above = points.rarities.gt(level + kTie).sum().item<int64_t>();
   FalseAlarmRange range = {static_cast<double>(above + 1) / static_cast<double>(size + 1),
                            above == 0 ? 0.0 : beta_quantile(above, size, 0.025), beta_quantile(above + 1, size, 0.975)};
   if (above + 1 == allowed) range = false_alarm_range(size, points.false_alarm);
