@@ -168,7 +168,18 @@ struct Estimate {
   double value = 0;
   double low = 0;
   double high = 0;
+
+  /// Half the width of the interval.
+  double margin() const { return (high - low) / 2; }
 };
+
+/// The quantile 0.975 of the normal distribution: an interval of 95 % reaches so many standard errors to either side.
+constexpr double kNormal975 = 1.959963984540054;
+
+/// With the interval of the normal distribution.
+inline Estimate normal_estimate(double value, double standard_error) {
+  return {value, value - kNormal975 * standard_error, value + kNormal975 * standard_error};
+}
 
 /// How well a score detects the positive set. Metrics as in RocMetrics; intervals by DeLong for AUROC, by
 /// bootstrap for the others.

@@ -1,6 +1,7 @@
 #include "tool/experiments/image_results.h"
 
 #include <fmt/format.h>
+#include <priornet/uncertainty/measure_table.h>
 
 #include <algorithm>
 #include <array>
@@ -123,6 +124,10 @@ MeanOfValues mean_of_values(const std::vector<Estimate>& seeds) {
 double error_over_seeds(const std::vector<Estimate>& seeds, double error_of_one) {
   return seeds.size() == 1 ? error_of_one : std::sqrt(mean_of_values(seeds).variance);
 }
+
+Estimate certain(double value) { return {value, value, value}; }
+
+std::string label_of(std::string_view measure) { return std::string(find_measure_by_name(measure)->label); }
 
 Estimate over_seeds(const std::vector<Estimate>& seeds) {
   check_range("over_seeds", "seeds", !seeds.empty(), "at least 1", 0.0);

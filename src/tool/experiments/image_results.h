@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tool/experiments/image_run.h"
@@ -29,6 +30,12 @@ struct WelchTest {
 
 /// ArgumentError unless both have at least two values.
 WelchTest welch_test(const std::vector<double>& first, const std::vector<double>& second);
+
+/// A number without an interval.
+Estimate certain(double value);
+
+/// How tables name a measure of the table of measures.
+std::string label_of(std::string_view measure);
 
 /// The mean over seeds with its 95 % interval by Student's t, which may reach beyond 0 or 1; for a single seed its own
 /// estimate. ArgumentError if there is none.

@@ -88,10 +88,8 @@ std::vector<PairedAuroc> compare_detection(const Evaluation& first, std::string_
 }
 
 Estimate difference(const PairedAuroc& pair) {
-  constexpr double kNormal = 1.959963984540054;
-  const double value = pair.first - pair.second;
-  const double margin = std::isnan(pair.p_value) ? pair.p_value : kNormal * std::sqrt(pair.difference_variance);
-  return {value, value - margin, value + margin};
+  return normal_estimate(pair.first - pair.second,
+                         std::isnan(pair.p_value) ? pair.p_value : std::sqrt(pair.difference_variance));
 }
 
 namespace {
@@ -378,7 +376,7 @@ std::vector<Headline> headlines_of(const std::vector<ImageResult>& results) {
   std::vector<Headline> headlines;
   for (const auto& cell : headline_cells(results)) {
     const auto model = has_sigma ? fmt::format("{}, sigma {:g}", cell.model, cell.sigma) : cell.model;
-    const auto value = fmt::format("{:.2f} ± {:.2f}", cell.ours.value, (cell.ours.high - cell.ours.low) / 2);
+    const auto value = fmt::format("{:.2f} ± {:.2f}", cell.ours.value, cell.ours.margin());
     const auto what = cell.metric == CellMetric::kError ? std::string("error, %")
                                                         : fmt::format("AUROC by D.Ent. against {}, %", cell.outside);
     headlines.push_back({fmt::format("{}: {}", model, what), value, cell.published});

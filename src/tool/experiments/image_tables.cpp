@@ -19,7 +19,7 @@ namespace priornet {
 namespace {
 
 std::string half_interval(const Estimate& estimate, double scale) {
-  return fmt::format("{:.2f} ± {:.2f}", scale * estimate.value, scale * (estimate.high - estimate.low) / 2);
+  return fmt::format("{:.2f} ± {:.2f}", scale * estimate.value, scale * estimate.margin());
 }
 
 /// The paper's name of a measure if it has one.
@@ -156,15 +156,12 @@ class ComparedModels {
 
   /// From the standard errors of both, as if their inputs were not the same.
   static WelchTest unpaired(double distance, double first_error, double second_error) {
-    constexpr double kNormal = 1.959963984540054;
     const double error = std::hypot(first_error, second_error);
     if (!(error > 0)) {
       if (distance == 0) return {{0.0, 0.0, 0.0}, 0.0, 1.0};
       return {{distance, kUntestable, kUntestable}, 0.0, kUntestable};
     }
-    const double margin = kNormal * error;
-    return {
-        {distance, distance - margin, distance + margin}, 0.0, std::erfc(std::abs(distance) / error / std::sqrt(2.0))};
+    return {normal_estimate(distance, error), 0.0, std::erfc(std::abs(distance) / error / std::sqrt(2.0))};
   }
 
   void add_set(Table& table, size_t set) const {
@@ -261,7 +258,7 @@ std::string with_published(const ResultCell& cell) {
 
 /// Two decimals tell numbers apart that one decimal would round to 100.0.
 std::string ours_and_published(const ResultCell& cell) {
-  return beside(fmt::format("{:.2f} ± {:.2f}", cell.ours.value, (cell.ours.high - cell.ours.low) / 2), cell.published);
+  return beside(fmt::format("{:.2f} ± {:.2f}", cell.ours.value, cell.ours.margin()), cell.published);
 }
 
 Cell number_cell(const ResultCell& cell, const std::string& text) {

@@ -4,7 +4,6 @@
 #include <priornet/learning/load_set.h>
 #include <priornet/learning/method.h>
 #include <priornet/uncertainty/errors.h>
-#include <priornet/uncertainty/measure_table.h>
 
 #include <algorithm>
 #include <array>
@@ -36,8 +35,6 @@ constexpr PublishedMethod kPublished[] = {
 constexpr size_t kNearSets = 2;  // the first of the sets; the others are far
 constexpr std::array<std::string_view, 5> kCandidates = {"max_prob", "entropy", "mutual_information",
                                                          "differential_entropy", "energy"};
-
-std::string label_of(const std::string& measure) { return std::string(find_measure_by_name(measure)->label); }
 
 /// The models of cifar10, without sets yet.
 ImageExperiment begin_openood(const ImagePlanOptions& options) {
@@ -145,12 +142,10 @@ std::string row_name(const PlannedModel& model) {
 
 /// In %; without an interval if it is unknown.
 Cell percent_cell(const Estimate& share, const char* mark = "") {
-  const double value = 100 * share.value, margin = 50 * (share.high - share.low);
+  const double value = 100 * share.value, margin = 100 * share.margin();
   return Cell::number(
       value, margin > 0 ? fmt::format("{:.2f} ± {:.2f}{}", value, margin, mark) : fmt::format("{:.2f}{}", value, mark));
 }
-
-Estimate certain(double value) { return {value, value, value}; }
 
 class OpenOodTables {
  public:
@@ -212,7 +207,7 @@ class OpenOodTables {
 
   Table measures() const {
     Table table{"AUROC by every measure, in %: near / far", {"method"}, {}, {}};
-    for (const auto candidate : kCandidates) table.columns.push_back(label_of(std::string(candidate)));
+    for (const auto candidate : kCandidates) table.columns.push_back(label_of(candidate));
     for (const auto& model : models_) {
       std::vector<Cell> row{model.plan.name};
       for (const auto candidate : kCandidates) {

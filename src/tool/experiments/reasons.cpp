@@ -118,10 +118,8 @@ std::vector<VerdictShares> verdict_shares(const SetScores& inside, const std::ve
 }
 
 Estimate mean_estimate(const torch::Tensor& values) {
-  constexpr double kNormal = 1.959963984540054;
-  const double mean = values.mean().item<double>();
-  const double margin = kNormal * std::sqrt(values.var().item<double>() / static_cast<double>(values.numel()));
-  return {mean, mean - margin, mean + margin};
+  return normal_estimate(values.mean().item<double>(),
+                         std::sqrt(values.var().item<double>() / static_cast<double>(values.numel())));
 }
 
 namespace {

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
-#include <priornet/uncertainty/measure_table.h>
 
 #include <algorithm>
 #include <iterator>
@@ -18,14 +17,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string label_of(std::string_view measure) { return std::string(find_measure_by_name(measure)->label); }
-
 /// Over the seeds that have it; nothing if none has it.
 std::optional<Estimate> over(const std::vector<Estimate>& seeds) {
   return seeds.empty() ? std::nullopt : std::optional(over_seeds(seeds));
 }
-
-Estimate certain(double value) { return {value, value, value}; }
 
 /// The numbers of one model in all seeds that have it.
 std::vector<const ReasonsOfModel*> of_model(const std::vector<ReasonsResult>& seeds, const std::string& model) {
@@ -96,7 +91,7 @@ Estimate knowledge_of(const AmountResult& amount) { return amount.knowledge; }
 Estimate amount_error(const AmountResult& amount) { return certain(amount.error); }
 
 Cell number_cell(const Estimate& estimate, double scale, int decimals) {
-  const double margin = scale * (estimate.high - estimate.low) / 2;
+  const double margin = scale * estimate.margin();
   const auto value = fmt::format("{:.{}f}", scale * estimate.value, decimals);
   return Cell::number(scale * estimate.value,
                       margin > 0 ? fmt::format("{} ± {:.{}f}", value, margin, decimals) : value);

@@ -24,7 +24,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
-constexpr double kNormal = 1.959963984540054;
 
 double number(const Json& json, const char* key) { return json.contains(key) ? number_of(json.at(key)) : kAbsent; }
 
@@ -33,7 +32,9 @@ Estimate estimate(const Json& json, const char* key) {
 }
 
 /// Where a file has no standard error of AUROC, its interval is AUROC +- 1.96 of them, cut at 0 and 1.
-double error_of(const Estimate& auroc) { return std::max(auroc.value - auroc.low, auroc.high - auroc.value) / kNormal; }
+double error_of(const Estimate& auroc) {
+  return std::max(auroc.value - auroc.low, auroc.high - auroc.value) / kNormal975;
+}
 
 std::vector<MeasureDetection> detection_of(const Json& json) {
   std::vector<MeasureDetection> rows;
@@ -127,8 +128,8 @@ PairedAuroc pair_of(const Json& json) {
   pair.first = number(json, "auroc");
   pair.second = number(json, "auroc_against");
   pair.p_value = number(json, "p_value");
-  const auto margin = estimate(json, "difference");
-  const double error = (margin.high - margin.low) / (2 * kNormal);
+  const auto difference = estimate(json, "difference");
+  const double error = difference.margin() / kNormal975;
   pair.difference_variance =
       json.contains("variance_of_difference") ? number(json, "variance_of_difference") : error * error;
   if (json.contains("variance")) {

@@ -163,7 +163,7 @@ ModelReport model_report(const ModelFile& model, const EvaluationReport& report,
 }
 
 Estimate share_of(int64_t count, int64_t total) {
-  constexpr double kSquare = 1.959963984540054 * 1.959963984540054;
+  constexpr double kSquare = kNormal975 * kNormal975;
   const auto n = static_cast<double>(total);
   const double share = static_cast<double>(count) / n;
   const double middle = (share + kSquare / (2 * n)) / (1 + kSquare / n);

@@ -86,8 +86,6 @@ RocMetrics roc_metrics(const ScoreSets& scores) { return roc_metrics(Ranking(sco
 
 namespace {
 
-constexpr double kNormal975 = 1.959963984540054;
-
 struct Components {
   std::vector<double> positive;
   std::vector<double> negative;
