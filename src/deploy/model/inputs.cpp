@@ -27,11 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A message without the name that opens it.
-std::string without_name(std::string message, const std::string& name) {
-  return message.starts_with(name + ": ") ? message.substr(name.size() + 2) : message;
-}
-
 Input decoded(const std::string& name, const std::string& bytes, const Predictor& predictor) {
   Input input;
   input.name = name;

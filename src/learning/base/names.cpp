@@ -104,6 +104,10 @@ std::string cut_to(std::string_view text, size_t width) {
   return std::string(text.substr(0, end)) + "…";
 }
 
+std::string without_name(const std::string& message, const std::string& name) {
+  return message.starts_with(name + ": ") ? message.substr(name.size() + 2) : message;
+}
+
 std::string nearest_name(std::string_view name, const std::vector<std::string>& names) {
   const auto wanted = simplified(name);
   std::string nearest;

@@ -27,6 +27,9 @@ size_t width_of(std::string_view text);
 /// The text, or the start of a longer one and an ellipsis, so wide at most.
 std::string cut_to(std::string_view text, size_t width);
 
+/// A message without the name that it begins with: "a.png: is empty" becomes "is empty".
+std::string without_name(const std::string& message, const std::string& name);
+
 /// The name with the fewest inserted, deleted and changed letters, if it is close enough to be what the user meant;
 /// else empty.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& names);

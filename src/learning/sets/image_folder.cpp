@@ -70,11 +70,6 @@ constexpr size_t kFirstBatchImages = 16;  // of a size not yet known
 constexpr size_t kBatchBytes = size_t{64} << 20;
 constexpr size_t kBatchPixels = size_t{64} << 20;
 
-// A message without the name at its beginning.
-std::string without_name(const std::string& message, const std::string& name) {
-  return message.starts_with(name + ": ") ? message.substr(name.size() + 2) : message;
-}
-
 // An exception that is not the image's fault is passed on.
 void leave_out(SetFiles* files, const std::string& path, const std::string& name, const std::exception_ptr& error) {
   try {

@@ -285,19 +285,19 @@ ModelFile model_for(const LogitsSource& source, const OwnOutputs& outputs) {
 
 // For logits that another program computed; --ood names files of them.
 void run_logits(const EvaluateOptions& options, const Invocation& invocation) {
-  refuse_with_logits("--data", !options.data.empty());
-  refuse_with_logits("--dropout-samples", options.dropout_samples != 0);
-  refuse_with_logits("--odin", options.odin);
-  refuse_with_logits("--detectors", !options.detectors.empty());
-  refuse_with_logits("--noise", options.noise.has_value());
-  refuse_with_logits("--against", !options.against.empty());
-  refuse_with_logits("--checkpoint", options.checkpoint != "last");
+  refuse_without_run("--data", !options.data.empty());
+  refuse_without_run("--dropout-samples", options.dropout_samples != 0);
+  refuse_without_run("--odin", options.odin);
+  refuse_without_run("--detectors", !options.detectors.empty());
+  refuse_without_run("--noise", options.noise.has_value());
+  refuse_without_run("--against", !options.against.empty());
+  refuse_without_run("--checkpoint", options.checkpoint != "last");
   if (options.logits.labels.empty()) throw Misuse("--logits: give --labels too: the file with their labels");
   if (!options.logits.features.empty() && options.run.empty())
     throw Misuse("--features: are for the detectors of a model file: name a model file that priornet calibrate made");
   if (!options.ood_features.empty() && options.ood_features.size() != options.ood.size())
-    throw Misuse(fmt::format("--ood-features: should name one file per file of --ood, {}, found {}", options.ood.size(),
-                             options.ood_features.size()));
+    throw Misuse(fmt::format("--ood-features: should name {} files, one per file of --ood, found {}",
+                             options.ood.size(), options.ood_features.size()));
   const auto start = std::chrono::steady_clock::now();
   auto source = options.logits;
   std::optional<ModelFile> file;

@@ -43,7 +43,7 @@ std::vector<Option> logits_options(LogitsSource& source, const std::string& what
   return options;
 }
 
-void refuse_with_logits(const char* option, bool given, const char* in_place) {
+void refuse_without_run(const char* option, bool given, const char* in_place) {
   if (given) throw Misuse(fmt::format("{}: is for a RUN, but {} was given instead", option, in_place));
 }
 

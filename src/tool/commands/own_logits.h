@@ -26,8 +26,8 @@ std::vector<Option> logits_options(LogitsSource& source, const std::string& what
 /// The three of them that `predict` takes: --logits, --features and --array.
 std::vector<Option> unlabelled_logits_options(LogitsSource& source, const std::string& what);
 
-/// Misuse if an option was given that is only for a run.
-void refuse_with_logits(const char* option, bool given, const char* in_place = "--logits");
+/// Misuse if an option was given that is only for a run; `in_place`: what was given instead of one.
+void refuse_without_run(const char* option, bool given, const char* in_place = "--logits");
 
 /// What another program's network gave for N inputs.
 struct OwnOutputs {

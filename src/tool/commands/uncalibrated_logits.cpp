@@ -42,10 +42,10 @@ std::vector<NamedDetector> detectors_of_logits(const std::vector<std::string>& n
 }  // namespace
 
 UncalibratedModel uncalibrated_logits(const CalibrateOptions& options) {
-  refuse_with_logits("--data", !options.data.empty());
-  refuse_with_logits("--checkpoint", options.checkpoint != "last");
-  refuse_with_logits("--dropout-samples", options.dropout_samples != 0);
-  refuse_with_logits("--no-resize", options.no_resize);
+  refuse_without_run("--data", !options.data.empty());
+  refuse_without_run("--checkpoint", options.checkpoint != "last");
+  refuse_without_run("--dropout-samples", options.dropout_samples != 0);
+  refuse_without_run("--no-resize", options.no_resize);
   LabelledOutputs calibration{own_outputs(options.logits), {}};
   const auto& outputs = calibration.outputs;
   const bool features = outputs.features.defined();

@@ -73,8 +73,8 @@ std::vector<NamedDetector> detectors_of_network(const std::vector<std::string>& 
 }  // namespace
 
 UncalibratedModel uncalibrated_network(const CalibrateOptions& options, LoadOptions load) {
-  refuse_with_logits("--checkpoint", options.checkpoint != "last", "--network");
-  refuse_with_logits("--dropout-samples", options.dropout_samples != 0, "--network");
+  refuse_without_run("--checkpoint", options.checkpoint != "last", "--network");
+  refuse_without_run("--dropout-samples", options.dropout_samples != 0, "--network");
   if (options.data.empty()) throw Misuse("--network: give --data too: a set that the network did not learn from");
   if (options.logits.kind != "softmax" && options.logits.kind != "dirichlet")
     throw Misuse("--network: give --kind too: what the network gives, softmax or dirichlet");

@@ -107,13 +107,13 @@ struct MeanCategorical {
   }
 };
 
-struct Estimate {
+struct MuThetaEstimate {
   torch::Tensor mean, std_err;
 };
 
 /// I[mu, theta] = mean over members i of E_{mu ~ Dir_i}[ln Dir_i(mu) - ln mean_j Dir_j(mu)], and its standard error:
 /// the members are strata.
-Estimate mu_theta_information(const torch::Tensor& logits, const MuThetaOptions& options, uint64_t seed) {
+MuThetaEstimate mu_theta_information(const torch::Tensor& logits, const MuThetaOptions& options, uint64_t seed) {
   const int64_t members = logits.size(0);
   auto sum = torch::zeros({logits.size(1)}, logits.options());
   auto variance = torch::zeros_like(sum);
@@ -131,7 +131,7 @@ Estimate mu_theta_information(const torch::Tensor& logits, const MuThetaOptions&
 }
 
 /// The same over as many rows at a time as keep the draws small.
-Estimate mu_theta_in_pieces(const torch::Tensor& logits, const MuThetaOptions& options) {
+MuThetaEstimate mu_theta_in_pieces(const torch::Tensor& logits, const MuThetaOptions& options) {
   const int64_t rows = logits.size(1);
   const int64_t elements_per_row = std::max<int64_t>(1, options.samples * (logits.size(2) + 2 * logits.size(0)));
   const int64_t piece = std::max<int64_t>(1, (int64_t{1} << 22) / elements_per_row);
@@ -146,8 +146,7 @@ Estimate mu_theta_in_pieces(const torch::Tensor& logits, const MuThetaOptions& o
   return {torch::cat(means), torch::cat(errors)};
 }
 
-/// The mean of KL[Dir_i
-///  Dir_j] over all pairs, including a member with itself: it bounds I[mu, theta].
+/// The mean divergence KL of Dir_i from Dir_j over all pairs, including a member with itself: it bounds I[mu, theta].
 torch::Tensor pairwise_divergence(const torch::Tensor& logits) {
   const int64_t members = logits.size(0);
   auto sum = torch::zeros({logits.size(1)}, logits.options());
@@ -201,7 +200,7 @@ DirichletEnsembleMeasures dirichlet_ensemble_measures(const torch::Tensor& logit
   measures.mutual_information = model + measures.mutual_information;
   measures.mutual_information_y_theta = model;
   measures.epkl = pairwise_divergence(exact);
-  const auto estimate = options.samples == 0 ? Estimate{} : mu_theta_in_pieces(exact.detach(), options);
+  const auto estimate = options.samples == 0 ? MuThetaEstimate{} : mu_theta_in_pieces(exact.detach(), options);
   measures.mutual_information_mu_theta = estimate.mean;
   measures.mutual_information_mu_theta_std_err = estimate.std_err;
   for (const auto& measure : measure_table())
