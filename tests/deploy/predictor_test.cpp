@@ -88,6 +88,34 @@ TEST(Predictor, MakesProbabilitiesMilderByTheTemperature) {
   EXPECT_TRUE(torch::allclose(mild.probabilities, torch::softmax(plain.log_alpha / 3, 1)));
 }
 
+TEST(JudgeAgain, SaysWhatTheModelSaysWithItsThresholds) {
+  auto model = small_table_model();
+  model.detectors = small_table_detectors(model, {"columns_shift", "knn"});
+  auto uncalibrated = model;
+  uncalibrated.points.reset();
+  model.points = small_points({{Verdict::kAmbiguous, "max_prob"}, {Verdict::kUnfamiliar, "columns_shift"}});
+  model.points->watches[1].reference = torch::linspace(0, 3, 50, torch::kFloat64);
+  set_thresholds(*model.points);
+  model.points->temperature = 3.0;
+  const auto rows =
+      model.preprocessing.scale.mean + model.preprocessing.scale.deviation * torch::tensor({{0.0F}, {20.0F}, {-1.0F}});
+  const auto before = Predictor(uncalibrated).predict(rows), wanted = Predictor(model).predict(rows);
+  const auto said = judge_again(model, before);
+  EXPECT_TRUE(said.probabilities.equal(wanted.probabilities));
+  EXPECT_FALSE(said.probabilities.equal(before.probabilities));
+  ASSERT_EQ(said.scores.size(), wanted.scores.size());
+  for (size_t c = 0; c < wanted.scores.size(); ++c) {
+    EXPECT_EQ(said.scores[c].name, wanted.scores[c].name);
+    EXPECT_TRUE(said.scores[c].values.equal(wanted.scores[c].values)) << wanted.scores[c].name;
+  }
+  ASSERT_EQ(said.decisions.size(), 3u);
+  for (size_t row = 0; row < 3; ++row) {
+    EXPECT_EQ(said.decisions[row].verdict, wanted.decisions[row].verdict);
+    EXPECT_EQ(said.decisions[row].p_value, wanted.decisions[row].p_value);
+  }
+  EXPECT_EQ(said.decisions[1].verdict, Verdict::kUnfamiliar);
+}
+
 TEST(Predictor, AnswersForAnInputWhateverTheOthersAre) {
   auto model = small_model();
   const auto inputs = small_images(12, 3).inputs;

@@ -72,6 +72,10 @@ struct Predictions {
 /// logits are not finite, or if a detector or a watch needs something that was not given.
 Predictions judge_logits(const ModelFile& model, const torch::Tensor& logits, const torch::Tensor& features = {});
 
+/// What the model says now about inputs that it judged before it had these thresholds: the same scores, other
+/// probabilities and decisions. The network does not run again.
+Predictions judge_again(const ModelFile& model, const Predictions& said);
+
 /// A model ready to answer. Calls from several threads run one after the other. If the file holds no network
 /// (OwnLogits), the inputs are rows of logits and features.
 class Predictor {

@@ -207,9 +207,7 @@ Predictions judged(const ModelFile& model, const torch::Tensor& logits_as_given,
   for (auto& column : columns) result.scores.push_back(std::move(column));
   const auto temperature = model.points ? model.points->temperature : 1.0;
   result.probabilities = std::move(scores.probabilities);
-  if (temperature != 1.0) {
-    result.probabilities = probabilities_at(logits, temperature);
-  }
+  if (temperature != 1.0) result.probabilities = probabilities_at(logits, temperature);
   std::tie(result.probability, result.prediction) = result.probabilities.max(1);
   if (dirichlet) result.log_alpha = mean_dirichlet(logits);
   result.logits = logits;
@@ -251,6 +249,11 @@ Predictions judge_logits(const ModelFile& model, const torch::Tensor& logits, co
   if (features.defined()) seen.features = features.to(torch::kCPU).to(torch::kFloat32);
   seen.dirichlet = dirichlet;
   return judged(model, logits, detector_columns(model.detectors, seen));
+}
+
+Predictions judge_again(const ModelFile& model, const Predictions& said) {
+  const auto detectors = static_cast<std::ptrdiff_t>(model.detectors.size());
+  return judged(model, said.logits, {said.scores.end() - detectors, said.scores.end()});
 }
 
 Predictor::Predictor(ModelFile model) : model_(std::move(model)) {

@@ -42,7 +42,7 @@ Calibrated calibrated(UncalibratedModel from, const CalibrateOptions& options) {
   model.points->calibration_set = name;
   say_what_is_short(model);
 
-  std::vector<Behaviour> behaviours = {behaviour_of(from.held_out(model).said, labels, "calibration set itself")};
+  std::vector<Behaviour> behaviours = {behaviour_of(judge_again(model, said), labels, "calibration set itself")};
   if (!options.check.empty()) {
     const auto other = from.check(model);
     behaviours.push_back(behaviour_of(other.said, other.labels, other.name));

@@ -52,9 +52,9 @@ struct JudgedInputs {
 struct UncalibratedModel {
   ModelFile model;                   ///< with its detectors, without thresholds
   std::vector<std::string> watched;  ///< those of its detectors that look for "unfamiliar" beside the measure
-  /// What the model says, without thresholds or with them, about the inputs that thresholds come from.
+  /// What the model says about the inputs that thresholds come from.
   std::function<JudgedInputs(const ModelFile&)> held_out;
-  /// The same for the inputs of --check.
+  /// The same, with its thresholds, about the inputs of --check.
   std::function<JudgedInputs(const ModelFile&)> check;
   std::vector<NamedTensor> cross_validated = {};  ///< scores of watched detectors, as calibrate() takes them
 };
