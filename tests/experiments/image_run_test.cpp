@@ -26,7 +26,9 @@ ImageExperiment small_experiment(uint64_t seed) {
   experiment.seed = seed;
   experiment.inside = "test";
   experiment.inside_title = "bars";
-  experiment.outside = {{"OMNIGLOT", "noise", "OMNIGLOT"}, {"Paintings", "absent", ""}, {"Dots", "noise", ""}};
+  experiment.outside = {{"OMNIGLOT", "noise", "OMNIGLOT"},
+                        {"Paintings", "absent", ""},
+                        {.title = "Dots", .set = "noise", .published = "", .balanced = false}};
   experiment.published = published_mnist();
   experiment.bootstrap.replicates = 20;
   const auto dnn = small_plan("dnn", seed);
@@ -91,6 +93,26 @@ TEST(ImageExperiment, WritesEveryCellBesideThePublishedOne) {
   EXPECT_TRUE(found);
   for (const auto* name : {"results.json", "table.md", "table.csv", "report.html"})
     EXPECT_GT(bytes_of(folder / "out" / name).size(), 500u) << name;
+}
+
+TEST(ImageExperiment, CountsAsManyInputsOfEachKindOrAllOfThem) {
+  const TemporaryFolder folder;
+  Reproduction reproduction(folder / "out");
+  const auto results = reproduction.results();
+  const auto aupr_of = [&](const std::string& set) {
+    for (const auto& cell : results["cells"])
+      if (cell["out of distribution"] == set && cell["model"] == "DNN" && cell["metric"] == "AUPR" &&
+          cell["measure"] == "Ent.")
+        return cell["ours"].get<double>() / 100;
+    return 0.0;
+  };
+  for (const auto& row : results["seeds"][0]["models"][0]["evaluation"]["out_of_distribution"][0]["detection"]) {
+    if (row["measure"] != "entropy") continue;
+    EXPECT_NEAR(aupr_of("OMNIGLOT"), row["aupr_balanced"]["value"].get<double>(), 1e-12);
+    EXPECT_NEAR(aupr_of("Dots"), row["aupr"]["value"].get<double>(), 1e-12);
+  }
+  EXPECT_GT(aupr_of("OMNIGLOT"), aupr_of("Dots") + 1e-3) << "60 positives against 90";
+  EXPECT_NE(bytes_of(folder / "out/table.md").find("Dots was too small for that"), std::string::npos);
 }
 
 TEST(ImageExperiment, LeavesWhatAReportShows) {

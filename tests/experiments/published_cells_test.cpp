@@ -55,7 +55,7 @@ TEST(PublishedCount, CountsByKindAndSaysItsRule) {
   EXPECT_EQ(row(4), "M.I. of the DPN, apart: 0 of 1");
   ASSERT_EQ(table.notes.size(), 3u);
   EXPECT_NE(table.notes[0].find("95 % interval reaches the published number"), std::string::npos);
-  EXPECT_NE(table.notes[1].find("as many inputs of either kind"), std::string::npos);
+  EXPECT_NE(table.notes[1].find("in balanced sets"), std::string::npos);
   EXPECT_NE(table.notes[2].find("most likely the entropy"), std::string::npos);
   EXPECT_TRUE(published_count({}).rows.empty());
 }

@@ -218,10 +218,10 @@ class Cells {
           const auto* found = find_measure(rows_of(*result), kPaperMeasures[measure]);
           if (found == nullptr) continue;
           const auto& detection = found->detection;
-          // The paper does not say how many inputs of other sets it used; the number of errors depends on the network.
-          const auto& estimate = metric == CellMetric::kAuroc ? detection.auroc
-                                 : set == nullptr             ? detection.aupr
-                                                              : detection.aupr_balanced;
+          // The number of errors depends on the network.
+          const auto& estimate = metric == CellMetric::kAuroc       ? detection.auroc
+                                 : set == nullptr || !set->balanced ? detection.aupr
+                                                                    : detection.aupr_balanced;
           if (!std::isnan(estimate.value)) estimates.push_back(estimate);  // older files lack some
         }
         // Not a cell of this model, a set that a kept row lacks, or a seed without a single error.

@@ -34,6 +34,8 @@ struct PlannedSet {
   std::string published;  ///< as the paper's tables name it; empty: not in the paper
   /// For a set that the catalogue does not have: what belongs into the folder of its name in the data root.
   std::string by_hand = {};
+  /// AUPR rises with the share of positives: counted as if there were as many inputs of each kind, or as they are.
+  bool balanced = true;
 };
 
 /// Two models to be compared on every out-of-distribution set, each by a measure of its own.

@@ -333,10 +333,7 @@ class Tables {
           "trivial: what one number per image (mean brightness, edges, ...) reaches without any network; `priornet "
           "data compare` names the number.");
     else
-      table.notes.emplace_back(
-          "AUPR: by trapezoids; out-of-distribution inputs are the positives, counted as if there were as many inputs "
-          "of each kind. AUPR rises with the share of positives, and the paper does not say how many inputs it used. "
-          "results.json has the values for the sets in full.");
+      table.notes.push_back(aupr_note());
     for (const auto& missing : seeds_.front().missing)
       table.notes.push_back(fmt::format("{} is missing: {}", missing.plan.title, missing.remedy));
     for (const auto& remark : experiment_.remarks) table.notes.push_back(remark);
@@ -363,6 +360,17 @@ class Tables {
   }
 
  private:
+  std::string aupr_note() const {
+    std::string note =
+        "AUPR: by trapezoids; out-of-distribution inputs are the positives, counted as if there were as many inputs of "
+        "each kind. AUPR rises with the share of positives, and the paper took balanced sets.";
+    for (const auto& plan : experiment_.outside)
+      if (!plan.balanced)
+        note += fmt::format(" {} was too small for that, in the paper too: its row counts the inputs as they are.",
+                            plan.title);
+    return note + " results.json has the values for the sets in full.";
+  }
+
   /// The name of a row: `first`, if there is one, and the model; in an experiment on noise with its sigma.
   std::vector<std::string> model_columns(const std::string& first = "") const {
     std::vector<std::string> columns;

@@ -16,13 +16,11 @@ constexpr double kPublishedRounding = 0.05;
 constexpr const char* kRule =
     "A cell is met where its 95 % interval reaches the published number, and surpassed where the whole interval lies "
     "beyond it. Published numbers are rounded to 0.1: within 0.05 they agree. With one seed the interval is that of "
-    "the "
-    "test inputs, with several that of the mean over seeds.";
+    "the test inputs, with several that of the mean over seeds.";
 
 constexpr const char* kApart =
     "Counted apart: the paper's M.I. of the DPN on CIFAR-10 and SVHN, which is most likely the entropy: the authors' "
-    "code "
-    "returns that, and the two columns agree within 0.1 in every row. Ours is the mutual information.";
+    "code returns that, and the two columns agree within 0.1 in every row. Ours is the mutual information.";
 
 /// What a row of the count is about.
 std::string kind_of(const ResultCell& cell) {
@@ -85,9 +83,9 @@ Table published_count(const std::vector<ResultCell>& cells) {
   for (const auto& count : counts) add_count(table, count);
   if (aupr)
     table.notes.emplace_back(
-        "AUPR out of distribution is compared as if there were as many inputs of either kind: the paper does not say "
-        "how "
-        "many it took. AUPR of misclassification is as the network errs, more or less often than the paper's.");
+        "AUPR out of distribution is compared as the paper has it: in balanced sets, where there are enough inputs. "
+        "AUPR "
+        "of misclassification is as the network errs, more or less often than the paper's.");
   if (apart) table.notes.emplace_back(kApart);
   return table;
 }
