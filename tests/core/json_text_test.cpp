@@ -29,5 +29,19 @@ TEST(JsonText, RefusesAnEstimateThatLacksAPartOrHasAWordInIt) {
   EXPECT_THROW(estimate_of(parse_json(R"({"value":1,"low":0,"high":"two"})")), nlohmann::json::exception);
 }
 
+TEST(WholeNumberOf, TakesWholeNumbersAlone) {
+  EXPECT_EQ(whole_number_of(parse_json("-3")), -3);
+  EXPECT_EQ(whole_number_of(parse_json("9223372036854775807")), std::numeric_limits<int64_t>::max());
+  for (const auto* text : {"9223372036854775808", "2.5", "2.0", "1e60", "true", "null", R"("2")", "[2]"})
+    EXPECT_THROW(whole_number_of(parse_json(text)), nlohmann::json::exception) << text;
+}
+
+TEST(WholeNumberOf, TakesAKeyOrWhatStandsInForIt) {
+  const auto object = parse_json(R"({"epoch": 4, "rate": 0.1})");
+  EXPECT_EQ(whole_number_of(object, "epoch", 1), 4);
+  EXPECT_EQ(whole_number_of(object, "members", 1), 1);
+  EXPECT_THROW(whole_number_of(object, "rate", 1), nlohmann::json::exception);
+}
+
 }  // namespace
 }  // namespace priornet

@@ -73,6 +73,9 @@ TEST(TensorFile, RefusesAHeaderThatLies) {
   const auto read = [&](const std::string& header) { read_tensor_file(written(header)); };
   EXPECT_THROW(read(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})"), DataError);
   EXPECT_THROW(read(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,8]}})"), DataError);
+  EXPECT_THROW(read(R"({"a":{"dtype":"F32","shape":[6e60,1],"data_offsets":[0,8]}})"), DataError);
+  EXPECT_THROW(read(R"({"a":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}})"), DataError);
+  EXPECT_THROW(read(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8e60]}})"), DataError);
   EXPECT_THROW(read(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})"), DataError);
   EXPECT_THROW(read(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})"), DataError);
   EXPECT_THROW(read(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,16]}})"), DataError);

@@ -263,7 +263,7 @@ class ModelReader {
   }
 
   int64_t members_in(const Json& json) const {
-    const auto members = json.at("members").get<int64_t>();
+    const auto members = whole_number_of(json.at("members"));
     require(members >= 1 && members <= kMostMembers,
             fmt::format("should have 1 to {} members, has {}", kMostMembers, members));
     return members;
@@ -276,7 +276,7 @@ class ModelReader {
   void read_own_logits(ModelFile& model, const Json& json) {
     read_classes(model.run, json);
     const auto& own = json.at("own_logits");
-    model.own_logits = OwnLogits{members_in(own), own.at("features").get<int64_t>()};
+    model.own_logits = OwnLogits{members_in(own), whole_number_of(own.at("features"))};
     const auto [members, features] = *model.own_logits;
     const auto& shape = model.preprocessing.shape;
     require(features >= 0 && shape.size() == 1 && !model.preprocessing.scale.defined() && model.dropout_samples == 0 &&

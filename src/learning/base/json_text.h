@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -23,6 +24,15 @@ nlohmann::ordered_json number_json(double value);
 
 /// NaN for null. Throws nlohmann::json::type_error for what is neither null nor a number.
 double number_of(const nlohmann::ordered_json& json);
+
+/// A whole number. get<int64_t>() would also take 2.5, and 1e60, for which the conversion is undefined. Throws
+/// nlohmann::json::exception for these and for what is no number.
+int64_t whole_number_of(const nlohmann::json& json);
+int64_t whole_number_of(const nlohmann::ordered_json& json);
+
+/// That of a key; `otherwise` if the object lacks the key.
+int64_t whole_number_of(const nlohmann::json& object, const char* key, int64_t otherwise);
+int64_t whole_number_of(const nlohmann::ordered_json& object, const char* key, int64_t otherwise);
 
 /// An object with "value", "low" and "high".
 nlohmann::ordered_json estimate_json(const Estimate& estimate);

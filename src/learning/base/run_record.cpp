@@ -78,7 +78,7 @@ RunRecord parse_run_record(std::string_view text) {
   record.processor = word("processor");
   record.device = word("device");
   record.accelerator = word("accelerator");
-  record.threads = json.value("threads", 0);
+  record.threads = static_cast<int>(whole_number_of(json, "threads", 0));
   record.seconds = json.value("seconds", 0.0);
   return record;
 }

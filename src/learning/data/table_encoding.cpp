@@ -154,11 +154,11 @@ TableEncoding table_encoding_from_json(std::string_view text, const std::string&
         throw DataError(fmt::format("{}: column {} has the unknown type {}", owner, column.name, type));
       column.type = static_cast<ColumnType>(named - kColumnTypeNames.begin());
       column.summary = one.value("summary", "");
-      column.missing = one.value("missing", int64_t{0});
+      column.missing = whole_number_of(one, "missing", 0);
       column.marks_missing = one.value("marks_missing", false);
       column.fill = one.value("fill", 0.0);
       column.levels = one.value("levels", std::vector<std::string>{});
-      column.buckets = one.value("buckets", int64_t{0});
+      column.buckets = whole_number_of(one, "buckets", 0);
       column.has_date = one.value("has_date", false);
       column.has_time = one.value("has_time", false);
       column.day_first = one.value("day_first", false);

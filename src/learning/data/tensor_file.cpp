@@ -88,14 +88,21 @@ uint64_t bytes_for(const std::vector<int64_t>& shape, uint64_t item, uint64_t mo
   return bytes;
 }
 
+// Where the bytes of a tensor begin and end in the data.
+std::array<uint64_t, 2> place_of(const Json& entry) {
+  const auto& offsets = entry.at("data_offsets");
+  return {static_cast<uint64_t>(whole_number_of(offsets.at(0))), static_cast<uint64_t>(whole_number_of(offsets.at(1)))};
+}
+
 torch::Tensor tensor_at(const std::string& name, const Layout& layout, const std::shared_ptr<FileMapping>& mapping) {
   const auto& entry = layout.header.at(name);
   const auto code = entry.at("dtype").get<std::string>();
   const auto dtype =
       std::find_if(kStoredTypes.begin(), kStoredTypes.end(), [&](const auto& d) { return d.code == code; });
   if (dtype == kStoredTypes.end()) fail(fmt::format("tensor {} has the unknown dtype {}", name, code));
-  const auto shape = entry.at("shape").get<std::vector<int64_t>>();
-  const auto place = entry.at("data_offsets").get<std::array<uint64_t, 2>>();
+  std::vector<int64_t> shape;
+  for (const auto& size : entry.at("shape")) shape.push_back(whole_number_of(size));
+  const auto place = place_of(entry);
   const auto item = torch::elementSize(dtype->type);
   if (place[0] > place[1] || place[1] > layout.data_size)
     fail(fmt::format("is truncated: tensor {} should end at byte {} of the data, but the data have {}", name, place[1],
@@ -137,7 +144,7 @@ TensorFile parsed(const std::shared_ptr<FileMapping>& mapping) {
       continue;
     }
     result.tensors.push_back({name, tensor_at(name, layout, mapping)});
-    places.emplace_back(entry.at("data_offsets").get<std::array<uint64_t, 2>>(), name);
+    places.emplace_back(place_of(entry), name);
   }
   check_places(std::move(places), layout.data_size);
   for (const auto& [name, tensor] : result.tensors) {

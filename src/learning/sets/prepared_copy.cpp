@@ -50,7 +50,7 @@ SetFiles files_of(const torch::Tensor& paths, const torch::Tensor& contents, con
       files.rows.push_back({path, static_cast<uint64_t>(contents.data_ptr<int64_t>()[i])});
   }
   for (const auto& item : left_out)
-    files.left_out.push_back({item.at(0), item.at(1), static_cast<LeftOut::Kind>(item.at(2).get<int>())});
+    files.left_out.push_back({item.at(0), item.at(1), static_cast<LeftOut::Kind>(whole_number_of(item.at(2)))});
   return files;
 }
 

@@ -117,7 +117,7 @@ int64_t epochs_trained(const std::filesystem::path& folder) {
     int64_t epochs = 0;
     for (std::string line; std::getline(lines, line);) {
       const auto json = nlohmann::json::parse(line, nullptr, false);
-      if (json.is_object()) epochs = std::max(epochs, json.value("epoch", int64_t{0}));
+      if (json.is_object()) epochs = std::max(epochs, whole_number_of(json, "epoch", 0));
     }
     fewest = std::min(fewest, epochs);
   }

@@ -113,7 +113,7 @@ double training_seconds(const std::filesystem::path& folder) {
 int64_t restarts_of(const std::filesystem::path& folder) {
   int64_t restarts = 0;
   std::istringstream lines(InputFile(folder / "metrics.jsonl").read_rest());
-  for (std::string line; std::getline(lines, line);) restarts = parse_json(line).value("restart", int64_t{0});
+  for (std::string line; std::getline(lines, line);) restarts = whole_number_of(parse_json(line), "restart", 0);
   return restarts;
 }
 

@@ -392,7 +392,7 @@ class ReasonsReader {
   }
 
   std::shared_ptr<const RunRecord> origin(const Json& row) const {
-    return row.contains("kept") ? runs_.kept.at(row.at("kept").get<size_t>()) : nullptr;
+    return row.contains("kept") ? runs_.kept.at(static_cast<size_t>(whole_number_of(row.at("kept")))) : nullptr;
   }
 
   /// The recorded configuration of a model if it is that of the plan; else a remark.

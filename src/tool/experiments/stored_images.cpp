@@ -287,12 +287,12 @@ class ImagesReader {
     if (row.contains("uncertainties")) add_parts(model, result, row.at("uncertainties"));
     const auto validation = row.value("validation", Json::object());
     for (const auto& [measure, auroc] : validation.items()) model.validation.push_back({measure, auroc});
-    if (row.contains("kept")) model.kept = runs_.kept.at(row.at("kept").get<size_t>());
+    if (row.contains("kept")) model.kept = runs_.kept.at(static_cast<size_t>(whole_number_of(row.at("kept"))));
     for (const auto& times : json_.at("run").value("training", Json::array()))
       if (times.at("model") == name && times.at("run") == model.report.run) {
         model.training_seconds = number(times, "seconds");
         model.evaluation_seconds = number(times, "evaluation_seconds");
-        model.restarts = times.value("restarts", int64_t{0});
+        model.restarts = whole_number_of(times, "restarts", 0);
       }
     result.models.push_back(std::move(model));
   }
