@@ -10,7 +10,8 @@ if(PRIORNET_ASAN)
 endif()
 if(PRIORNET_FUZZ)
   target_compile_options(priornet_build INTERFACE -fsanitize=fuzzer-no-link,address,undefined
-                         -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wno-unknown-warning-option)
+                         -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wno-unknown-warning-option
+                         -fno-sanitize=vptr)  # needs types that LibTorch hides
 endif()
 
 # Makes a bug harder to exploit: a guard before the return address, checked copies, stacks that grow page by page, jumps only

@@ -173,6 +173,23 @@ seed("tensor_file", "two", tensors({"__metadata__": {"step": "1"},
                                     "b": {"dtype": "U8", "shape": [3, 1], "data_offsets": [8, 11]}}, bytes(11)))
 seed("tensor_file", "none", tensors({}, b""))
 
+# Descriptions of models beside the tensors that the target has: an ensemble for rows, and after a line break thresholds
+# for another program's logits.
+points = {"false_alarm": 0.05, "temperature": 1.5, "calibration_set": "rows:calibration", "calibration_size": 90,
+          "watches": [{"cause": "unfamiliar", "measure": "differential_entropy"}, {"cause": "ambiguous", "measure": "entropy"}],
+          "precedences": [0.01, 0]}
+rows = {"name": "rows", "classes": ["no", "yes"], "members": 2, "dropout_samples": 0, "identity": "made up",
+        "preprocessing": {"shape": [3], "resize": True, "standardise": True, "feature_names": ["a", "b", "c"]},
+        "config": "[data]\ntrain = \"./rows.csv\"\n[model]\nname = \"mlp\"\ndense = [8]\nkeep_dense = 0.5\n[method]\nname = \"dpn\"\nmembers = 2\n",
+        "provenance": {"seed": "1"}, "detectors": ["knn", "mahalanobis"], "points": points}
+logits = {**rows, "name": "elsewhere", "members": 1, "config": "[data]\ntrain = \"val.npy\"\n[method]\nname = \"dnn\"\n",
+          "preprocessing": {"shape": [5], "resize": True, "standardise": False, "feature_names": []},
+          "own_logits": {"members": 1, "features": 3},
+          "detectors": ["max_logit", "gen", "knn", "mahalanobis", "mahalanobis_relative", "vim"],
+          "points": {**points, "watches": [{"cause": "unfamiliar", "measure": name} for name in ("energy", "knn")]}}
+seed("model_file", "rows", json.dumps(rows).encode())
+seed("model_file", "logits", b"\n" + json.dumps(logits).encode())
+
 # Requests: the first byte says where the first piece ends.
 get = b"GET /v2/models/a%20b/ready?x=1&y=%2F HTTP/1.1\r\nHost: a.example.org:8080\r\nAuthorization: Bearer secret\r\nAccept-Encoding: gzip;q=0.5, *\r\n\r\n"
 form = b"--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.png\"\r\n\r\npixels\r\n--b--\r\n"

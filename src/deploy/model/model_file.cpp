@@ -191,7 +191,7 @@ class ModelReader {
     ModelFile model;
     json.at("name").get_to(model.name);
     json.at("provenance").get_to(model.provenance);
-    json.at("dropout_samples").get_to(model.dropout_samples);
+    model.dropout_samples = whole_number_of(json.at("dropout_samples"));
     require(model.dropout_samples >= 0 && model.dropout_samples <= kMostDropoutSamples,
             fmt::format("its dropout_samples should be between 0 and {}, found {}", kMostDropoutSamples,
                         model.dropout_samples));
@@ -209,7 +209,7 @@ class ModelReader {
 
   Preprocessing preprocessing(const Json& json) {
     Preprocessing result;
-    json.at("shape").get_to(result.shape);
+    result.shape = whole_numbers_of(json.at("shape"));
     json.at("resize").get_to(result.resize);
     json.at("feature_names").get_to(result.feature_names);
     const auto& shape = result.shape;
@@ -379,7 +379,7 @@ class ModelReader {
     std::set<int64_t> grouped;
     for (const auto& item : json) {
       ClassGroup group;
-      item.at("classes").get_to(group.classes);
+      group.classes = whole_numbers_of(item.at("classes"));
       grouped.insert(group.classes.begin(), group.classes.end());
       group.watches = points.watches;
       read_references(model_layout::group_prefix(points.groups.size()),
@@ -396,7 +396,7 @@ class ModelReader {
     json.at("false_alarm").get_to(result.false_alarm);
     json.at("temperature").get_to(result.temperature);
     json.at("calibration_set").get_to(result.calibration_set);
-    json.at("calibration_size").get_to(result.calibration_size);
+    result.calibration_size = whole_number_of(json.at("calibration_size"));
     require(json.at("watches").size() <= kMostWatches, "watches too many measures");
     for (const auto& item : json.at("watches")) {
       const auto cause = item.at("cause").get<std::string>();

@@ -46,6 +46,12 @@ int64_t whole_number(const Json& object, const char* key, int64_t otherwise) {
 int64_t whole_number_of(const nlohmann::json& json) { return whole_number(json); }
 int64_t whole_number_of(const nlohmann::ordered_json& json) { return whole_number(json); }
 
+std::vector<int64_t> whole_numbers_of(const nlohmann::json& list) {
+  std::vector<int64_t> numbers;
+  for (const auto& number : list) numbers.push_back(whole_number(number));
+  return numbers;
+}
+
 int64_t whole_number_of(const nlohmann::json& object, const char* key, int64_t otherwise) {
   return whole_number(object, key, otherwise);
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // JSON to text and back, compiled in one place: nlohmann's writer and parser take a compiler one to three seconds in
 // each source that calls them. Numbers and estimates, as every file of ours holds them.
@@ -29,6 +30,9 @@ double number_of(const nlohmann::ordered_json& json);
 /// nlohmann::json::exception for these and for what is no number.
 int64_t whole_number_of(const nlohmann::json& json);
 int64_t whole_number_of(const nlohmann::ordered_json& json);
+
+/// A list of them.
+std::vector<int64_t> whole_numbers_of(const nlohmann::json& list);
 
 /// That of a key; `otherwise` if the object lacks the key.
 int64_t whole_number_of(const nlohmann::json& object, const char* key, int64_t otherwise);

@@ -100,8 +100,7 @@ torch::Tensor tensor_at(const std::string& name, const Layout& layout, const std
   const auto dtype =
       std::find_if(kStoredTypes.begin(), kStoredTypes.end(), [&](const auto& d) { return d.code == code; });
   if (dtype == kStoredTypes.end()) fail(fmt::format("tensor {} has the unknown dtype {}", name, code));
-  std::vector<int64_t> shape;
-  for (const auto& size : entry.at("shape")) shape.push_back(whole_number_of(size));
+  const auto shape = whole_numbers_of(entry.at("shape"));
   const auto place = place_of(entry);
   const auto item = torch::elementSize(dtype->type);
   if (place[0] > place[1] || place[1] > layout.data_size)
