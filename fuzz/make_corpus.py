@@ -173,6 +173,12 @@ seed("tensor_file", "two", tensors({"__metadata__": {"step": "1"},
                                     "b": {"dtype": "U8", "shape": [3, 1], "data_offsets": [8, 11]}}, bytes(11)))
 seed("tensor_file", "none", tensors({}, b""))
 
+seed("config", "network", b'[data]\ntrain = "./a b.csv,label=kind"\nshift = 2\nrotation = 1.5e1\nmean = [0.5, 0.4, 0.3]\ndeviation = [0.2, 0.2, 0.2]\n[model]\nname = "vgg6"\nblocks = [[8, 8], [16]]\n'
+     b'dense = [64]\n[method]\nname = "dpn-reverse"\nalpha0 = 1e3\nmembers = 3\n')
+seed("config", "training", b'[method]\nname = "outlier-exposure"\noutside_weight = 0.5\n[outside]\nsource = "mixture"\nscale_low = 0.01\n'
+     b'squash = "clip"\nadded = 100\n[training]\nepochs = 3\nbatch = 32\noptimiser = "sgd"\nnesterov = true\nmomentum = 0.9\nrate = 0.1\n'
+     b'schedule = "cosine"\nwarm_up = 0.15\nprecision = "bfloat16"\npatience = 4\nseed = 7\n')
+
 # Descriptions of models beside the tensors that the target has: an ensemble for rows, and after a line break thresholds
 # for another program's logits.
 points = {"false_alarm": 0.05, "temperature": 1.5, "calibration_set": "rows:calibration", "calibration_size": 90,

@@ -104,12 +104,16 @@ TEST(Toml, NamesKeyLineAndTheNearestKnownOne) {
 TEST(Toml, NamesWhatAValueShouldBe) {
   expect_refused("[training]\n\nepochs = 0\n", "line 3: training.epochs should be at least 1, found 0");
   expect_refused("[training]\nepochs = 1.5\n", "line 2: training.epochs should be a whole number, found 1.5");
+  expect_refused("[training]\nepochs = 2.0\n", "line 2: training.epochs should be a whole number, found 2.0");
   expect_refused("[training]\nrate = 0\n", "line 2: training.rate should be above 0, found 0");
   expect_refused("[training]\nrate = inf\n", "line 2: training.rate should be a finite number, found inf");
   expect_refused("[training]\nrate = nan\n", "line 2: training.rate should be above 0, found nan");
   expect_refused("[model]\ncolour = \"green\"\n", "line 2: model.colour should be one of red, blue, found 'green'");
   expect_refused("[model]\ndense = [1, \"a\"]\n",
                  "line 2: model.dense should be a list of whole numbers, found [ 1, 'a' ]");
+  expect_refused("[model]\nset = [0.2, [-0.01], {a = 1}]\n",
+                 "line 2: model.set should be text in quotes, found [ 0.2, [ -0.01 ], a table ]");
+  expect_refused("[model]\nset = []\n", "line 2: model.set should be text in quotes, found []");
   expect_refused("[model]\nslope = 2\n", "line 2: model.slope should be in [0, 1], found 2");
   expect_refused("training = 3\n", "line 1: training should be a table, found 3");
 }
@@ -131,6 +135,20 @@ TEST(Toml, SaysWhereTheSyntaxIsWrong) {
   } catch (const ConfigError& error) {
     EXPECT_TRUE(std::string(error.what()).starts_with(path.string() + ": line 2: ")) << error.what();
   }
+}
+
+TEST(Toml, TakesCharactersBeyondAsciiInStringsAndCommentsAlone) {
+  const TemporaryFolder folder;
+  const auto set_of = [&](const std::string& text) { return read(folder.file("a.toml", text)).set; };
+  EXPECT_EQ(set_of("\xEF\xBB\xBF[model]  # Größe\nset = \"größe \\\" é\"  # ñ\n"), "größe \" é");
+  EXPECT_EQ(set_of("[model]\nset = 'größe \\'  # ñ\n"), "größe \\");
+  EXPECT_EQ(set_of("[model]\nset = \"\"\"\nein \"ü\"\"\"\"  # ñ\n"), "ein \"ü\"");
+  EXPECT_EQ(set_of("[model]\nset = ''''ü'''''  # ñ\n"), "'ü''");
+  EXPECT_EQ(read({}, {"model.set=./größe.csv"}).set, "./größe.csv");
+  expect_refused("[model]\nset = größe\n", "line 2: found \"öß\", which may stand only in strings and comments");
+  expect_refused("[model]\nset = \"\"\"\\\n é\"\"\"\n",
+                 "line 3: found \"é\", which may stand only in strings and comments");
+  expect_refused("[model]\nset = \"\"\nclé = 1\n", "line 3: found \"é\", which may stand only in strings and comments");
 }
 
 }  // namespace

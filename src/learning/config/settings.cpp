@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <optional>
 #include <set>
 
 #include "learning/base/file_io.h"
@@ -136,12 +138,84 @@ std::string place(const Source& source, const toml::node& node) {
   return source.has_lines ? fmt::format("{}: line {}", source.name, node.source().begin.line) : source.name;
 }
 
-Source parsed(std::string name, std::string_view text, bool has_lines) {
+bool is_ascii(char c) { return (static_cast<unsigned char>(c) & 0x80) == 0; }
+
+// The length of the quotes at `at`: three begin a string of several lines.
+size_t quotes_at(std::string_view text, size_t at) { return text.substr(at, 3) == std::string(3, text[at]) ? 3 : 1; }
+
+// Where the string whose quotes begin at `at` has ended.
+size_t end_of_string(std::string_view text, size_t at) {
+  const auto length = quotes_at(text, at);
+  const auto quotes = text.substr(at, length);
+  for (at += length; at < text.size(); ++at) {
+    if (text[at] == '\\' && quotes[0] == '"')
+      ++at;
+    else if (text.substr(at, length) == quotes)
+      return std::min(text.find_first_not_of(quotes[0], at), at + (length == 3 ? 5 : 1));
+  }
+  return text.size();
+}
+
+// Where in a string a character that is not ASCII follows a backslash, or the white space after one.
+std::optional<size_t> find_escaped_beyond_ascii(std::string_view string) {
+  if (string[0] != '"') return std::nullopt;  // in other strings a backslash is one
+  for (auto at = string.find('\\'); at < string.size(); at = string.find('\\', at + 2)) {
+    const auto next = string.find_first_not_of(" \t\r\n", at + 1);
+    if (next < string.size() && !is_ascii(string[next])) return next;
+  }
+  return std::nullopt;
+}
+
+// In TOML without mistakes: the first character that is not ASCII outside of strings and comments or after a backslash.
+std::optional<size_t> find_misplaced(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    if (!is_ascii(text[at])) return at;
+    if (text[at] == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (text[at] == '"' || text[at] == '\'') {
+      const auto end = end_of_string(text, at);
+      if (const auto found = find_escaped_beyond_ascii(text.substr(at, end - at))) return at + *found;
+      at = end;
+    } else {
+      ++at;
+    }
+  }
+  return std::nullopt;
+}
+
+// Throws toml::parse_error for the character at `at`.
+[[noreturn]] void refuse_misplaced(std::string_view text, size_t at) {
+  const auto before = text.substr(0, at), rest = text.substr(at);
+  const auto line = static_cast<toml::source_index>(1 + std::count(before.begin(), before.end(), '\n'));
+  const auto size = std::find_if(rest.begin(), rest.end(), is_ascii) - rest.begin();
+  const auto message = fmt::format("found \"{}\", which may stand only in strings and comments",
+                                   printable(rest.substr(0, static_cast<size_t>(size))));
+  throw toml::parse_error(message.c_str(), toml::source_position{line, 1});
+}
+
+// toml++ is undefined for some characters that are not ASCII, wherever it expects white space. So it first reads the
+// text without them, and then the text itself if they stand in strings and comments alone.
+toml::table tables_of(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  std::string plain(text);
+  std::replace_if(plain.begin(), plain.end(), std::not_fn(is_ascii), 'x');
+  const auto misplaced = find_misplaced(text);
   try {
-    return {name, has_lines, toml::parse(text)};
+    auto tables = toml::parse(plain);
+    if (plain == text) return tables;
+  } catch (const toml::parse_error&) {
+    if (!misplaced) throw;
+  }
+  if (misplaced) refuse_misplaced(text, *misplaced);
+  return toml::parse(text);
+}
+
+Source parsed(std::string name, std::string_view text) {
+  try {
+    return {name, true, tables_of(text)};
   } catch (const toml::parse_error& error) {
-    throw ConfigError(has_lines ? fmt::format("{}: line {}: {}", name, error.source().begin.line, error.description())
-                                : fmt::format("{}: {}", name, error.description()));
+    throw ConfigError(fmt::format("{}: line {}: {}", name, error.source().begin.line, error.description()));
   }
 }
 
@@ -153,18 +227,37 @@ Source parsed_override(const std::string& text) {
   const auto key = text.substr(0, equals);
   const auto value = text.substr(equals + 1);
   try {
-    return {name, false, toml::parse(fmt::format("{} = {}", key, value))};
+    return {name, false, tables_of(fmt::format("{} = {}", key, value))};
   } catch (const toml::parse_error&) {
-    toml::table last;
-    auto* at = &last;
-    size_t begin = 0;
-    for (auto dot = key.find('.'); dot != std::string::npos; dot = key.find('.', begin)) {
-      at = at->insert(key.substr(begin, dot - begin), toml::table{}).first->second.as_table();
-      begin = dot + 1;
-    }
-    at->insert(key.substr(begin), value);
-    return {name, false, std::move(last)};
   }
+  toml::table last;
+  auto* at = &last;
+  size_t begin = 0;
+  for (auto dot = key.find('.'); dot != std::string::npos; dot = key.find('.', begin)) {
+    at = at->insert(key.substr(begin, dot - begin), toml::table{}).first->second.as_table();
+    begin = dot + 1;
+  }
+  at->insert(key.substr(begin), value);
+  return {name, false, std::move(last)};
+}
+
+// What was found, for a message. toml++ could write lists too, but is undefined for numbers below 0.1 in them.
+std::string shown(const toml::node& node) {
+  if (node.is_table()) return "a table";
+  if (const auto* list = node.as_array()) {
+    std::vector<std::string> items;
+    for (const auto& item : *list) items.push_back(shown(item));
+    return items.empty() ? "[]" : fmt::format("[ {} ]", fmt::join(items, ", "));
+  }
+  if (const auto* number = node.as_floating_point()) {  // toml++ writes 0.2 as 0.20000000000000001
+    const auto text = fmt::format("{}", number->get());
+    return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
+  }
+  std::ostringstream text;
+  node.visit([&](const auto& value) {
+    if constexpr (toml::is_value<decltype(value)>) text << value;
+  });
+  return text.str();
 }
 
 class Reader final : public ConfigFields {
@@ -274,13 +367,8 @@ class Reader final : public ConfigFields {
   }
 
   [[noreturn]] void fail(const toml::node& node, const std::string& key, const std::string& wanted) const {
-    std::ostringstream found;
-    node.visit([&](const auto& value) {
-      if constexpr (!toml::is_table<decltype(value)>) found << value;
-    });
     throw ConfigError(fmt::format("{}: {} should be {}, found {}", place(source_, node),
-                                  key == name_ ? key : full(name_, key), wanted,
-                                  node.is_table() ? "a table" : found.str()));
+                                  key == name_ ? key : full(name_, key), wanted, shown(node)));
   }
 
   void refuse_unless_known(const std::string& table, const std::string& key, const toml::node& node) const {
@@ -321,7 +409,7 @@ TomlText load_toml(const std::filesystem::path& path) {
 }
 
 void read_toml(const TomlText& toml, const std::vector<std::string>& overrides, const FieldsVisit& visit) {
-  read(parsed(toml.name, toml.text, true), visit);
+  read(parsed(toml.name, toml.text), visit);
   for (const auto& override_text : overrides) read(parsed_override(override_text), visit);
 }
 
