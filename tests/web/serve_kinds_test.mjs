@@ -34,6 +34,7 @@ async function checkPage(page, name) {
 
 async function checkRows(page, name, metadata) {
   const { class_names: classes, feature_names: columns, columns: own } = metadata.parameters;
+  await until(async () => (await text(page, "name")) === metadata.name);
   expect((await text(page, "name")) === metadata.name, `${name}: the page is called '${await text(page, "name")}'`);
   const about = await text(page, "about");
   for (const word of classes) expect(about.includes(word), `${name}: the class ${word} is not named in '${about}'`);
