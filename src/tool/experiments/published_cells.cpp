@@ -84,8 +84,7 @@ Table published_count(const std::vector<ResultCell>& cells) {
   if (aupr)
     table.notes.emplace_back(
         "AUPR out of distribution is compared as the paper has it: in balanced sets, where there are enough inputs. "
-        "AUPR "
-        "of misclassification is as the network errs, more or less often than the paper's.");
+        "AUPR of misclassification is as the network errs, more or less often than the paper's.");
   if (apart) table.notes.emplace_back(kApart);
   return table;
 }
