@@ -5,6 +5,10 @@ if(PRIORNET_CUDA)
   include(CudaArchitectures)  # LibTorch enables CUDA
 endif()
 find_package(Torch REQUIRED)
+if(PRIORNET_CUDA AND NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25, Debian 12's, does not know it
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+endif()
 find_package(fmt REQUIRED)
 # Newer LibTorches bring fmt's headers in their own version: then no fmt library of another version may be linked.
 set(PRIORNET_FMT fmt::fmt)

@@ -136,7 +136,7 @@ struct AmountExtent {
 
 AmountExtent amounts_of(Profile profile) {
   if (profile == Profile::kQuick) return {{250, 500, 1'000, 2'000}, 4'000, 6, 2};
-  return {{500, 2'000, 5'000, 10'000, 20'000, 50'000}, 50'000, 40, 3};
+  return {{500, 2'000, 5'000, 10'000, 20'000, 50'000}, 50'000, 20, 3};
 }
 
 int64_t ensemble_members(Profile profile) { return profile == Profile::kQuick ? 2 : 5; }
