@@ -313,6 +313,39 @@ TEST(StoredImages, AreOfTheSameExperiment) {
   EXPECT_THROW(read_images(folder / "out", bars_in_parts, 1), DataError);
 }
 
+TEST(StoredImages, MayBeOfKin) {
+  const TemporaryFolder folder;
+  BarsInParts part(folder / "out");
+  part.make("DNN,DPN");
+  const auto relatives = [](uint64_t seed) {
+    auto experiment = bars_in_parts(seed);
+    experiment.kin_name = std::exchange(experiment.name, "small-relatives");
+    experiment.kin_title = std::exchange(experiment.title, "Relatives");
+    std::erase_if(experiment.models, [](const PlannedModel& model) { return model.name == "DPN"; });
+    experiment.comparisons = {{"Student", "mutual_information", "DNN", "entropy"}};
+    return experiment;
+  };
+  const auto results = part.make("Student", relatives);
+  EXPECT_EQ(results["experiment"], "small-relatives");
+  EXPECT_EQ(models_of_seed(results, 0), (std::vector<std::string>{"DNN", "Student"}));
+  EXPECT_EQ(models_of_seed(results, 1), (std::vector<std::string>{"DNN", "Student"}));
+  // The other way round they are strangers.
+  EXPECT_THROW(read_images(folder / "out", bars_in_parts, 1), DataError);
+}
+
+TEST(StoredImages, KeepTheComparisonsThatArePlanned) {
+  const TemporaryFolder folder;
+  BarsInParts part(folder / "out");
+  part.make("DNN,DPN");
+  EXPECT_EQ(read_images(folder / "out", bars_in_parts, 1).seeds[0].comparisons.size(), 1u);
+  const auto other = [](uint64_t seed) {
+    auto experiment = bars_in_parts(seed);
+    experiment.comparisons[0].measure = "mutual_information";
+    return experiment;
+  };
+  EXPECT_TRUE(read_images(folder / "out", other, 1).seeds[0].comparisons.empty());
+}
+
 TEST(StoredImages, MayLackASetThatNewRowsHave) {
   const TemporaryFolder folder;
   BarsInParts part(folder / "out");

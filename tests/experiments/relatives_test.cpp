@@ -33,6 +33,8 @@ TEST(RelativesExperiment, TakesPriorNetworksFromCifar10) {
     EXPECT_EQ(experiment.models[m].run, other.models[m].run);
     EXPECT_EQ(to_toml(experiment.models[m].config), to_toml(other.models[m].config));
   }
+  EXPECT_EQ(experiment.kin_name, other.name);
+  EXPECT_EQ(experiment.kin_title, other.title);
 }
 
 TEST(RelativesExperiment, IsQuickToo) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "tool/experiments/experiment.h"
 
@@ -383,7 +384,8 @@ const std::vector<Relative>& relatives() {
 ImageExperiment relatives_experiment(const ImagePlanOptions& options) {
   refuse_paper_profile(options, "relatives");
   auto experiment = cifar10_experiment(options);
-  experiment.name = "relatives";
+  experiment.kin_name = std::exchange(experiment.name, "relatives");
+  experiment.kin_title = experiment.title;
   experiment.title = titled("Relatives of Prior Networks on CIFAR-10", options.profile);
   experiment.lead =
       "Other networks that answer with a Dirichlet, but learn from labels alone: evidential learning (EDL, Sensoy et "

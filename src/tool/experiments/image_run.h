@@ -44,6 +44,7 @@ struct PlannedComparison {
   std::string measure;  ///< a column of `priornet measure`
   std::string against;
   std::string against_measure;
+  bool operator==(const PlannedComparison&) const = default;
 };
 
 struct ImageResult;
@@ -64,6 +65,8 @@ struct ImageExperiment {
   std::vector<PlannedModel> models;
   std::vector<PlannedSet> outside;
   std::vector<PlannedComparison> comparisons;
+  /// Another experiment that has some of the models on the same sets: rows of its results.json are kept too.
+  std::string kin_name, kin_title;
   std::span<const PublishedRow> published;
   /// For the DPN: its published M.I. is most likely the entropy, and is counted apart.
   bool paper_gives_entropy_as_information = false;

@@ -193,8 +193,9 @@ class ImagesReader {
 
  private:
   void refuse_other_experiment() const {
-    refuse_other_results(file_, "the experiment", json_.at("experiment"), first_.name);
-    refuse_other_results(file_, "the title", json_.at("title"), first_.title);
+    const bool is_kin = json_.at("experiment") == first_.kin_name;
+    if (!is_kin) refuse_other_results(file_, "the experiment", json_.at("experiment"), first_.name);
+    refuse_other_results(file_, "the title", json_.at("title"), is_kin ? first_.kin_title : first_.title);
     refuse_other_results(file_, "the in-distribution set", json_.at("options").at("in_distribution"), first_.inside);
     refuse_other_results(file_, "the first seed", json_text(json_.at("seeds").at(0).at("seed")),
                          fmt::format("{}", first_.seed));
@@ -308,6 +309,8 @@ class ImagesReader {
 
   static void add_comparison(ImageResult& result, const Json& row) {
     ModelComparison comparison{{row.at("model"), row.at("measure"), row.at("against"), row.at("against_measure")}, {}};
+    const auto& planned = result.experiment.comparisons;
+    if (std::find(planned.begin(), planned.end(), comparison.plan) == planned.end()) return;
     for (const auto& set : result.outside) {
       comparison.sets.push_back(absent_pair());
       for (const auto& pair : row.at("sets"))

@@ -64,7 +64,7 @@ struct StoredImages {
 /// Reads FOLDER/results.json back, by the plan of today, whose first seed is given. Files of version 0.1 can be read
 /// too. Rows of a model that the plan does not have, or whose recorded settings differ from the plan's, are left out.
 /// Settings that only one of them has are not compared, nor are seeds, paths and checkpoints. DataError for a file of
-/// another experiment, profile, first seed or in-distribution set.
+/// another experiment that is not its kin (ImageExperiment), of another profile, first seed or in-distribution set.
 StoredImages read_images(const std::filesystem::path& folder, const PlanOfSeed& plan, uint64_t first_seed);
 
 /// The same of curves.json: `fresh` is what curves_json() made of the models of this run. Kept models keep the curves
