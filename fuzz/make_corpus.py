@@ -104,7 +104,7 @@ for kind in ("zip", "gz", "bz2", "xz"):
 
 pictures = corpus.parent.parent / "tests/data/fixtures/images"
 for target, ending in {"png": "png", "jpeg": "jpg", "webp": "webp", "gif": "gif", "bmp": "bmp", "tiff": "tif*",
-                       "heif": "heic", "orientation": "*"}.items():
+                       "heif": "[ah]*i[cf]", "orientation": "*"}.items():
     for picture in sorted(pictures.glob(("turned*." if target == "orientation" else "*.") + ending)):
         seed(target, picture.stem, picture.read_bytes())
 

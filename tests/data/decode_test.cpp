@@ -93,6 +93,36 @@ TEST(DecodeImage, ReadsHeic) {
   EXPECT_LT((blocks - decoded("rgb.bmp")).abs().mean().item<double>(), 4.0);
 }
 
+// Both say that they have 76x44 pixels. The decoder would take 1.1 GB for the tiles of the first.
+TEST(DecodeImage, RefusesHeicThatIsLargerThanItSays) {
+  const auto grid = image_bytes("larger_grid.heic");
+  EXPECT_LT(image_facts(grid, "grid").decoder_bytes, 1'000'000);
+  EXPECT_THROWS(
+      DataError, decode_image(grid, "grid", Channels::kRgb),
+      "grid: does not decode as HEIC: Memory allocation error: Security limit exceeded: Image size 14441x27759 "
+      "exceeds the maximum image size 140x140\n");
+  EXPECT_THROWS(DataError, decode_image(image_bytes("larger_picture.avif"), "picture", Channels::kRgb),
+                "picture: does not decode as HEIC: it says that it is 76x44, but holds 512x512 pixels");
+  EXPECT_FALSE(decodes_as_stated(grid));
+  EXPECT_TRUE(decodes_as_stated(image_bytes("rgb.bmp")));
+}
+
+// Both have 16x16 pixels in one tile: of 1024x1024, which is harmless, and of 16384x16384, which would take 805 MB.
+TEST(DecodeImage, RefusesTiffWithTilesMuchLargerThanItsPixels) {
+  auto file = image_bytes("large_tile.tif");
+  EXPECT_EQ(decode_image(file, "tile", Channels::kRgb).sizes(), (torch::IntArrayRef{3, 16, 16}));
+  EXPECT_EQ(image_facts(file, "tile").decoder_bytes, 3 * 1024 * 1024 + 7 * 16 * 16);
+  for (const uint16_t tag : {uint16_t{322}, uint16_t{323}}) {  // TileWidth, TileLength: 16-bit values, little-endian
+    const std::string entry{static_cast<char>(tag & 0xFF), static_cast<char>(tag >> 8), 3, 0, 1, 0, 0, 0, 0, 4};
+    const auto at = file.find(entry);
+    ASSERT_NE(at, std::string::npos);
+    file[at + 9] = 64;
+  }
+  EXPECT_THROWS(DataError, decode_image(file, "tile", Channels::kRgb),
+                "tile: does not decode as TIFF: its strips or tiles are larger than its pixels need");
+  EXPECT_THROW(image_facts(file, "tile"), DataError);
+}
+
 // Bytes at the end that a picture can do without: those that fill up the last row of a BMP; the palette of a TIFF,
 // which libtiff then shows in grey.
 const std::map<std::string, size_t> kSpare{

@@ -273,6 +273,21 @@ TEST(Reasons, AreThreePictures) {
   EXPECT_TRUE(render(figures[1].figure, FigureFormat::kPng).starts_with("\x89PNG"));
 }
 
+TEST(Reasons, AreReadBackToBeDrawn) {
+  const SmallReasons reasons(2);
+  const auto means = means_over_seeds(reasons.results);
+  const auto stored = stored_means(to_json(reasons.results, RunRecord{}));
+  ASSERT_TRUE(stored);
+  const auto drawn = reasons_figures(means), again = reasons_figures(*stored);
+  ASSERT_EQ(again.size(), drawn.size());
+  for (size_t f = 0; f < drawn.size(); ++f) {
+    EXPECT_EQ(again[f].figure.script, drawn[f].figure.script);
+    EXPECT_EQ(again[f].figure.files, drawn[f].figure.files);
+  }
+  EXPECT_FALSE(stored_means(R"({"tables": []})"));
+  EXPECT_THROW(stored_means(R"({"reasons": {"people": 3}})"), DataError);
+}
+
 TEST(Reasons, RefusesPeopleOfOtherImages) {
   const TemporaryFolder folder;
   ImageRunOptions options;

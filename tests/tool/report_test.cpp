@@ -1,4 +1,5 @@
 #include <testing/tool.h>
+#include "tool/report/figure.h"
 #include "tool/report/table.h"
 
 #include <filesystem>
@@ -40,6 +41,29 @@ TEST(Report, PrintsEveryTable) {
             "table,row,column,value,low,high,published\nTitle of one: Errors,DPN,error,0.61,0.5,0.7,0.6\n");
   const auto latex = run_tool({"report", folder, "--format", "latex"}).out;
   EXPECT_NE(latex.find("DPN & 0.61 \\\\"), std::string::npos) << latex;
+}
+
+TEST(Report, DrawsReasons) {
+  const InputFiles files;
+  const auto folder = stored_results(files, "reasons");
+  expect_failure(run_tool({"report", folder, "--format", "svg"}),
+                 "nothing to draw: only results of priornet reproduce reasons have such figures");
+  auto json = nlohmann::ordered_json::parse(bytes_of(files / "reasons/results.json"));
+  const nlohmann::ordered_json part = {{"value", 0.3}, {"low", 0.2}, {"high", 0.4}};
+  json["reasons"] = {
+      {"people", nlohmann::json::array()},
+      {"verdicts", nlohmann::json::array()},
+      {"amounts", {{{"model", "DPN"}, {"images", 500}, {"error", 0.8}, {"data", part}, {"knowledge", part}}}}};
+  files.file("reasons/results.json", json.dump());
+  const auto out = files / "figures";
+  const auto done = run_tool({"report", folder, "--format", "svg", "--out", out.string()});
+  if (!can_render()) return expect_failure(done, std::string(kNoGnuplot));
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(done.out, "Written: " + (out / "amounts.svg").string() + "\n");
+  EXPECT_NE(bytes_of(out / "amounts.svg").find("DPN: mutual information"), std::string::npos);
+  json["reasons"].erase("people");
+  files.file("reasons/results.json", json.dump());
+  EXPECT_NE(run_tool({"report", folder, "--format", "svg", "--out", out.string()}).status, 0);
 }
 
 TEST(Report, SaysWhereItFoundNothing) {

@@ -151,7 +151,7 @@ TEST(Reproduce, PrintsWhatIsLeftToTrain) {
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   ASSERT_EQ(lines.size(), 2u + 8) << "DNN, OE and DPN of two seeds are the members of the ensembles; two students";
   EXPECT_EQ(lines[0], "# stage 1: 6 networks");
-  EXPECT_EQ(lines[7], "# stage 2: 2 networks, which learn from those above");
+  EXPECT_EQ(lines[7], "# stage 2: 2 networks, to learn from those above");
   EXPECT_EQ(words_of(lines[1]),
             (std::vector<std::string>{"priornet", "train", (out / "plan/seed-1-dnn-member-1.toml").string(), "--out",
                                       (out / "runs/seed-1/dnn/member-1").string(), "--resume", "--device", "cpu"}));

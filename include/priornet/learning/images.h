@@ -39,6 +39,10 @@ struct ImageFacts {
 /// Nothing is decoded. DataError as above.
 ImageFacts image_facts(std::string_view bytes, const std::string& name);
 
+/// Whether decoding takes no more memory than image_facts() says, whatever the file holds. Not so for HEIC and AVIF:
+/// their decoders make room for what the coded picture asks for before its size can be checked.
+bool decodes_as_stated(std::string_view bytes);
+
 struct BandOptions {
   Channels channels = Channels::kAsStored;
   int64_t rows = 64;  ///< per band

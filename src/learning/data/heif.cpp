@@ -24,7 +24,7 @@ void require(const heif_error& error, const std::string& name) {
   if (error.code != heif_error_Ok) throw DataError(fmt::format("{}: does not decode as HEIC: {}", name, error.message));
 }
 
-// A file whose main picture is known by its size.
+// A file whose main picture is known by its size: what the boxes say, which the coded picture need not keep to.
 struct OpenHeif {
   OpenHeif(std::string_view bytes, const std::string& name) : context(heif_context_alloc()) {
     if (!context) throw std::bad_alloc();
@@ -36,19 +36,24 @@ struct OpenHeif {
     height = heif_image_handle_get_height(found);
     width = heif_image_handle_get_width(found);
     check_image_size(name, height, width, static_cast<int64_t>(bytes.size()));
+    constexpr int64_t kPadding = 64;  // of coded blocks
+    const auto stored = std::max(heif_image_handle_get_ispe_height(found), heif_image_handle_get_ispe_width(found));
+    side = std::min(std::max({height, width, int64_t{stored}}), kLargestImageSide) + kPadding;
+    heif_context_set_maximum_image_size_limit(context.get(), static_cast<int>(side));  // of what tiles are put into
   }
 
   Owned<heif_context, heif_context_free> context;
   Owned<heif_image_handle, heif_image_handle_release> handle;
   int64_t height = 0;
   int64_t width = 0;
+  int64_t side = 0;  ///< of the largest picture that its tiles may be put into
 };
 
 }  // namespace
 
 ImageFacts heif_facts(std::string_view bytes, const std::string& name) {
   const OpenHeif open(bytes, name);
-  return {open.height, open.width, 3 * 3 * open.height * open.width};  // as coded, as RGB, and the copy
+  return {open.height, open.width, 3 * 3 * open.side * open.side};  // as coded, as RGB, and the copy
 }
 
 Pixels decode_heif(std::string_view bytes, const std::string& name) {
@@ -69,7 +74,9 @@ Pixels decode_heif(std::string_view bytes, const std::string& name) {
                 {}};
   if (plane == nullptr || pixels.height < 1 || pixels.width < 1 || stride < 3 * pixels.width)
     throw DataError(fmt::format("{}: does not decode as HEIC: it holds no picture", name));
-  check_image_size(name, pixels.height, pixels.width, static_cast<int64_t>(bytes.size()));
+  if (pixels.height != open.height || pixels.width != open.width)
+    throw DataError(fmt::format("{}: does not decode as HEIC: it says that it is {}x{}, but holds {}x{} pixels", name,
+                                open.width, open.height, pixels.width, pixels.height));
   pixels.values.resize(static_cast<size_t>(3 * pixels.height * pixels.width));
   for (int64_t y = 0; y < pixels.height; ++y)
     std::copy_n(plane + y * stride, 3 * pixels.width, pixels.values.data() + 3 * y * pixels.width);

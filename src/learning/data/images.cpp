@@ -40,6 +40,7 @@ struct ImageFormat {
   bool (*begins)(std::string_view bytes);
   ImageFacts (*facts)(std::string_view bytes, const std::string& name);
   void (*read)(std::string_view bytes, const std::string& name, const WantedSize& wanted, PixelRows& rows);
+  bool decodes_as_stated = true;
 };
 
 const std::array<ImageFormat, 7> kFormats = {{
@@ -73,7 +74,7 @@ const std::array<ImageFormat, 7> kFormats = {{
      [](std::string_view b) { return b.starts_with("II*\0"sv) || b.starts_with("MM\0*"sv); },
      tiff_facts,
      read_whole<decode_tiff>},
-    {"HEIC", {".heic", ".heif", ".avif"}, begins_as_heif, heif_facts, read_whole<decode_heif>},
+    {"HEIC", {".heic", ".heif", ".avif"}, begins_as_heif, heif_facts, read_whole<decode_heif>, false},
 }};
 
 const ImageFormat* known_format(std::string_view bytes) {
@@ -146,6 +147,11 @@ ImageFacts image_facts(std::string_view bytes, const std::string& name) {
   facts.orientation = orientation_of(bytes);
   if (facts.orientation >= 5) std::swap(facts.height, facts.width);
   return facts;
+}
+
+bool decodes_as_stated(std::string_view bytes) {
+  const auto* format = known_format(bytes);
+  return format == nullptr || format->decodes_as_stated;
 }
 
 torch::Tensor upright(const torch::Tensor& image, int orientation) {

@@ -78,24 +78,34 @@ struct OpenTiff {
         TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width) != 1)
       fail(name, "it does not say its size");
     check_image_size(name, height, width, static_cast<int64_t>(bytes.size()));
+    // libtiff makes room for a whole strip or tile, of all samples, before it reads the first byte of it.
+    constexpr uint64_t kHarmless = uint64_t{16} << 20, kMostPerPixel = 16;
+    const auto one = TIFFIsTiled(tiff.get()) != 0 ? TIFFTileSize64(tiff.get()) : TIFFStripSize64(tiff.get());
+    if (one > std::max(kHarmless, kMostPerPixel * height * width))
+      fail(name, "its strips or tiles are larger than its pixels need");
+    uint16_t planes = PLANARCONFIG_CONTIG;
+    TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_PLANARCONFIG, &planes);
+    buffer = static_cast<int64_t>(one) * (planes == PLANARCONFIG_SEPARATE ? 4 : 1);  // red, green, blue, alpha
   }
 
   Source source;
   std::unique_ptr<TIFF, CloseTiff> tiff;
   uint32_t height = 0;
   uint32_t width = 0;
+  int64_t buffer = 0;  ///< bytes of a strip or tile; of four if the planes are stored apart
 };
 
 }  // namespace
 
 ImageFacts tiff_facts(std::string_view bytes, const std::string& name) {
   const OpenTiff open(bytes, name);
-  return {open.height, open.width, int64_t{4 + 3} * open.height * open.width};  // as RGBA, then without the A
+  return {open.height, open.width, open.buffer + int64_t{4 + 3} * open.height * open.width};  // RGBA, then without A
 }
 
 Pixels decode_tiff(std::string_view bytes, const std::string& name) {
   const OpenTiff open(bytes, name);
-  const auto& [source, tiff, height, width] = open;
+  const auto& tiff = open.tiff;
+  const auto height = open.height, width = open.width;
   uint16_t samples = 1;
   uint16_t meaning = PHOTOMETRIC_RGB;
   TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_SAMPLESPERPIXEL, &samples);

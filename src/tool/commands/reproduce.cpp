@@ -152,11 +152,12 @@ std::string plan_text(const std::vector<TrainingCommand>& networks, const std::s
   std::string text;
   int64_t stage = 0;
   for (const auto& network : networks) {
-    if (network.stage != stage)
-      text += fmt::format("# stage {}: {} networks{}\n", network.stage,
-                          std::count_if(networks.begin(), networks.end(),
-                                        [&](const auto& other) { return other.stage == network.stage; }),
-                          network.stage == 1 ? "" : ", which learn from those above");
+    if (network.stage != stage) {
+      const auto count = std::count_if(networks.begin(), networks.end(),
+                                       [&](const auto& other) { return other.stage == network.stage; });
+      text += fmt::format("# stage {}: {} network{}{}\n", network.stage, count, count == 1 ? "" : "s",
+                          network.stage == 1 ? "" : ", to learn from those above");
+    }
     stage = network.stage;
     text += training_line(network, device) + "\n";
   }

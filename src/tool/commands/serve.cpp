@@ -37,6 +37,7 @@ struct ServeOptions {
   double client_timeout_s = 10.0;
   int64_t max_body = 16;
   double max_megapixels = 50.0;
+  bool takes_heic = false;
   int64_t memory = 256;
   int64_t per_address = 0;
   std::string token_file;
@@ -123,6 +124,7 @@ serving::ServerOptions inference_options(ServeOptions& options) {
   inference.version = PRIORNET_VERSION;
   inference.max_body = options.max_body << 20;
   inference.max_pixels = static_cast<int64_t>(options.max_megapixels * 1e6);
+  inference.takes_heic = options.takes_heic;
   // One address may use half of it, and a body may be copied.
   inference.memory = std::make_shared<serving::MemoryAccount>(std::max(options.memory, 4 * options.max_body) << 20);
   return inference;
@@ -319,6 +321,10 @@ void describe_serve(Command& command) {
        .help = "Largest image, in millions of pixels; larger ones are answered with 413",
        .shows_default = true,
        .range = real_range(0.01, 268)},
+      {.name = "--heic",
+       .to = &options->takes_heic,
+       .help = "Take HEIC and AVIF images too. Only for clients that you trust: a small file of theirs can make the "
+               "decoder take gigabytes"},
       {.name = "--request-memory",
        .to = &options->memory,
        .help = "Memory that all requests together may take, in MiB; one address may take half of it",

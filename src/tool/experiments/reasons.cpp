@@ -397,7 +397,9 @@ ExperimentSummary reproduce_reasons(const ExperimentOptions& options, Progress& 
   summary.tables = reasons_tables(results);
   out.write("results.json", to_json(results, record));
   out.write("table.csv", to_csv(long_form(summary.tables)));
-  if (!can_render()) summary.remarks.emplace_back(kNoGnuplot);
+  if (!can_render())
+    summary.remarks.push_back(
+        fmt::format("{}, then priornet report {} --format svg", kNoGnuplot, options.out.string()));
   for (const auto& [name, figure] : reasons_figures(means_over_seeds(results))) {
     if (!can_render()) break;
     out.write(name + ".svg", render(figure, FigureFormat::kSvg));

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -161,6 +162,10 @@ struct ReasonsMeans {
 };
 
 ReasonsMeans means_over_seeds(const std::vector<ReasonsResult>& seeds);
+
+/// The means that a results.json holds, whose text is given; nothing if it is of another experiment. DataError if they
+/// are not as to_json() writes them.
+std::optional<ReasonsMeans> stored_means(std::string_view json);
 
 /// A table per question. One result per seed.
 std::vector<Table> reasons_tables(const std::vector<ReasonsResult>& seeds);

@@ -101,7 +101,7 @@ Figure draw_verdicts(const std::vector<VerdictMean>& all) {
   std::erase_if(rows, [](const auto& row) { return row.shares.group == "all test images" || row.shares.images == 0; });
   const auto models = names_of(rows, [](const auto& row) { return row.model; });
   const auto groups = names_of(rows, [](const auto& row) { return row.shares.group; });
-  constexpr int kLabels = 210, kPanel = 215, kGap = 18, kTop = 34, kBottom = 56;
+  constexpr int kLabels = 262, kPanel = 215, kGap = 18, kTop = 34, kBottom = 56;
   const auto columns = std::min<int>(3, static_cast<int>(models.size()));
   const auto lines = (static_cast<int>(models.size()) + columns - 1) / columns;
   const auto height = 24 * static_cast<int>(groups.size());
@@ -127,8 +127,9 @@ Figure draw_verdicts(const std::vector<VerdictMean>& all) {
         "screen "
         "{:.5f}\nset title {} noenhanced font ',14'\n",
         share_x(left), share_x(left + kPanel), share_y(top), share_y(top + height), gnuplot_string(models[m]));
-    script += column == 0 ? fmt::format("set ytics ({}) noenhanced font ',12'\n", joined(ticks)) : "unset ytics\n";
-    script += is_last ? "set xtics 25 offset 0,0.5 font ',11'\n" : "unset xtics\n";
+    script += column == 0 ? fmt::format("set ytics scale 0 nomirror ({}) noenhanced font ',12'\n", joined(ticks))
+                          : "unset ytics\n";
+    script += is_last ? "set xtics scale 0 nomirror 25 offset 0,0.5 font ',11'\n" : "unset xtics\n";
     script += "unset object\nunset label\n" + verdict_boxes(rows, groups, models[m], next) + "plot -1 notitle\n";
   }
   // The legend: one axis over the whole picture.
@@ -146,7 +147,7 @@ Figure draw_verdicts(const std::vector<VerdictMean>& all) {
         kVerdictWords[v], x + share_x(20), y);
   }
   script +=
-      fmt::format("set label 9 'shares in %%' at {:.5f},{:.5f} left font ',12'\nplot -1 notitle\nunset multiplot\n",
+      fmt::format("set label 9 'shares in %' at {:.5f},{:.5f} left font ',12'\nplot -1 notitle\nunset multiplot\n",
                   share_x(10), 12.0 / figure.height);
   return figure;
 }
@@ -178,11 +179,10 @@ Figure draw_amounts(const std::vector<AmountResult>& rows) {
           gnuplot_string(fmt::format("{}: {}", models[m], is_data ? "expected entropy" : "mutual information"))));
     }
   figure.script = fmt::format(
-      "{}set logscale x\nset xtics ({})\nset bars 0.4\nset yrange [0:*]\nset xlabel 'training images' offset "
-      "0,0.3\nset "
-      "ylabel 'mean over the test images, nats' offset 0.8,0\nset key below horizontal maxcols 2 noenhanced\nset "
-      "offsets "
-      "graph 0.02, graph 0.02, 0, 0\nplot {}\n",
+      "{}set logscale xy\nset xtics ({})\nset ytics (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2)\nset bars 0.4\n"
+      "set autoscale yfix\nset offsets graph 0.02, graph 0.02, graph 0.05, graph 0.05\n"
+      "set xlabel 'training images' offset 0,0.3\nset ylabel 'mean over the test images, nats' offset 0.8,0\n"
+      "set key bottom left Left reverse samplen 3 noenhanced\nplot {}\n",
       kFrame, joined(ticks), joined(plots));
   return figure;
 }

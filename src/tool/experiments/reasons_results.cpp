@@ -205,6 +205,18 @@ Table amount_table(const std::vector<ReasonsResult>& seeds) {
   return table;
 }
 
+Json shares_json(const VerdictShares& shares) {
+  Json json = {{"group", shares.group}, {"images", shares.images}};
+  for (size_t v = 0; v < kVerdictNames.size(); ++v) json[std::string(kVerdictNames[v])] = shares.shares[v];
+  return json;
+}
+
+VerdictShares shares_of(const Json& json) {
+  VerdictShares shares{json.at("group"), json.at("images"), {}};
+  for (size_t v = 0; v < kVerdictNames.size(); ++v) shares.shares[v] = json.at(std::string(kVerdictNames[v]));
+  return shares;
+}
+
 Json drawn_json(const ReasonsMeans& means) {
   Json people = Json::array(), verdicts = Json::array(), amounts = Json::array();
   for (const auto& row : means.people) {
@@ -212,9 +224,8 @@ Json drawn_json(const ReasonsMeans& means) {
     people.back().update({{"model", row.model}, {"measure", row.measure}, {"label", row.label}});
   }
   for (const auto& row : means.verdicts) {
-    verdicts.push_back({{"model", row.model}, {"group", row.shares.group}, {"images", row.shares.images}});
-    for (size_t v = 0; v < kVerdictNames.size(); ++v)
-      verdicts.back()[std::string(kVerdictNames[v])] = row.shares.shares[v];
+    verdicts.push_back({{"model", row.model}});
+    verdicts.back().update(shares_json(row.shares));
   }
   for (const auto& row : means.amounts)
     amounts.push_back({{"model", row.amount.model},
@@ -237,11 +248,7 @@ Json seed_json(const ReasonsResult& seed, const Runs& runs) {
     Json row = {{"model", model.model}, {"run", model.run}, {"error", model.error}, {"people", Json::object()}};
     for (const auto& correlation : model.people)
       row["people"][correlation.measure] = estimate_json(correlation.spearman);
-    for (const auto& group : model.verdicts) {
-      Json shares = {{"group", group.group}, {"images", group.images}};
-      for (size_t v = 0; v < kVerdictNames.size(); ++v) shares[std::string(kVerdictNames[v])] = group.shares[v];
-      row["verdicts"].push_back(shares);
-    }
+    for (const auto& group : model.verdicts) row["verdicts"].push_back(shares_json(group));
     add_kept(row, runs, model.kept);
     json["models"].push_back(row);
   }
@@ -306,6 +313,26 @@ ReasonsMeans means_over_seeds(const std::vector<ReasonsResult>& seeds) {
     means.amounts.push_back({amount, amount_over(seeds, amount, amount_error).value,
                              amount_over(seeds, amount, data_of), amount_over(seeds, amount, knowledge_of)});
   return means;
+}
+
+std::optional<ReasonsMeans> stored_means(std::string_view json) {
+  const auto results = parse_json(json);
+  if (!results.contains("reasons")) return std::nullopt;
+  try {
+    const auto& drawn = results.at("reasons");
+    ReasonsMeans means;
+    for (const auto& row : drawn.at("people"))
+      means.people.push_back({row.at("model"), row.at("measure"), row.at("label"), estimate_of(row)});
+    for (const auto& row : drawn.at("verdicts")) means.verdicts.push_back({row.at("model"), shares_of(row)});
+    for (const auto& row : drawn.at("amounts"))
+      means.amounts.push_back({{row.at("model"), row.at("images")},
+                               row.at("error"),
+                               estimate_of(row.at("data")),
+                               estimate_of(row.at("knowledge"))});
+    return means;
+  } catch (const Json::exception& error) {
+    throw DataError(fmt::format("results of reasons: should be as priornet reproduce writes them: {}", error.what()));
+  }
 }
 
 std::vector<Table> reasons_tables(const std::vector<ReasonsResult>& seeds) {
@@ -373,10 +400,7 @@ class ReasonsReader {
       ReasonsOfModel model{row.at("model"), row.at("run"), row.at("error"), {}, {}, origin(row), *config};
       for (const auto& [measure, spearman] : row.at("people").items())
         model.people.push_back({measure, estimate_of(spearman)});
-      for (const auto& group : row.at("verdicts")) {
-        auto& shares = model.verdicts.emplace_back(VerdictShares{group.at("group"), group.at("images"), {}});
-        for (size_t v = 0; v < kVerdictNames.size(); ++v) shares.shares[v] = group.at(std::string(kVerdictNames[v]));
-      }
+      for (const auto& group : row.at("verdicts")) model.verdicts.push_back(shares_of(group));
       result.models.push_back(std::move(model));
     }
     for (const auto& row : seed.at("amounts")) {

@@ -143,7 +143,8 @@ int run_gnuplot(const std::string& program, const fs::path& folder) {
 std::string terminal_of(const Figure& figure, FigureFormat format) {
   if (format == FigureFormat::kSvg)
     return fmt::format(
-        "set terminal svg size {},{} dynamic enhanced standalone font 'Helvetica, Arial, sans-serif,13' butt\n",
+        "set terminal svg size {},{} dynamic enhanced standalone background '#ffffff' font 'Helvetica, Arial, "
+        "sans-serif,13' butt\n",
         figure.width, figure.height);
   // Cairo counts fonts in points of 4/3 pixel: 1.5 times the number is twice the CSS pixels.
   return fmt::format(

@@ -37,7 +37,7 @@ struct Figure {
 };
 
 enum class FigureFormat {
-  kSvg,  ///< self-contained, transparent, text as text
+  kSvg,  ///< self-contained, on white, text as text
   kPng,  ///< two pixels to the CSS pixel, on white
 };
 

@@ -398,6 +398,8 @@ void InferenceServer::predict(const AskedPointer& asked) {
 
 void InferenceServer::predict_image(const ModelPointer& model, const AskedPointer& asked) {
   const auto file = image_in(asked->request);
+  if (!options_.takes_heic && !decodes_as_stated(file))
+    throw Refusal(415, "HEIC and AVIF images are not taken: send a JPEG or a PNG, or start the server with --heic");
   const auto facts = model->served.facts_of_image(file);
   const auto pixels = facts.height * facts.width;
   if (pixels > options_.max_pixels)

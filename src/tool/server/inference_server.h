@@ -33,6 +33,7 @@ struct ServerOptions {
   std::vector<std::string> allowed_hosts;
   std::string version;                               ///< of the tool, for /v2
   int64_t max_pixels = 50'000'000;                   ///< of an image; more are answered with 413
+  bool takes_heic = false;                           ///< HEIC and AVIF: decoding may take more memory than is counted
   int64_t max_body = int64_t{16} << 20;              ///< of a body that came compressed; more is answered with 413
   std::shared_ptr<MemoryAccount> memory;             ///< that decoding takes from; of 256 MiB if it is none
   std::function<void(const ServerFailure&)> failed;  ///< is told what a 5xx does not say

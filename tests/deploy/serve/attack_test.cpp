@@ -130,6 +130,28 @@ TEST(Attack, TooManyPixelsAreRefusedBeforeTheyAreDecoded) {
   EXPECT_EQ(reason_in(reply), "an image should have at most 1000000 pixels, found 1001 x 1001");
 }
 
+TEST(Attack, ImagesWhoseDecoderCannotBeBoundedAreRefusedUnlessAllowed) {
+  auto model = made_up_model();
+  model.facts_of_image = [](std::string_view) { return ImageFacts{44, 76, 0}; };
+  const std::string avif(
+      "\0\0\0\x1c"
+      "ftypavif"
+      "\0\0\0\0"
+      "avifmif1",
+      24);
+  {
+    const RunningServer server({model}, {}, {});
+    const auto reply = server.ask("POST", "/predict", avif);
+    EXPECT_EQ(reply.status, 415);
+    EXPECT_EQ(reason_in(reply),
+              "HEIC and AVIF images are not taken: send a JPEG or a PNG, or start the server with --heic");
+  }
+  serving::ServerOptions inference;
+  inference.takes_heic = true;
+  const RunningServer server({model}, inference, {});
+  EXPECT_EQ(server.ask("POST", "/predict", avif).status, 200);
+}
+
 TEST(Attack, WhatTakesTooMuchMemoryToDecodeIsRefused) {
   auto model = made_up_model();
   model.facts_of_image = [](std::string_view) { return ImageFacts{1000, 1000, 3'000'000}; };
