@@ -1,15 +1,15 @@
 #pragma once
 
-#include <arpa/inet.h>
 #include <fcntl.h>
+#include <priornet/learning/local_launch.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <testing/temporary_folder.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <deque>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -76,17 +76,10 @@ class StartedProcess {
   std::optional<int> status_;
 };
 
-/// A TCP port of this machine that nobody listens at.
+/// A TCP port of this machine that nobody else is given while this program runs.
 inline int free_local_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ::bind(socket, reinterpret_cast<sockaddr*>(&address), size);
-  ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-  ::close(socket);
-  return ntohs(address.sin_port);
+  static std::deque<HeldPort> held;
+  return held.emplace_back().number();
 }
 
 }  // namespace priornet

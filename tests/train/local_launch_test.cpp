@@ -1,3 +1,5 @@
+#include <arpa/inet.h>
+#include <sys/socket.h>
 #include <testing/temporary_folder.h>
 #include <testing/training_processes.h>
 
@@ -28,6 +30,25 @@ bool runs(pid_t id) {
 std::vector<pid_t> training_children(StartedProcess& launcher, const std::filesystem::path& run) {
   while (!std::filesystem::exists(run / "config.toml") && launcher.wait(5ms) < 0) continue;
   return children_of(launcher.id());
+}
+
+/// Whether a socket that may use an address again, or may not, can listen at the port.
+bool can_listen(int port, int again) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
+  const bool listens =
+      ::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 && ::listen(socket, 1) == 0;
+  ::close(socket);
+  return listens;
+}
+
+TEST(HeldPort, IsForThoseWhoKnowItsNumber) {
+  const HeldPort port;
+  EXPECT_FALSE(can_listen(port.number(), 0)) << "another program could take it";
+  EXPECT_TRUE(can_listen(port.number(), 1));
 }
 
 TEST(LocalLaunch, TrainsAsProcessesThatWereStartedByHand) {

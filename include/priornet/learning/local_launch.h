@@ -2,11 +2,29 @@
 
 #include <priornet/learning/processes.h>
 
+#include <cstdint>
+#include <optional>
+
 namespace priornet {
 
 struct LocalLaunch {
   int processes = 2;
   int threads = 1;  ///< of all together
+};
+
+/// A free port of this machine that nobody is given while it is held, but that whoever knows its number can listen at:
+/// the socket is bound, does not listen, and allows its address to be used again, as those of c10d do.
+class HeldPort {
+ public:
+  HeldPort();  ///< Error if none is free
+  ~HeldPort();
+  HeldPort(const HeldPort&) = delete;
+  HeldPort& operator=(const HeldPort&) = delete;
+  uint16_t number() const { return number_; }
+
+ private:
+  int socket_;
+  uint16_t number_ = 0;
 };
 
 /// A run of several processes on this machine. This process is process 0 and starts the others with the same command
@@ -31,6 +49,7 @@ class LocalProcesses {
 
  private:
   ProcessPlace place_;
+  std::optional<HeldPort> port_;  ///< of process 0, whose other processes look for it there
 };
 
 }  // namespace priornet

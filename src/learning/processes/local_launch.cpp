@@ -37,21 +37,6 @@ int threads_of_one(const LocalLaunch& launch) { return std::max(1, launch.thread
   throw Error(fmt::format("{}: {}", what, std::generic_category().message(errno)));
 }
 
-// Another program may take the port before process 0 does; then process 0 says so.
-uint16_t free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) fail("cannot make a socket");
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* general = reinterpret_cast<sockaddr*>(&address);
-  const bool bound = ::bind(socket, general, size) == 0 && ::getsockname(socket, general, &size) == 0;
-  ::close(socket);
-  if (!bound) fail("no port of this machine is free");
-  return ntohs(address.sin_port);
-}
-
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
   for (auto& text : texts) result.push_back(text.data());
@@ -106,6 +91,26 @@ pid_t start(int rank, const LocalLaunch& launch, int port) {
 
 }  // namespace
 
+HeldPort::HeldPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  if (socket_ < 0) fail("cannot make a socket");
+  const int yes = 1;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* general = reinterpret_cast<sockaddr*>(&address);
+  if (::setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 || ::bind(socket_, general, size) != 0 ||
+      ::getsockname(socket_, general, &size) != 0) {
+    const auto reason = errno;
+    ::close(socket_);
+    errno = reason;
+    fail("no port of this machine is free");
+  }
+  number_ = ntohs(address.sin_port);
+}
+
+HeldPort::~HeldPort() { ::close(socket_); }
+
 LocalProcesses::LocalProcesses(const LocalLaunch& launch) : place_(place_from_environment()) {
   if (std::getenv(kMark) != nullptr) {
     // --threads, which is among the arguments, was meant for all processes together.
@@ -117,7 +122,7 @@ LocalProcesses::LocalProcesses(const LocalLaunch& launch) : place_(place_from_en
                                   place_.processes));
   place_.processes = launch.processes;
   place_.master = kThisMachine;
-  place_.port = free_port();
+  place_.port = port_.emplace().number();
   for (int rank = 1; rank < launch.processes; ++rank) place_.children.push_back(start(rank, launch, place_.port));
   at::set_num_threads(threads_of_one(launch));
 }
