@@ -3,6 +3,12 @@
 namespace priornet {
 namespace {
 
+TEST(IsUtf8, KnowsTextFromOtherBytes) {
+  for (const auto* text : {"", "a\n\x7f", "gr\u00f6\u00dfe", "\u20ac \U0001f600"}) EXPECT_TRUE(is_utf8(text)) << text;
+  for (const auto* bytes : {"a\x80", "\xc0\x80", "gr\xf6", "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80"})
+    EXPECT_FALSE(is_utf8(bytes)) << printable(bytes);
+}
+
 TEST(Printable, LeavesTextAsItIs) {
   for (const auto* text : {"", "a b/c.png", "Größe µ 猫 🙂", "tab\\t is two characters"})
     EXPECT_EQ(printable(text), text);

@@ -101,6 +101,21 @@ TEST(ReadTable, TakesTextInUtf8Alone) {
   }
 }
 
+TEST(ReadTable, RefusesATableThatChangesWhileItIsRead) {
+  const auto read = [](const std::string& later) {
+    int passes = 0;
+    const auto open = [&] {
+      return std::make_unique<MemoryStream>("a.csv", passes++ == 0 ? "x,y\n1,2\n3,4\n" : std::string_view(later));
+    };
+    return read_table(open);
+  };
+  EXPECT_EQ(read("x,y\n1,2\n3,5\n").size(), 2) << "values alone cannot be told from those of the first pass";
+  const auto message = "a.csv: changed while it was read: try again when nothing writes to it";
+  EXPECT_THROWS(DataError, read("x,y\n1,2\n3,4\n5,6\n"), message);
+  EXPECT_THROWS(DataError, read("x,y\n1,2\n"), message);
+  EXPECT_THROWS(DataError, read("x,z\n1,2\n3,4\n"), message);
+}
+
 TEST(ReadTable, RefusesATableWithoutNamesRowsOrInputs) {
   EXPECT_THROWS(DataError, table_of(""), "a.csv: is empty");
   EXPECT_THROWS(DataError, table_of("1,2\n3,4\n"), "a.csv: line 1 is all numbers: wanted the names of the columns");

@@ -65,6 +65,15 @@ bool is_invisible(char32_t code) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const auto found = code_point(text);
+    if (!found) return false;
+    text.remove_prefix(found->second);
+  }
+  return true;
+}
+
 std::string printable(std::string_view text, std::string_view keep) {
   std::string result;
   while (!text.empty()) {

@@ -14,6 +14,8 @@ inline std::string lower_case(std::string text) {
   return text;
 }
 
+bool is_utf8(std::string_view text);
+
 /// For terminals, tables and pages: control characters (line ends too), bytes that are not UTF-8, and marks that change
 /// the direction of writing become visible, as \n, \x1b, \u202e. Characters in `keep` stay.
 std::string printable(std::string_view text, std::string_view keep = "");

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
 
@@ -53,23 +52,10 @@ LabelClasses classes_of(const std::vector<std::string>& texts) {
 
 namespace {
 
-// A table can be read from its beginning any number of times.
-using OpenTable = std::function<std::unique_ptr<ByteStream>()>;
-
 constexpr size_t kNone = static_cast<size_t>(-1);
 
 // Names, levels and classes go into JSON, in runs and model files, and JSON must be UTF-8.
 constexpr const char* kNotUtf8 = "is not UTF-8: save the table as UTF-8";
-
-bool is_utf8(std::string_view text) {
-  if (std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x80; })) return true;
-  try {
-    static_cast<void>(nlohmann::json(text).dump());
-    return true;
-  } catch (const nlohmann::json::type_error&) {
-    return false;
-  }
-}
 
 std::vector<std::string> read_names(DelimitedRows& rows) {
   if (!rows.next()) throw DataError(fmt::format("{}: is empty", rows.name()));
@@ -121,6 +107,10 @@ class TableReader {
   }
 
  private:
+  [[noreturn]] void throw_changed() const {
+    throw DataError(fmt::format("{}: changed while it was read: try again when nothing writes to it", name_));
+  }
+
   void say(const std::string& what) const {
     if (options_.notes != nullptr) options_.notes->push_back(fmt::format("{}: {}", name_, what));
   }
@@ -135,7 +125,9 @@ class TableReader {
     const auto stream = open_();
     DelimitedRows rows(*stream);
     name_ = rows.name();
-    names_ = read_names(rows);
+    auto names = read_names(rows);
+    if (!names_.empty() && names != names_) throw_changed();
+    names_ = std::move(names);
     separator_ = rows.separator();
     label_ = options_.label.empty() ? kNone : column_named(name_, names_, options_.label);
     unlabelled_ = 0;
@@ -231,12 +223,14 @@ class TableReader {
     const auto width = encoding.width();
     auto inputs = torch::empty({rows_, width}, torch::kFloat32);
     auto* row = inputs.data_ptr<float>();
+    const auto* end = row + rows_ * width;
     std::unique_ptr<RowEncoder> encoder;
     std::vector<EncodingRemark> remarks;
     const bool is_model = options_.encoding != nullptr;
     std::vector<int64_t> remarked(encoding.columns.size(), 0);
     visit([&](const DelimitedRows& rows) {
       if (!encoder) encoder = encoder_for(encoding);
+      if (row == end) throw_changed();
       encoder->encode(rows.values(), row, is_model ? &remarks : nullptr, !is_model);
       for (const auto& remark : remarks) {
         const auto& column = encoding.columns[remark.column];
@@ -246,6 +240,7 @@ class TableReader {
       if (label_ != kNone) add_label(rows);
       row += width;
     });
+    if (row != end) throw_changed();
     if (!is_model) fill_gaps(encoding, inputs);
     if (is_model && !encoder->absent_columns().empty())
       say(fmt::format("lacks columns of the model, which count as missing: {}",
@@ -324,12 +319,14 @@ class TableReader {
 
 }  // namespace
 
+Dataset read_table(const OpenTable& open, const TableOptions& options) { return TableReader(open, options).read(); }
+
 Dataset read_table(const std::filesystem::path& path, const TableOptions& options) {
-  return TableReader([&] { return open_file(path); }, options).read();
+  return read_table([&] { return open_file(path); }, options);
 }
 
 Dataset read_table(const std::string& name, std::string_view text, const TableOptions& options) {
-  return TableReader([&] { return std::make_unique<MemoryStream>(name, text); }, options).read();
+  return read_table([&] { return std::make_unique<MemoryStream>(name, text); }, options);
 }
 
 }  // namespace priornet

@@ -5,6 +5,8 @@
 #include <torch/types.h>
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,8 +36,15 @@ struct TableOptions {
 /// may hold text or numbers: its distinct values become the classes, in the order of the numbers if all are finite
 /// numbers (1 and 1.0 are one class), else in that of the text; a row without a label is left out. The other columns
 /// become the inputs, float32 [N, D], as the encoding says. The file is read two or three times, and memory never holds
-/// its whole text. DataError that names file, line and column (from 1) for anything else.
+/// its whole text. DataError that names file, line and column (from 1) for anything else, and if the file changes
+/// meanwhile.
 Dataset read_table(const std::filesystem::path& path, const TableOptions& options = {});
+
+/// Opens a table from its beginning, each time it is called.
+using OpenTable = std::function<std::unique_ptr<ByteStream>()>;
+
+/// The same for a table from anywhere.
+Dataset read_table(const OpenTable& open, const TableOptions& options = {});
 
 /// The same for a text in memory.
 Dataset read_table(const std::string& name, std::string_view text, const TableOptions& options = {});
