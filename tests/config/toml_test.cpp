@@ -67,7 +67,7 @@ TEST(Toml, ReadsBackWhatItWrites) {
   const TemporaryFolder folder;
   Settings settings;
   settings.rate = 0.1;
-  settings.set = "a \"quoted\" \\ name";
+  settings.set = "a \"quoted\" \\ \x7f\n name";
   settings.slope = 0.25;
   settings.flip = true;
   const auto write = [](Settings& of) { return to_toml([&](ConfigFields& fields) { visit(of, fields); }); };
@@ -76,6 +76,15 @@ TEST(Toml, ReadsBackWhatItWrites) {
   EXPECT_EQ(write(back), text);
   EXPECT_NE(text.find("epochs = 10                               # passes over the data\n"), std::string::npos) << text;
   EXPECT_NE(text.find("# of the figure: red, blue"), std::string::npos);
+}
+
+TEST(Toml, RefusesToWriteNamesThatAreNotUtf8) {
+  Settings settings;
+  settings.set =
+      "gr\xf6\xdf"
+      "e.csv";
+  EXPECT_THROWS(ConfigError, to_toml([&](ConfigFields& fields) { visit(settings, fields); }),
+                "model.set: gr\\xf6\\xdfe.csv is not UTF-8, and a configuration has to be: rename the file");
 }
 
 void expect_refused(const std::string& text, const std::string& message) {

@@ -423,7 +423,7 @@ std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
       out += fmt::format("\\u{:04x}", static_cast<int>(c));
     else
       out += c;
@@ -447,6 +447,7 @@ class Writer final : public ConfigFields {
   std::string take() { return std::move(text_); }
 
   void table(const char* name, const char* what) override {
+    table_ = name;
     text_ += fmt::format("{}[{}]  # {}\n", text_.empty() ? "" : "\n", name, what);
   }
   void flag(const char* key, bool& value, const char* what) override { line(key, value ? "true" : "false", what); }
@@ -456,7 +457,12 @@ class Writer final : public ConfigFields {
   void number(const char* key, double& value, const Range&, const char* what) override {
     line(key, decimal(value), what);
   }
-  void text(const char* key, std::string& value, const char* what) override { line(key, in_quotes(value), what); }
+  void text(const char* key, std::string& value, const char* what) override {
+    if (!is_utf8(value))
+      throw ConfigError(fmt::format("{}.{}: {} is not UTF-8, and a configuration has to be: rename the file", table_,
+                                    key, printable(value)));
+    line(key, in_quotes(value), what);
+  }
   void choice(const char* key, std::string& value, const std::vector<std::string>& choices, const char* what) override {
     line(key, in_quotes(value), fmt::format("{}: {}", what, fmt::join(choices, ", ")));
   }
@@ -488,6 +494,7 @@ class Writer final : public ConfigFields {
   }
 
   std::string text_;
+  std::string table_;
   bool all_keys_;
   bool without_value_ = false;  ///< the key that follows
 };
