@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <priornet/learning/tensor_file.h>
 #include <sys/stat.h>
@@ -28,6 +29,23 @@ TEST(PreparedCopy, GivesBackWhatWasWritten) {
   EXPECT_TRUE(copy->inputs.equal(small_set().inputs));
   EXPECT_TRUE(copy->labels.equal(small_set().labels));
   EXPECT_EQ(copy->class_names, small_set().class_names);
+}
+
+TEST(PreparedCopy, KeepsWhatBecameOfFiles) {
+  const TemporaryFolder folder;
+  SetFiles files{{{"cat/1\nx.png", 7}, {"dog/2.png", ~uint64_t{0}}}, {}};
+  for (int i = 0; i < 40'000; ++i) files.left_out.push_back({fmt::format("cat/{}.txt", i), "is no image", {}});
+  ASSERT_TRUE(write_prepared_copy(folder / "a.pn", small_set(), "s", files));
+  SetFiles kept;
+  ASSERT_TRUE(map_prepared_copy(folder / "a.pn", "s", &kept));
+  ASSERT_EQ(kept.rows.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(kept.rows[i].path, files.rows[i].path);
+    EXPECT_EQ(kept.rows[i].content, files.rows[i].content);
+  }
+  ASSERT_EQ(kept.left_out.size(), files.left_out.size());
+  EXPECT_EQ(kept.left_out.back().path, "cat/39999.txt");
+  EXPECT_EQ(kept.left_out.back().why, "is no image");
 }
 
 TEST(PreparedCopy, KeepsSetsWithoutLabels) {

@@ -5,8 +5,10 @@
 #include <priornet/uncertainty/errors.h>
 
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string_view>
 
 #include "learning/base/json_text.h"
 
@@ -23,33 +25,49 @@ std::filesystem::path prepared_copy_file(const std::filesystem::path& data_root,
 
 namespace {
 
-// Files as tensors and text: one path per line, because no path that is read has a line break.
+// What a copy holds. Its header has little room, so files are tensors too: paths, each with a zero after it, and what
+// was left out as JSON.
+constexpr const char* kImages = "images";
+constexpr const char* kLabels = "labels";
 constexpr const char* kPaths = "file_paths";
 constexpr const char* kContents = "file_contents";
+constexpr const char* kLeftOut = "files_left_out";
+
+torch::Tensor bytes_of_text(const std::string& text) {
+  auto bytes = torch::empty({static_cast<int64_t>(text.size())}, torch::kUInt8);
+  std::memcpy(bytes.data_ptr(), text.data(), text.size());
+  return bytes;
+}
+
+std::string text_of(const torch::Tensor& bytes) {
+  return bytes.defined() ? std::string(static_cast<const char*>(bytes.data_ptr()), bytes.nbytes()) : std::string();
+}
 
 void add_files(const SetFiles& files, std::vector<NamedTensor>& tensors) {
+  if (!files.left_out.empty()) {
+    auto left_out = Json::array();
+    for (const auto& one : files.left_out) left_out.push_back({one.path, one.why, static_cast<int>(one.kind)});
+    tensors.push_back({kLeftOut, bytes_of_text(json_text(left_out))});
+  }
   if (files.rows.empty()) return;
   std::string paths;
   auto contents = torch::empty({static_cast<int64_t>(files.rows.size())}, torch::kInt64);
   for (size_t i = 0; i < files.rows.size(); ++i) {
-    paths += files.rows[i].path + '\n';
+    paths += files.rows[i].path + '\0';
     contents.data_ptr<int64_t>()[i] = static_cast<int64_t>(files.rows[i].content);
   }
-  auto bytes = torch::empty({static_cast<int64_t>(paths.size())}, torch::kUInt8);
-  std::memcpy(bytes.data_ptr(), paths.data(), paths.size());
-  tensors.push_back({kPaths, bytes});
+  tensors.push_back({kPaths, bytes_of_text(paths)});
   tensors.push_back({kContents, contents});
 }
 
-SetFiles files_of(const torch::Tensor& paths, const torch::Tensor& contents, const Json& left_out) {
+SetFiles files_of(const torch::Tensor& paths, const torch::Tensor& contents, const torch::Tensor& left_out) {
   SetFiles files;
-  if (paths.defined() && contents.defined()) {
-    std::istringstream lines(std::string(static_cast<const char*>(paths.data_ptr()), paths.nbytes()));
-    std::string path;
-    for (int64_t i = 0; i < contents.size(0) && std::getline(lines, path); ++i)
-      files.rows.push_back({path, static_cast<uint64_t>(contents.data_ptr<int64_t>()[i])});
-  }
-  for (const auto& item : left_out)
+  std::istringstream ends(text_of(paths));
+  std::string path;
+  for (int64_t i = 0; contents.defined() && i < contents.size(0) && std::getline(ends, path, '\0'); ++i)
+    files.rows.push_back({path, static_cast<uint64_t>(contents.data_ptr<int64_t>()[i])});
+  if (!left_out.defined()) return files;
+  for (const auto& item : parse_json(text_of(left_out)))
     files.left_out.push_back({item.at(0), item.at(1), static_cast<LeftOut::Kind>(whole_number_of(item.at(2)))});
   return files;
 }
@@ -63,10 +81,14 @@ std::optional<Dataset> map_prepared_copy(const std::filesystem::path& path, cons
     if (file.metadata.at("reader") != std::to_string(kReaderVersion)) return std::nullopt;
     if (source && file.metadata.at("source") != *source) return std::nullopt;
     Dataset set;
-    torch::Tensor paths, contents;
-    for (const auto& [name, values] : file.tensors)
-      (name == "images" ? set.inputs : name == kPaths ? paths : name == kContents ? contents : set.labels) = values;
-    if (files != nullptr) *files = files_of(paths, contents, parse_json(file.metadata.at("left_out")));
+    torch::Tensor paths, contents, left_out;
+    const std::map<std::string_view, torch::Tensor*> places = {{kImages, &set.inputs},
+                                                               {kLabels, &set.labels},
+                                                               {kPaths, &paths},
+                                                               {kContents, &contents},
+                                                               {kLeftOut, &left_out}};
+    for (const auto& [name, values] : file.tensors) *places.at(name) = values;
+    if (files != nullptr) *files = files_of(paths, contents, left_out);
     set.class_names = parse_json(file.metadata.at("class_names")).get<std::vector<std::string>>();
     check_dataset(set);
     return set;
@@ -82,20 +104,14 @@ std::optional<Dataset> map_prepared_copy(const std::filesystem::path& path, cons
 bool write_prepared_copy(const std::filesystem::path& path, const Dataset& set, const std::string& source,
                          const SetFiles& files, GrowingTensorFile* pixels) {
   if (!set.has_images() || set.size() == 0) return false;
-  constexpr const char* kImages = "images";
   const bool has_pixels = pixels != nullptr && pixels->has_begun();
   std::vector<NamedTensor> tensors;
   if (!has_pixels) tensors.push_back({kImages, set.inputs});
-  if (set.has_labels()) tensors.push_back({"labels", set.labels});
+  if (set.has_labels()) tensors.push_back({kLabels, set.labels});
   add_files(files, tensors);
-  auto left_out = Json::array();
-  for (const auto& one : files.left_out) left_out.push_back({one.path, one.why, static_cast<int>(one.kind)});
-  // Names out of an archive may be in any encoding.
-  const auto text = [](const Json& json) { return json_text(json); };
   const std::map<std::string, std::string> texts = {{"reader", std::to_string(kReaderVersion)},
                                                     {"source", source},
-                                                    {"class_names", text(set.class_names)},
-                                                    {"left_out", text(left_out)}};
+                                                    {"class_names", json_text(Json(set.class_names))}};
   try {
     std::filesystem::create_directories(path.parent_path());
     if (has_pixels)
