@@ -128,6 +128,17 @@ TEST(WithoutClasses, DropsRowsAndClosesUpTheLabels) {
   check_dataset(kept);
 }
 
+TEST(WithoutClasses, TakesChosenRows) {
+  auto set = five_classes();
+  const auto wanted = without_classes(select(set, torch::tensor({6, 1, 0}, torch::kInt64)), {"a"});
+  set.rows = torch::tensor({6, 1, 0}, torch::kInt64);
+  set.labels = set.labels.index_select(0, set.rows);
+  const auto kept = without_classes(set, {"a"});
+  EXPECT_TRUE(kept.labels.equal(wanted.labels));
+  EXPECT_TRUE(kept.inputs.equal(wanted.inputs));
+  check_dataset(kept);
+}
+
 TEST(WithoutClasses, OfNoneOrAllIsEverythingOrNothing) {
   const auto set = five_classes();
   EXPECT_TRUE(without_classes(set, {}).labels.equal(set.labels));

@@ -197,22 +197,22 @@ std::vector<std::string> overlapping_classes(const std::vector<std::string>& cla
 
 Dataset without_classes(const Dataset& set, const std::vector<std::string>& classes) {
   if (!set.has_labels()) throw ArgumentError(fmt::format("without_classes: {} has no labels", set.name));
-  auto kept = set;
-  kept.class_names.clear();
+  std::vector<std::string> names;
   auto numbers = torch::full({set.num_classes()}, -1, torch::kInt64);
   for (int64_t old = 0; old < set.num_classes(); ++old) {
     const auto& name = set.class_names[old];
     if (std::find(classes.begin(), classes.end(), name) != classes.end()) continue;
-    numbers[old] = kept.num_classes();
-    kept.class_names.push_back(name);
+    numbers[old] = static_cast<int64_t>(names.size());
+    names.push_back(name);
   }
   for (const auto& name : classes)
     if (std::find(set.class_names.begin(), set.class_names.end(), name) == set.class_names.end())
       throw ArgumentError(fmt::format("without_classes: {} has no class \"{}\"", set.name, name));
   const auto labels = numbers.index_select(0, set.labels);
   const auto rows = labels.ge(0).nonzero().flatten();
-  kept.inputs = set.inputs.index_select(0, rows);
+  auto kept = select(set, rows);
   kept.labels = labels.index_select(0, rows);
+  kept.class_names = std::move(names);
   return kept;
 }
 
