@@ -111,7 +111,8 @@ void add_files(const fs::path& path, std::vector<fs::path>& files) {
     files.push_back(path);
     return;
   }
-  for (const auto& entry : fs::recursive_directory_iterator(path))
+  // A folder that nobody may enter is the reader's to report.
+  for (const auto& entry : fs::recursive_directory_iterator(path, fs::directory_options::skip_permission_denied))
     if (entry.is_regular_file()) files.push_back(entry.path());
 }
 

@@ -43,7 +43,9 @@ bool has_class_folders(const fs::path& root) {
     if (is_image_path(path)) folders.insert(path.substr(0, path.find_last_of('/') + 1));
     return false;
   };
-  visit_files(root, note_folder, [](const std::string&, ByteStream&) {});
+  const auto say_nothing_yet = [](const std::string&, const DataError&) {};
+  visit_files(
+      root, note_folder, [](const std::string&, ByteStream&) {}, say_nothing_yet);
   return folders.size() > 1 || (fs::is_directory(root) && !folders.empty() && !folders.contains(""));
 }
 
