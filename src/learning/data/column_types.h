@@ -82,8 +82,8 @@ void choose_levels(TableColumn& column, const LevelCounts& counts, int64_t rows)
 /// Whether a value means "missing": nothing at all, NA, N/A, NaN, null, None, ?, and whatever pandas counts as missing.
 bool is_missing_value(std::string_view value);
 
-/// The finite number that a value is; with `decimal_comma`, 3,14 is a number too. Not a number: a code with leading
-/// zeros (007), infinity, values beyond float32.
+/// The finite number that a value is; with `decimal_comma`, 3,14 is a number too. Infinity and larger numbers count as
+/// 1e30. Not a number: a code with leading zeros (007).
 std::optional<double> parse_number(std::string_view value, bool decimal_comma);
 
 /// true and false, yes and no, t and f, y and n, in either case.

@@ -133,6 +133,7 @@ TEST(Attack, TooManyPixelsAreRefusedBeforeTheyAreDecoded) {
 TEST(Attack, ImagesWhoseDecoderCannotBeBoundedAreRefusedUnlessAllowed) {
   auto model = made_up_model();
   model.facts_of_image = [](std::string_view) { return ImageFacts{44, 76, 0}; };
+  model.input_of_image = [](std::string_view) { return std::string(4, '\0'); };
   const std::string avif(
       "\0\0\0\x1c"
       "ftypavif"
