@@ -3,6 +3,10 @@
 
 using namespace priornet;
 
+// libheif leaks some 170 bytes that it hands to dav1d if an AVIF's picture has no bytes (seen in 1.15). Its other
+// decoder, aom, leaks nothing, but takes 1.65 times as long and 2.4 times the memory.
+extern "C" const char* __lsan_default_suppressions() { return "leak:libdav1d"; }
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return taken_or_refused([&] { decode_heif(text_of(data, size), "heif"); });
 }

@@ -107,6 +107,11 @@ TEST(DecodeImage, RefusesHeicThatIsLargerThanItSays) {
   EXPECT_TRUE(decodes_as_stated(image_bytes("rgb.bmp")));
 }
 
+TEST(DecodeImage, RefusesAvifWithoutAPicture) {
+  EXPECT_THROWS(DataError, decode_image(image_bytes("no_picture.avif"), "picture", Channels::kRgb),
+                "picture: does not decode as HEIC: Decoder plugin generated an error: Unspecified");
+}
+
 // Both have 16x16 pixels in one tile: of 1024x1024, which is harmless, and of 16384x16384, which would take 805 MB.
 TEST(DecodeImage, RefusesTiffWithTilesMuchLargerThanItsPixels) {
   auto file = image_bytes("large_tile.tif");

@@ -36,11 +36,17 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessPlace& place, const Stor
   }
 }
 
+namespace {
+
+// Waiting long is not a fault: process 0 may be validating. PeerWatch checks whether the others live.
+[[maybe_unused]] constexpr std::chrono::minutes kPatience{30};
+
+}  // namespace
+
 #if defined(PRIORNET_HAVE_GLOO)
 c10::intrusive_ptr<Collectives> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place) {
   using Gloo = c10d::ProcessGroupGloo;
-  // Waiting long is not a fault: process 0 may be validating. PeerWatch checks whether the others live.
-  auto options = Gloo::Options::create(std::chrono::minutes(30));
+  auto options = Gloo::Options::create(kPatience);
   const bool local = place.master == "localhost" || place.master.starts_with("127.");
   if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME"); interface != nullptr && *interface != '\0')
     options->devices.push_back(Gloo::createDeviceForInterface(interface));
@@ -66,9 +72,18 @@ class Nccl final : public c10d::ProcessGroupNCCL {
 }  // namespace
 
 c10::intrusive_ptr<Collectives> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place) {
-  return c10::make_intrusive<Nccl>(store, place.rank, place.processes, c10d::ProcessGroupNCCL::Options::create());
+  // Otherwise a thread of c10d aborts this process when another is gone, without saying which.
+  ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", /*overwrite=*/0);
+  auto options = c10d::ProcessGroupNCCL::Options::create();
+  options->timeout = kPatience;
+  return c10::make_intrusive<Nccl>(store, place.rank, place.processes, options);
+}
+
+void break_off(Collectives& collectives) {
+  if (auto* const nccl = dynamic_cast<Nccl*>(&collectives)) nccl->abort();
 }
 #else
+void break_off(Collectives&) {}
 c10::intrusive_ptr<Collectives> make_nccl(const c10::intrusive_ptr<c10d::Store>&, const ProcessPlace&) {
   throw Error("this build has no NCCL: several processes cannot train on GPUs");
 }

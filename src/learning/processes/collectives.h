@@ -35,4 +35,8 @@ c10::intrusive_ptr<Collectives> make_gloo(const c10::intrusive_ptr<c10d::Store>&
 /// For tensors on the current GPU. Error if this build has no NCCL.
 c10::intrusive_ptr<Collectives> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const ProcessPlace& place);
 
+/// Ends what is under way on a GPU, which otherwise waits there for a process that is gone. Nothing can be summed
+/// afterwards.
+void break_off(Collectives& collectives);
+
 }  // namespace priornet

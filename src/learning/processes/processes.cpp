@@ -2,11 +2,17 @@
 
 #include <fmt/format.h>
 #include <priornet/uncertainty/errors.h>
+#include <torch/cuda.h>
 
+#include <atomic>
 #include <charconv>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <exception>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #if defined(PRIORNET_HAVE_COLLECTIVES)
 #include "learning/processes/collectives.h"
@@ -122,6 +128,41 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{500};  // how often a waiting process checks whether the others live
 
+// Without this thread a process would wait for one that is gone for as long as NCCL does, which is for ever: the GPU
+// waits inside of the exchange, and the host for the GPU.
+class GpuGuard {
+ public:
+  GpuGuard(PeerWatch& watch, Collectives& collectives)
+      : thread_([this, &watch, &collectives] { run(watch, collectives); }) {}
+  ~GpuGuard() {
+    {
+      const std::lock_guard lock(mutex_);
+      leaving_ = true;
+    }
+    left_.notify_all();
+    thread_.join();
+  }
+
+  /// Whether the exchange was broken off: what the host then finds on the GPU means nothing.
+  bool has_broken_off() const { return broken_; }
+
+ private:
+  void run(PeerWatch& watch, Collectives& collectives) {
+    try {
+      for (std::unique_lock lock(mutex_); !left_.wait_for(lock, kLook, [&] { return leaving_; });) watch.check();
+    } catch (const ProcessGone&) {
+      broken_ = true;
+      break_off(collectives);
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable left_;
+  bool leaving_ = false;
+  std::atomic<bool> broken_ = false;
+  std::thread thread_;
+};
+
 }  // namespace
 
 struct ProcessGroup::Connections {
@@ -129,6 +170,7 @@ struct ProcessGroup::Connections {
       : store(open_store(place, {place.rank == 0 && place.attempt.empty(), options.join})), watch(place, options) {
     try {
       collectives = device.is_cpu() ? make_gloo(store, place) : make_nccl(store, place);
+      if (!device.is_cpu()) guard.emplace(watch, *collectives);
     } catch (const c10::Error& error) {
       watch.explain(error.what_without_backtrace());
     } catch (const Error& error) {  // this build has none
@@ -141,20 +183,37 @@ struct ProcessGroup::Connections {
 
   // Waiting for a process that is gone could take long, so the connections are left to the end of this process.
   ~Connections() {
-    if (failed) (void)collectives.release();
+    const bool broken = failed || has_broken_off();
+    guard.reset();
+    if (broken) (void)collectives.release();
   }
 
+  c10::intrusive_ptr<c10d::Work> start(torch::Tensor tensor);
   void finish(c10d::Work& work, bool on_cpu);
+  void sum(const torch::Tensor& tensor);  ///< which the host may read afterwards
+  bool has_broken_off() const { return guard && guard->has_broken_off(); }
 
   c10::intrusive_ptr<c10d::Store> store;
   PeerWatch watch;
   c10::intrusive_ptr<Collectives> collectives;
+  std::optional<GpuGuard> guard;
   bool failed = false;
 };
 
+c10::intrusive_ptr<c10d::Work> ProcessGroup::Connections::start(torch::Tensor tensor) {
+  std::vector<torch::Tensor> tensors{std::move(tensor)};
+  try {
+    return collectives->allreduce(tensors);
+  } catch (const std::exception& error) {
+    failed = true;
+    watch.explain(error.what());
+  }
+}
+
+// Waits for the sum; on a GPU only lets later work there wait for it.
 void ProcessGroup::Connections::finish(c10d::Work& work, bool on_cpu) {
   if (!on_cpu) {
-    work.wait();  // puts it before later work on the GPU, and returns
+    work.wait();
     return;
   }
   try {
@@ -184,18 +243,19 @@ ProcessGroup::~ProcessGroup() {
     connections_->watch.part();
 }
 
+void ProcessGroup::Connections::sum(const torch::Tensor& tensor) {
+  const auto work = start(tensor);
+  finish(*work, tensor.is_cpu());
+  if (!guard) return;
+  torch::cuda::synchronize(tensor.get_device());
+  if (has_broken_off()) watch.explain("it was broken off");
+}
+
 std::unique_ptr<ProcessGroup::Pending> ProcessGroup::start_sum(torch::Tensor tensor) {
   class Sum final : public Pending {
    public:
-    Sum(Connections& connections, torch::Tensor summed) : connections_(connections), on_cpu_(summed.is_cpu()) {
-      std::vector<torch::Tensor> tensors{std::move(summed)};
-      try {
-        work_ = connections.collectives->allreduce(tensors);
-      } catch (const std::exception& error) {
-        connections.failed = true;
-        connections.watch.explain(error.what());
-      }
-    }
+    Sum(Connections& connections, torch::Tensor summed)
+        : connections_(connections), on_cpu_(summed.is_cpu()), work_(connections.start(std::move(summed))) {}
     void wait() override { connections_.finish(*work_, on_cpu_); }
 
    private:
@@ -207,21 +267,21 @@ std::unique_ptr<ProcessGroup::Pending> ProcessGroup::start_sum(torch::Tensor ten
 }
 
 void ProcessGroup::average(torch::Tensor tensor) {
-  start_sum(tensor)->wait();
+  connections_->sum(tensor);
   tensor.div_(place_.processes);
 }
 
 void ProcessGroup::broadcast(torch::Tensor tensor) {
   // As a sum in which the other processes have zeros: one way to wait and to fail.
   if (!is_first()) tensor.zero_();
-  start_sum(tensor)->wait();
+  connections_->sum(tensor);
 }
 
 void ProcessGroup::barrier() { any(false); }
 
 bool ProcessGroup::any(bool mine) {
   const auto count = torch::full({1}, mine ? 1 : 0, torch::TensorOptions(torch::kInt32).device(device_));
-  start_sum(count)->wait();
+  connections_->sum(count);
   return count.item<int32_t>() > 0;
 }
 

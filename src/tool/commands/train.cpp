@@ -10,6 +10,7 @@
 #include <priornet/learning/training_sets.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
+#include <torch/cuda.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -177,7 +178,14 @@ EnsembleOptions ensemble_options(const TrainOptions& options) {
 /// Null if this process trains alone. Changes the device to this process's GPU.
 std::unique_ptr<ProcessGroup> join_processes(const ProcessPlace& place, torch::Device& device) {
   if (place.processes == 1) return nullptr;
-  if (device.is_cuda()) device = torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(place.local_rank));
+  if (device.is_cuda()) {
+    if (const auto gpus = static_cast<int>(torch::cuda::device_count()); place.local_rank >= gpus)
+      throw ConfigError(
+          fmt::format("process {} of {} takes GPU {}, counted from 0, but this machine has {}: start one "
+                      "process per GPU",
+                      place.rank, place.processes, place.local_rank, gpus));
+    device = torch::Device(torch::kCUDA, static_cast<torch::DeviceIndex>(place.local_rank));
+  }
   return std::make_unique<ProcessGroup>(place, device);
 }
 
