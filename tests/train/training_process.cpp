@@ -101,8 +101,9 @@ int run(const std::string& folder, const Settings& settings) {
   ProcessPatience watch;
   watch.join = std::chrono::milliseconds(number(settings, "join", 250'000));
   watch.silence = std::chrono::milliseconds(number(settings, "silence", 250'000));
-  if (place.processes > 1) group = std::make_unique<ProcessGroup>(place, torch::kCPU, watch);
   TrainerOptions options;
+  if (settings.contains("cuda")) options.device = torch::Device(torch::kCUDA, 0);
+  if (place.processes > 1) group = std::make_unique<ProcessGroup>(place, options.device, watch);
   options.processes = group.get();
   options.resume = settings.contains("resume");
   const auto path = settings.contains("own_folders") ? folder + "/" + std::to_string(place.rank) : folder;

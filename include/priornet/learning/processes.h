@@ -58,7 +58,8 @@ class ProcessGroup {
   int processes() const { return place_.processes; }
   bool is_first() const { return place_.rank == 0; }
 
-  /// A sum in progress. Do not touch its tensor before wait() returns.
+  /// A sum in progress. Do not touch its tensor before wait() returns. On a GPU wait() returns at once, and later work
+  /// there waits for the sum.
   class Pending {
    public:
     virtual ~Pending() = default;
