@@ -106,7 +106,8 @@ pictures = corpus.parent.parent / "tests/data/fixtures/images"
 for target, ending in {"png": "png", "jpeg": "jpg", "webp": "webp", "gif": "gif", "bmp": "bmp", "tiff": "tif*",
                        "heif": "[ah]*i[cf]", "orientation": "*"}.items():
     for picture in sorted(pictures.glob(("turned*." if target == "orientation" else "*.") + ending)):
-        seed(target, picture.stem, picture.read_bytes())
+        if picture.name != "long_texts.png":  # longer than what is tried
+            seed(target, picture.stem, picture.read_bytes())
 
 
 def png(height, width):

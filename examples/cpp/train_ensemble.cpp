@@ -45,7 +45,7 @@ int main(int count, char** arguments) {
     priornet::NoProgress progress;
     priornet::train_run(config, sets, arguments[1], options, progress);
 
-    const auto run = priornet::load_run(arguments[1]);
+    const auto run = priornet::load_run(arguments[1]);  // it knows how its rows were prepared
     const auto asked = torch::tensor({{1.5, 0.0}, {0.0, 0.0}, {0.0, 30.0}}).to(torch::kFloat32);
     const auto logits = priornet::logits_of_networks(run.members, run.split.standardised(asked), {});  // [3, N, K]
     const auto said = priornet::dirichlet_ensemble_measures(logits);
@@ -54,7 +54,8 @@ int main(int count, char** arguments) {
       std::printf("%-8s data %.3f, distributional %.3f, model %.3f\n", places[i],
                   said.expected_entropy[i].item<double>(), said.mutual_information[i].item<double>(),
                   said.mutual_information_y_theta[i].item<double>());
-    return said.expected_entropy[0].item<double>() < said.expected_entropy[1].item<double>() ? 0 : 1;
+    const bool ranked = said.expected_entropy[0].item<double>() < said.expected_entropy[1].item<double>();
+    return ranked && run.split.scale.defined() ? 0 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "train_ensemble: %s\n", error.what());
     return 1;

@@ -5,6 +5,7 @@
 #include <priornet/learning/augmentation.h>
 #include <priornet/learning/catalogue.h>
 #include <priornet/learning/class_overlap.h>
+#include <priornet/learning/classifier.h>
 #include <priornet/learning/columns.h>
 #include <priornet/learning/config.h>
 #include <priornet/learning/dataset.h>
@@ -28,6 +29,7 @@
 #include <priornet/learning/run_folder.h>
 #include <priornet/learning/scoring.h>
 #include <priornet/learning/settings.h>
+#include <priornet/learning/table_encoding.h>
 #include <priornet/learning/tensor_file.h>
 #include <priornet/learning/trained_run.h>
 #include <priornet/learning/training.h>

@@ -69,6 +69,13 @@ TEST(ReadArraySet, SaysWhichArrayIsMissingOrOfTheWrongKind) {
             ": labels are Long [3]: wanted integers [2]");
 }
 
+TEST(ReadArraySet, RefusesColoursInTheLastPlace) {
+  EXPECT_EQ(error_of({{"images", torch::zeros({2, 8, 8, 3}, torch::kUInt8)}}),
+            ": inputs are [2, 8, 8, 3], which looks like [N, H, W, C]: wanted images [N, C, H, W]; in NumPy, "
+            "images.transpose(0, 3, 1, 2)");
+  EXPECT_EQ(read({{"images", torch::zeros({2, 3, 8, 3}, torch::kUInt8)}}).inputs.size(1), 3);
+}
+
 TEST(ReadArraySet, NamesTheRowOfAWrongValue) {
   EXPECT_EQ(error_of({{"inputs", kImages}, {"labels", torch::tensor({1, -1}, torch::kInt64)}}),
             ": label -1 of row 1 (counted from 0) should be in [0, 65536)");

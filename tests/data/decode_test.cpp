@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 
 #include "learning/data/npy.h"
@@ -29,6 +30,7 @@ const std::map<std::string, int64_t> kChannelsOf{{"bits.bmp", 1},
                                                  {"rgb.bmp", 3},
                                                  {"rgb565_from_top.bmp", 3},
                                                  {"rgb_deflated.tiff", 3},
+                                                 {"rgb_alpha.tif", 3},
                                                  {"runs8.bmp", 3},
                                                  {"grey.jpg", 1},
                                                  {"grey1.png", 1},
@@ -107,9 +109,22 @@ TEST(DecodeImage, RefusesHeicThatIsLargerThanItSays) {
   EXPECT_TRUE(decodes_as_stated(image_bytes("rgb.bmp")));
 }
 
+// libheif would decode it until the stack is full.
+TEST(DecodeImage, RefusesHeicThatIsMadeOfItself) {
+  EXPECT_THROWS(DataError, decode_image(image_bytes("own_part.heic"), "picture", Channels::kRgb),
+                "picture: does not decode as HEIC: a picture is made of itself, or of more than 4096");
+}
+
 TEST(DecodeImage, RefusesAvifWithoutAPicture) {
   EXPECT_THROWS(DataError, decode_image(image_bytes("no_picture.avif"), "picture", Channels::kRgb),
                 "picture: does not decode as HEIC: Decoder plugin generated an error: Unspecified");
+}
+
+int64_t peak_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return 1024 * std::stoll(line.substr(6));
+  return 0;
 }
 
 // Both have 16x16 pixels in one tile: of 1024x1024, which is harmless, and of 16384x16384, which would take 805 MB.
@@ -126,6 +141,30 @@ TEST(DecodeImage, RefusesTiffWithTilesMuchLargerThanItsPixels) {
   EXPECT_THROWS(DataError, decode_image(file, "tile", Channels::kRgb),
                 "tile: does not decode as TIFF: its strips or tiles are larger than its pixels need");
   EXPECT_THROW(image_facts(file, "tile"), DataError);
+}
+
+// 1024 tiles of 1 MB, all in the same bytes: to decode them takes minutes.
+TEST(DecodeImage, RefusesTiffWithManyMoreTilesThanPixels) {
+  auto file = image_bytes("large_tile.tif");
+  const auto number = [&](uint16_t tag) {
+    const std::string entry{static_cast<char>(tag & 0xFF), static_cast<char>(tag >> 8)};
+    return file.find(entry + std::string("\3\0\1\0\0\0", 6)) + 8;
+  };
+  const auto width = number(256);
+  ASSERT_LT(width, file.size());
+  file[width] = 0;
+  file[width + 1] = 64;  // 16384 pixels in 16 tiles of 1024 x 1024 x 3 bytes
+  EXPECT_THROWS(DataError, image_facts(file, "tile"),
+                "tile: does not decode as TIFF: its strips or tiles are larger than its pixels need");
+}
+
+// The file has four compressed texts of 7.9 MB.
+TEST(DecodeImage, DoesNotUnpackTheTextsOfAPng) {
+  const auto file = image_bytes("long_texts.png");
+  std::ofstream("/proc/self/clear_refs") << 5;  // the peak begins here
+  const auto before = peak_memory();
+  EXPECT_TRUE(decode_image(file, "texts", Channels::kRgb).equal(decoded("rgb.bmp")));
+  EXPECT_LT(peak_memory() - before, 4'000'000);
 }
 
 // Bytes at the end that a picture can do without: those that fill up the last row of a BMP; the palette of a TIFF,

@@ -37,6 +37,17 @@ TEST(FileTree, VisitsAFolderAnArchiveAndAFileInOneWay) {
   EXPECT_EQ(all_of(folder / "tree/b/c.txt.gz"), (Files{{"c.txt", "second"}}));
 }
 
+TEST(FileTree, FollowsALinkToAFolderButNotInCircles) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "tree");
+  std::filesystem::create_directories(folder / "elsewhere");
+  folder.file("elsewhere/a.txt", "linked");
+  std::filesystem::create_directory_symlink(folder / "elsewhere", folder / "tree/b");
+  std::filesystem::create_directory_symlink("..", folder / "tree/round");
+  std::filesystem::create_directory_symlink(folder / "tree", folder / "elsewhere/back");
+  EXPECT_EQ(all_of(folder / "tree"), (Files{{"b/a.txt", "linked"}}));
+}
+
 TEST(FileTree, PrefersThePlainFileToItsCompressedTwin) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder / "tree");

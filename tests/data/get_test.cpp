@@ -262,7 +262,7 @@ TEST(NeededFiles, LeaveExtraOutUnlessItIsAskedFor) {
   };
   EXPECT_EQ(paths({}), "numbers/train.mat numbers/readme ");
   EXPECT_EQ(paths({"extra"}), "numbers/extra.mat numbers/readme ");
-  EXPECT_THROWS(ArgumentError, paths({"tset"}), "numbers has no part tset");
+  EXPECT_THROWS(ArgumentError, paths({"tset"}), "numbers has no part tset (it has train, extra)");
 }
 
 }  // namespace

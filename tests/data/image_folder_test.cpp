@@ -156,6 +156,15 @@ TEST(ReadImageFolder, TakesNoPartsOfASetForClasses) {
   EXPECT_EQ(read_image_folder(classes).class_names, (Names{"test", "train"})) << "where no classes lie below";
 }
 
+TEST(ReadImageFolder, HoldsPicturesUpright) {
+  for (const auto* name : {"turned6.jpg", "turned6.png", "turned8.webp", "turned5.png", "turned7.png"}) {
+    SCOPED_TRACE(name);
+    const TemporaryFolder folder;
+    const auto root = lay_out(folder, {{std::string("a/1") + name, image_bytes(name)}});
+    EXPECT_TRUE(read_flat_images(root).inputs[0].equal(decode_image(image_bytes(name), name, Channels::kRgb)));
+  }
+}
+
 TEST(ReadImageFolder, RefusesARootWithoutImages) {
   const TemporaryFolder folder;
   const auto root = lay_out(folder, {{"a/b.txt", "no image"}});

@@ -45,6 +45,46 @@ TEST(ReadTable, SortsNumbersAsNumbersAndTextAsText) {
   EXPECT_EQ(table_of("x,k\n1,10\n0,9\n0,ten\n", "k").class_names, Names({"10", "9", "ten"}));
 }
 
+TEST(ReadTable, KeepsLabelsApartThatAreDifferentTexts) {
+  EXPECT_EQ(table_of("x,k\n1,007\n0,7\n", "k").class_names, Names({"007", "7"}));
+  EXPECT_EQ(table_of("x,k\n1,12345678901234567\n0,12345678901234568\n", "k").class_names,
+            Names({"12345678901234567", "12345678901234568"}));
+}
+
+TEST(ReadTable, MakesOneClassOfLabelsThatAreShownAlike) {
+  const auto set = table_of(
+      "x,k\n1,e\x01"
+      "m\n0,e\\x01m\n2,e\x01"
+      "m\n",
+      "k");
+  EXPECT_EQ(set.class_names, Names({"e\\x01m"}));
+  EXPECT_TRUE(set.labels.equal(torch::zeros({3}, torch::kInt64)));
+}
+
+// Spreadsheets write a line break within a name so.
+TEST(ReadTable, FindsTheSeparatorBehindALineBreakInQuotes) {
+  const auto set = table_of("\"Net\namount\";y;k\n1;2;a\n3;4;b\n", "k");
+  EXPECT_EQ(set.feature_names, Names({"Net\\namount", "y"}));
+  EXPECT_EQ(set.size(), 2);
+}
+
+TEST(ReadTable, TakesAnEmptyValueInQuotesForARow) {
+  EXPECT_EQ(table_of("x\n5\n\"\"\n\n-5\n").size(), 3) << "a blank line is none";
+}
+
+TEST(ReadTable, FindsLevelsThatComeLate) {
+  std::string text = "x,k\n";
+  for (int i = 0; i < 70000; ++i) text += "once" + std::to_string(i) + (i % 2 == 0 ? ",a\n" : ",b\n");
+  for (int i = 0; i < 70000; ++i) text += i % 2 == 0 ? "good,a\n" : "bad,b\n";
+  const auto set = table_of(text, "k");
+  ASSERT_EQ(set.encoding->columns[0].type, ColumnType::kCategory);
+  EXPECT_EQ(set.encoding->columns[0].levels, Names({"bad", "good"}));
+}
+
+TEST(ReadTable, SaysThatNoRowHasALabel) {
+  EXPECT_THROWS(DataError, table_of("x,k\n1,\n2,NA\n", "k"), "a.csv: none of its 2 rows has a label in column k");
+}
+
 TEST(ReadTable, NamesTheLineOfWhatIsWrong) {
   EXPECT_THROWS(DataError, table_of("x,y\n1,2,3\n"), "a.csv: line 2 has 3 values, line 1 has 2");
   EXPECT_THROWS(DataError, table_of("x,y\n\n1\n", "y"), "a.csv: line 3 has 1 value, line 1 has 2");

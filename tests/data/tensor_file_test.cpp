@@ -113,9 +113,19 @@ TEST(TensorFile, LeavesTheFileAloneWhenATensorIsWrittenTo) {
   EXPECT_EQ(read_tensor_file(folder / "a").at("a").sum().item<double>(), 0.0);
 }
 
+TEST(TensorFile, KeepsSmallIntegersAndTruthValues) {
+  const TemporaryFolder folder;
+  for (const auto type : {torch::kBool, torch::kInt8, torch::kInt16}) {
+    const auto values = torch::tensor({1, 0, 1}).to(type);
+    write_tensor_file(folder / "a", {{"a", values}});
+    EXPECT_TRUE(read_tensor_file(folder / "a").at("a").equal(values));
+    EXPECT_EQ(read_tensor_file(folder / "a").at("a").scalar_type(), type);
+  }
+}
+
 TEST(TensorFile, RefusesNamesAndDtypesItCannotWrite) {
   const TemporaryFolder folder;
-  EXPECT_THROW(write_tensor_file(folder / "a", {{"a", torch::zeros({1}, torch::kBool)}}), ArgumentError);
+  EXPECT_THROW(write_tensor_file(folder / "a", {{"a", torch::zeros({1}, torch::kComplexFloat)}}), ArgumentError);
   EXPECT_THROW(write_tensor_file(folder / "a", {{"a", torch::zeros({1})}, {"a", torch::zeros({1})}}), ArgumentError);
   EXPECT_FALSE(std::filesystem::exists(folder / "a"));
 }

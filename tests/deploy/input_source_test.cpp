@@ -74,6 +74,28 @@ TEST(InputSource, ReadsNamedColumnsInAnyOrderBesideOthers) {
   EXPECT_EQ(all_of(open_inputs(folder.file("x.csv", ""), predictor)).at(0).error, "is empty");
 }
 
+// As pandas numbers columns without names.
+TEST(InputSource, KnowsNamesThatAreNumbers) {
+  const TemporaryFolder folder;
+  auto model = small_table_model();
+  model.preprocessing.feature_names = {"0", "1", "2"};
+  const Predictor predictor(std::move(model));
+  const auto inputs = all_of(open_inputs(folder.file("t.csv", "2,0,1\n3,1,2\n"), predictor));
+  ASSERT_EQ(inputs.size(), 1u);
+  EXPECT_TRUE(inputs[0].value.equal(torch::tensor({1.0F, 2.0F, 3.0F})));
+  EXPECT_EQ(all_of(open_inputs(folder.file("u.csv", "2,7,1\n3,1,2\n"), predictor)).size(), 2u) << "no names";
+}
+
+TEST(InputSource, FindsANameWithALineBreak) {
+  const TemporaryFolder folder;
+  auto model = small_table_model();
+  model.preprocessing.feature_names = {"net\\namount", "b", "c"};  // as training stores it
+  const Predictor predictor(std::move(model));
+  const auto inputs = all_of(open_inputs(folder.file("t.csv", "b,\"net\namount\",c\n2,1,3\n"), predictor));
+  ASSERT_EQ(inputs.size(), 1u);
+  EXPECT_TRUE(inputs[0].value.equal(torch::tensor({1.0F, 2.0F, 3.0F}))) << inputs[0].error;
+}
+
 TEST(InputSource, ReadsArraysRowByRow) {
   const TemporaryFolder folder;
   const Predictor rows(small_table_model());

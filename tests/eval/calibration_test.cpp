@@ -24,6 +24,13 @@ TEST(Calibration, HasNoMinusBeforeALikelihoodOfOne) {
   EXPECT_FALSE(std::signbit(negative_log_likelihood(rows({{1.0, 0.0}}), torch::tensor({0}, torch::kInt64))));
 }
 
+TEST(Calibration, RefusesWhatIsNoProbability) {
+  const auto labels = torch::tensor({0, 0}, torch::kInt64);
+  const auto values = rows({{0.5, 0.5}, {NAN, NAN}});
+  EXPECT_THROWS(ArgumentError, error_rate(values, labels), "error_rate: probabilities should be finite, found nan");
+  EXPECT_THROW(calibration_error(values, labels), ArgumentError);
+}
+
 TEST(Calibration, StaysFiniteWhereAProbabilityIsZero) {
   EXPECT_TRUE(std::isfinite(negative_log_likelihood(rows({{1.0, 0.0}}), torch::tensor({1}, torch::kInt64))));
 }

@@ -74,6 +74,8 @@ TEST(ResultsFolder, OfAModelFileLiesBesideIt) {
   const TemporaryFolder folder;
   folder.file("photos.priornet", "a model");
   EXPECT_EQ(evaluation_folder(folder / "photos.priornet"), folder / "photos.evaluation");
+  folder.file("photos.model", "another model");
+  EXPECT_EQ(evaluation_folder(folder / "photos.model"), folder / "photos.model.evaluation");
   EXPECT_EQ(evaluation_folder(folder / "runs/dpn"), folder / "runs/dpn/evaluation");
   const auto path = (folder / "photos.priornet").string();
   EXPECT_THROWS(DataError, folders_with_results(path),

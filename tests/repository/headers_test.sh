@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # headers_test.sh COMPILER FLAG...: every public header compiles alone, with LibTorch's headers and nlohmann's forward
-# declarations; and there are about 50 of them.
+# declarations; there are about 50 of them, and priornet.h includes all.
 set -euo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "$0")")/../.."
 compiler=$1
@@ -9,6 +9,12 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mapfile -t headers < <(cd include && find priornet -name '*.h' | sort)
 ((${#headers[@]} >= 40 && ${#headers[@]} <= 65)) || { echo "${#headers[@]} public headers: should be about 50"; exit 1; }
+for module in uncertainty learning deploy; do
+  grep -q "<priornet/$module.h>" include/priornet/priornet.h || { echo "priornet.h does not include $module.h"; exit 1; }
+  for header in include/priornet/"$module"/*.h; do
+    grep -q "<${header#include/}>" "include/priornet/$module.h" || { echo "$module.h does not include $header"; exit 1; }
+  done
+done
 
 # LibTorch's headers are read once: a header of ours that includes them finds them precompiled. Clang needs IValue first.
 printf '#include <%s>\n' ATen/core/ivalue.h torch/types.h >"$folder/torch.h"

@@ -63,10 +63,10 @@ class HostileClient {
       case 4:
         return client.send(posted(noise(1 + below(3000))));
       case 5:  // larger than is allowed
-        return client.send("POST /predict HTTP/1.1\r\nContent-Length: " +
+        return client.send("POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
                            std::to_string((17ULL << 20) + below(1ULL << 40)) + "\r\n\r\nx");
       case 6:  // fewer bytes than announced
-        client.send("POST /predict HTTP/1.1\r\nContent-Length: 16000000\r\n\r\n" + noise(100));
+        client.send("POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16000000\r\n\r\n" + noise(100));
         return false;
       case 7:
         return client.send(posted(std::string(1 + below(100'000), below(2) == 0 ? '[' : '{')));
@@ -80,11 +80,11 @@ class HostileClient {
         return client.send(posted(body, "Inference-Header-Content-Length: " + std::to_string(below(5000)) + "\r\n"));
       }
       case 10:  // a body that is not in chunks
-        client.send("POST /predict HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + std::to_string(below(1'000'000)) +
-                    "\r\n" + noise(below(2000)));
+        client.send("POST /predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" +
+                    std::to_string(below(1'000'000)) + "\r\n" + noise(below(2000)));
         return false;
       case 11:  // headers without end
-        return client.send("GET / HTTP/1.1\r\n" + std::string(below(40'000), 'a') + ": b\r\n\r\n");
+        return client.send("GET / HTTP/1.1\r\nHost: localhost\r\n" + std::string(below(40'000), 'a') + ": b\r\n\r\n");
       case 12:  // slow
         for (size_t i = 0; i < 5; ++i) {
           if (!client.send(valid_.substr(i * 10, 10))) break;

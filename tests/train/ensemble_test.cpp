@@ -57,12 +57,14 @@ TEST(Ensemble, IsRemovedWholeByForceButNothingElseIs) {
   NoProgress progress;
   train_run(of_members(2), small_sets(), folder / "run", {}, progress);
   std::ofstream(folder / "run" / "notes.txt") << "mine";
+  std::ofstream(folder / "run" / "member-notes.csv") << "mine";
   fs::create_directory(folder / "run" / "evaluation");
   RunFolder(folder / "run", RunFolder::Start::kForce).begin();
   EXPECT_FALSE(fs::exists(folder / "run" / "member-1"));
   EXPECT_FALSE(fs::exists(folder / "run" / "config.toml"));
   EXPECT_FALSE(fs::exists(folder / "run" / "evaluation"));
   EXPECT_TRUE(fs::exists(folder / "run" / "notes.txt"));
+  EXPECT_TRUE(fs::exists(folder / "run" / "member-notes.csv"));
 }
 
 TEST(Ensemble, ReplacesAnotherOne) {

@@ -113,7 +113,6 @@ TEST(GoingOn, KnowsDataThatWereMovedByTheirContent) {
     EnsembleOptions options;
     options.start = start;
     options.trainer.resume = start == Start::kResume;
-    options.trainer.on_begin = [&] { write_training_split(path, sets.split); };
     train_run(config, sets, path, options, progress);
   };
   go(Start::kNew);
@@ -125,6 +124,10 @@ TEST(GoingOn, KnowsDataThatWereMovedByTheirContent) {
   EXPECT_EQ(metrics_of(RunFolder(path, Start::kResume)).size(), 2u);
   EXPECT_EQ(read_config(path / "config.toml").train, moved);
   config.train = folder.file("other.csv", pets_text(61)).string() + ",label=kind";
+  EXPECT_THROWS(
+      DataError, go(Start::kResume),
+      (config.train + ": its rows have changed since " + path.string() + " began; --force starts again").c_str());
+  std::filesystem::remove(path / "preparation.safetensors");
   EXPECT_THROWS(DataError, go(Start::kResume),
                 (path.string() + ": began with " + moved + ", and nobody can check whether " + config.train +
                  " holds the same rows")

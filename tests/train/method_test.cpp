@@ -211,6 +211,19 @@ TEST(Method, StaysFiniteForEveryPosterior) {
   const auto found = make_method({"posterior", {}})->loss(logits, {torch::zeros({3}, torch::kInt64), {}}, 10.0);
   EXPECT_TRUE(found.loss.total.isfinite().item<bool>()) << found.loss.total;
   EXPECT_TRUE(found.gradient.isfinite().all().item<bool>()) << found.gradient;
+  const auto tiny =
+      make_method({"posterior", {}})->loss(torch::full({1, 3}, -400.0), {torch::zeros({1}, torch::kInt64), {}}, 10.0);
+  EXPECT_TRUE(tiny.loss.total.isfinite().item<bool>()) << tiny.loss.total;
+  EXPECT_TRUE(tiny.gradient.isfinite().all().item<bool>()) << tiny.gradient;
+}
+
+TEST(Method, HasNoCrossEntropyOfATeacherWithoutRows) {
+  const BatchTargets none{torch::zeros({0}, torch::kInt64), torch::full({2, 3}, 1.0 / 3)};
+  for (const auto* name : {"outlier-exposure", "dpn-reverse"}) {
+    const auto found = make_method({name, {}})->loss(torch::zeros({2, 3}), none, 1e9);
+    EXPECT_TRUE(found.loss.total.isfinite().item<bool>()) << name;
+    EXPECT_EQ(found.loss.cross_entropy.item<float>(), 0.0F) << name;
+  }
 }
 
 TEST(Method, RejectsWhatMakesNoSense) {

@@ -125,6 +125,23 @@ TEST(OwnData, KeepsRowsBackAndStandardisesByTheRest) {
   EXPECT_EQ(read.feature_names, sets.split.feature_names);
 }
 
+// Otherwise rows that were learnt from would be watched, and thresholds found on them.
+TEST(OwnData, KeepsRowsBackInAllCopiesOfTheSet) {
+  const TemporaryFolder folder;
+  TrainConfig config;
+  config.train = folder.file("t.csv", table_text(50)).string() + ",label=kind,repeat=3";
+  config.validation_share = 0.1;
+  config.calibration_share = 0.2;
+  NoProgress progress;
+  const auto sets = load_training_sets(config, progress);
+  EXPECT_EQ(sets.train.size(), 3 * 35);
+  EXPECT_EQ(sets.validation->size(), 5);
+  ASSERT_EQ(sets.split.calibration_rows.size(0), 10);
+  const auto weights = sets.train.inputs.select(1, 1).to(torch::kInt64);  // the row numbers
+  for (const auto& kept : {sets.split.calibration_rows, sets.split.validation_rows})
+    for (int64_t i = 0; i < kept.size(0); ++i) EXPECT_FALSE((weights == kept[i]).any().item<bool>());
+}
+
 TEST(OwnData, PreparesSetsInMemoryAsThoseOfFiles) {
   const TemporaryFolder folder;
   TrainConfig config;

@@ -19,6 +19,7 @@ struct Input {
   torch::Tensor value;                  ///< uint8 [C, H, W] or float32 [D]; undefined if there is an error
   std::string error;                    ///< without the name in front
   std::vector<std::string> notes = {};  ///< what in a row of a table differs from training, in words
+  size_t table_notes = 0;               ///< how many of them, the first ones, hold for every row of the table
 };
 
 class InputSource {

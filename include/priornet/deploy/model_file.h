@@ -56,7 +56,8 @@ struct ModelFile {
 /// networks have none; DataError if the file holds no network.
 void check_networks(const char* function, const ModelFile& model);
 
-/// The file appears whole or not at all.
+/// The file appears whole or not at all. ArgumentError for names of classes that no file may have: empty, twice the
+/// same, or with control characters.
 void write_model_file(const std::filesystem::path& path, const ModelFile& model);
 
 /// Throws DataError, which names the file and the reason: not a model file, truncated, damaged, a newer version,

@@ -22,6 +22,9 @@ struct Dataset {
   /// int64 [N] on the CPU: row i is inputs[rows[i]]. Only for parts of an image set that does not fit in memory, as
   /// view_of() gives them to training; undefined for all other sets, whose row i is inputs[i].
   torch::Tensor rows = {};
+  /// How many equal parts the rows consist of, one after the other (the modifier repeat=N). Rows that training keeps
+  /// back are kept back in all of them.
+  int64_t copies = 1;
 
   int64_t size() const { return rows.defined() ? rows.size(0) : inputs.size(0); }
   bool has_images() const { return inputs.dim() == 4; }

@@ -5,14 +5,20 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
+
+namespace torch::nn {
+class Module;
+}
 
 namespace priornet {
 
 class Classifier;
 struct Activations;
 
-/// While this object lives, a network is in evaluation mode, with its dropout on or off; then its old mode comes back.
+/// While this object lives, a network is in evaluation mode, with its dropout on or off; then each of its modules is in
+/// its old mode again.
 class Evaluating {
  public:
   explicit Evaluating(Classifier& network, bool dropout = false);
@@ -21,8 +27,7 @@ class Evaluating {
   Evaluating& operator=(const Evaluating&) = delete;
 
  private:
-  Classifier& network_;
-  bool was_training_;
+  std::vector<std::pair<std::shared_ptr<torch::nn::Module>, bool>> modes_;  ///< whether each was training
 };
 
 struct InferenceOptions {

@@ -35,7 +35,8 @@ class HeldPort {
 /// tried).
 class LocalProcesses {
  public:
-  /// ConfigError if the environment already makes this process one of several; Error if no process can be started.
+  /// ConfigError if the environment already makes this process one of several; Error if no process can be started. The
+  /// others end with the thread that makes this object, so make it on one that lives as long.
   explicit LocalProcesses(const LocalLaunch& launch);
 
   /// Gives the others some seconds to end by themselves, then ends them. They never outlive this process, however it
@@ -48,6 +49,8 @@ class LocalProcesses {
   const ProcessPlace& place() const { return place_; }
 
  private:
+  void end_children() const;
+
   ProcessPlace place_;
   std::optional<HeldPort> port_;  ///< of process 0, whose other processes look for it there
 };

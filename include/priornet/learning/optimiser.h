@@ -55,7 +55,6 @@ class Optimiser {
   /// unknown rule or setting, or a value out of its range.
   static std::unique_ptr<Optimiser> make(FlatParameters& parameters, const OptimiserOptions& options,
                                          const std::vector<double>& rates);
-  Optimiser(FlatParameters& parameters, const OptimiserOptions& options, const std::vector<double>& rates);
 
   /// Updates the values by the clipped gradients, which are left as they are.
   void step();
@@ -67,6 +66,8 @@ class Optimiser {
   std::vector<NamedTensor> state() const;
 
  private:
+  Optimiser(FlatParameters& parameters, const OptimiserOptions& options, const std::vector<double>& rates);
+
   FlatParameters& parameters_;
   size_t rule_;                   ///< its place in optimisers()
   std::vector<double> settings_;  ///< in the rule's order

@@ -60,7 +60,7 @@ class RunFolder {
   /// Removes epochs from `epoch` (1, 2, ...) on from the metrics: a run went further than its checkpoint.
   void cut_metrics(int64_t epoch) const;
 
-  /// Writes one line of metrics.jsonl, and the same in the other formats, to disk at once.
+  /// Adds one line to metrics.jsonl, and the same in the other formats, which other processes can read at once.
   void add_metrics(const std::string& json) const;
 
  private:

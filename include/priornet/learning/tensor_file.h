@@ -29,8 +29,8 @@ struct TensorFile {
 /// than the file holds, an unknown dtype, bytes that do not match their hash.
 TensorFile read_tensor_file(const std::filesystem::path& path);
 
-/// Writes tensors of any device (uint8, int32, int64, float16, bfloat16, float32, float64; distinct names), whole or
-/// not at all.
+/// Writes tensors of any device (bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64; distinct
+/// names), whole or not at all.
 void write_tensor_file(const std::filesystem::path& path, const std::vector<NamedTensor>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

@@ -3,6 +3,7 @@
 #include <priornet/learning/config.h>
 #include <priornet/learning/run_folder.h>
 #include <priornet/learning/training_sets.h>
+#include <priornet/uncertainty/errors.h>
 
 #include <filesystem>
 #include <memory>
@@ -38,7 +39,13 @@ struct OpenOptions {
   bool allow_torchscript = false;
 };
 
-/// Throws DataError, which begins with `path`: why this program is not opened, and which option opens it.
+/// A run or a model file holds a network that is a program, and OpenOptions do not allow it.
+class ProgramNotAllowed : public DataError {
+ public:
+  using DataError::DataError;
+};
+
+/// Throws ProgramNotAllowed, which begins with `path`: why this program is not opened, and which option opens it.
 [[noreturn]] void refuse_torchscript(const std::filesystem::path& path);
 
 /// The run of a folder (run_folder.h), or the ensemble of one: with `members` = M in its configuration, the runs

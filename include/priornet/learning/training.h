@@ -78,7 +78,8 @@ struct TrainerOptions {
   std::function<void(int64_t epoch)> on_patience;    ///< is told that the run ends early, and which epoch it keeps
   /// Is told what is wrong with a checkpoint that was set aside, and which one the run goes on from.
   std::function<void(const std::string&)> on_damaged;
-  /// Called by the process that writes, once everything is ready and before anything is written.
+  /// Called by the process that writes, once everything is ready: the run that is replaced is gone, and nothing else is
+  /// written yet.
   std::function<void()> on_begin;
 };
 
@@ -88,16 +89,16 @@ class TrainingStopped : public Error {
   using Error::Error;
 };
 
-/// Trains a network and leaves it in the run's folder. If the configuration names a teacher and the sets have none,
-/// that run becomes the teacher (add_teacher). The same configuration, device and thread count give the same network,
-/// also when the run was stopped, or killed, and resumed in between (on a CPU; on a GPU to rounding). A network that
-/// answers no better than chance after an epoch is thrown away, and another is trained from another seed, at most
-/// config.restarts times; then the network is kept.
-/// Error if a loss is not finite (it names step, rows and last checkpoint) or if memory does not suffice (it names the
-/// batch); DataError for a checkpoint that does not fit, or if another process trains in the folder; TrainingStopped.
-/// With several processes, all call it with the same arguments: they stop together, and only the first writes
-/// (docs/processes.md). ProcessGone that names the process that has ended; ConfigError if they do not train the same
-/// run.
+/// Trains a network and leaves it in the run's folder, with how its rows were prepared (TrainingSplit). If the
+/// configuration names a teacher and the sets have none, that run becomes the teacher (add_teacher). The same
+/// configuration, device and thread count give the same network, also when the run was stopped, or killed, and resumed
+/// in between (on a CPU; on a GPU to rounding). A network that answers no better than chance after an epoch is thrown
+/// away, and another is trained from another seed, at most config.restarts times; then the network is kept. Error if a
+/// loss is not finite (it names step, rows and last checkpoint) or if memory does not suffice (it names the batch);
+/// DataError for a checkpoint that does not fit, if the rows are not those that the run began with, or if another
+/// process trains in the folder; TrainingStopped. With several processes, all call it with the same arguments: they
+/// stop together, and only the first writes (docs/processes.md). ProcessGone that names the process that has ended;
+/// ConfigError if they do not train the same run.
 std::shared_ptr<Classifier> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
                                   const TrainerOptions& options, Progress& progress);
 

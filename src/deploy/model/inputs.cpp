@@ -85,10 +85,13 @@ class ImageFiles final : public InputSource {
 std::vector<std::string> images_below(const fs::path& folder) {
   std::vector<std::string> paths;
   std::error_code ignored;
-  fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied);
+  fs::recursive_directory_iterator entry(
+      folder, fs::directory_options::skip_permission_denied | fs::directory_options::follow_directory_symlink);
+  FollowedLinks links;
   for (; entry != fs::recursive_directory_iterator(); ++entry) {
     // Hidden files and folders are skipped, as where sets are read: thumbnails, and the files that macOS adds.
-    if (entry->path().filename().string().starts_with('.'))
+    if (entry->path().filename().string().starts_with('.') ||
+        (entry->is_symlink(ignored) && entry->is_directory(ignored) && !links.enters(entry->path())))
       entry.disable_recursion_pending();
     else if (!entry->is_directory(ignored) && is_image_path(entry->path().string()))  // or a link to nothing
       paths.push_back(entry->path().string());
@@ -186,11 +189,10 @@ class TableInputs final : public InputSource {
         features_(preprocessing.shape.at(0)),
         expected_bytes_(expected_bytes) {
     rows_.next();  // a text without rows is refused before
-    std::vector<std::string> names(rows_.values().begin(), rows_.values().end());
+    const auto names = rows_.names();
     columns_ = names.size();
-    double ignored = 0;
-    held_ = std::all_of(names.begin(), names.end(),
-                        [&](const auto& name) { return parse_csv_number(name, ignored) != ParsedNumber::kOther; });
+    const auto own = preprocessing.encoding ? preprocessing.encoding->column_names() : preprocessing.feature_names;
+    held_ = are_numbers(names) && !names_all(names, own);
     if (preprocessing.encoding)
       match_encoder(names);
     else
@@ -240,10 +242,9 @@ class TableInputs final : public InputSource {
     const auto wanted = static_cast<size_t>(features_);
     if (!held_ && !names.empty()) {
       for (const auto& name : names) {
-        const auto at = std::find(found.begin(), found.end(), name);
+        const auto at = std::find(found.begin(), found.end(), printable(name));
         if (at == found.end()) fail(fmt::format("has no column {}; its columns: {}", name, fmt::join(found, ", ")));
-        if (std::find(at + 1, found.end(), name) != found.end())
-          fail(fmt::format("two columns have the name {}", name));
+        if (std::find(at + 1, found.end(), *at) != found.end()) fail(fmt::format("two columns have the name {}", name));
         place_.push_back(static_cast<size_t>(at - found.begin()));
       }
       return;
@@ -261,7 +262,8 @@ class TableInputs final : public InputSource {
     if (encoder_) {
       std::vector<EncodingRemark> remarks;
       encoder_->encode(values, numbers, &remarks);
-      input.notes = row_ == 1 ? absent_ : std::vector<std::string>();
+      input.notes = absent_;
+      input.table_notes = absent_.size();
       for (const auto& remark : remarks) {
         auto text = to_text(remark, *preprocessing_.encoding);
         if (!is_absent(remark)) input.notes.push_back(std::move(text));
@@ -291,7 +293,7 @@ class TableInputs final : public InputSource {
   int64_t expected_bytes_;
   size_t columns_ = 0;
   std::optional<RowEncoder> encoder_;
-  std::vector<std::string> absent_;  ///< notes about the table, reported with its first row
+  std::vector<std::string> absent_;  ///< notes about the table, the same for each row
   std::vector<size_t> place_;        ///< the column of each feature, if there is no encoding
   bool held_ = false;                ///< the first line is a row
   bool broken_ = false;

@@ -92,6 +92,8 @@ void check_networks(const char* function, const ModelFile& model) {
 }
 
 void write_model_file(const std::filesystem::path& path, const ModelFile& model) {
+  if (const auto fault = fault_of_class_names(model.run.class_names); !fault.empty())
+    throw ArgumentError(fmt::format("write_model_file: the model {}", fault));
   std::vector<NamedTensor> tensors;
   for (size_t m = 0; m < model.run.members.size(); ++m)
     for (const auto& [name, values] : weights_of(*model.run.members[m]))
@@ -243,21 +245,10 @@ class ModelReader {
     return result;
   }
 
-  // Names are shown to people: each must tell its item apart, and hold nothing else.
-  void check_class_names(const std::vector<std::string>& names) const {
-    std::set<std::string> seen;
-    for (const auto& name : names) {
-      require(!name.empty(), "has a class without a name");
-      require(printable(name) == name,
-              fmt::format("has a class with control characters in its name: {}", printable(name)));
-      require(seen.insert(name).second, fmt::format("has two classes with the name {}", name));
-    }
-  }
-
   void read_classes(TrainedRun& run, const Json& json) const {
     json.at("classes").get_to(run.class_names);
     json.at("identity").get_to(run.identity);
-    check_class_names(run.class_names);
+    if (const auto fault = fault_of_class_names(run.class_names); !fault.empty()) fail(fault);
     require(run.class_names.size() >= 2,
             fmt::format("should name at least 2 classes, found {}", run.class_names.size()));
   }

@@ -20,6 +20,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "learning/base/kept_random_state.h"
+
 namespace priornet {
 namespace {
 
@@ -117,6 +119,7 @@ torch::Tensor dropout_logits(Classifier& network, const DropoutBatch& batch, int
   const auto size = as_given.nbytes() / static_cast<size_t>(as_given.size(0));
   const auto* bytes = static_cast<const char*>(as_given.data_ptr());
   const std::lock_guard lock(dropout_generator());
+  const KeptRandomState kept;
   std::vector<torch::Tensor> logits;
   for (int64_t i = 0; i < batch.fixed.size(0); ++i) {
     auto shape = batch.fixed.sizes().vec();

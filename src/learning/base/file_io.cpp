@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <random>
 #include <system_error>
 
 #include "uncertainty/core/parallel.h"
@@ -20,10 +21,12 @@
 namespace priornet {
 namespace {
 
-// The temporary name does not contain the file's name, which may already be as long as a name can be.
+// The temporary name does not contain the file's name, which may already be as long as a name can be. Processes of
+// several machines, or of containers, may have the same number.
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
+  static const auto own = std::random_device{}();
   static std::atomic<unsigned> count{0};
-  return path.parent_path() / fmt::format(".priornet-{}-{}.tmp", ::getpid(), count++);
+  return path.parent_path() / fmt::format(".priornet-{}-{:08x}-{}.tmp", ::getpid(), own, count++);
 }
 
 // A file without a name, which disappears if its process ends; -1 if the file system cannot make one, or could not give
@@ -40,6 +43,14 @@ int nameless_beside(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+void sync_folder(const std::filesystem::path& folder) {
+  const auto* name = folder.empty() ? "." : folder.c_str();
+  const int descriptor = ::open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), target_(path_) {
   std::error_code ignored;
@@ -108,6 +119,7 @@ void AtomicFile::commit() {
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
   ::close(descriptor_);
   descriptor_ = -1;
+  sync_folder(target_.parent_path());
 }
 
 void AtomicFile::fail(int error) const {

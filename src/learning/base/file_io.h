@@ -12,6 +12,10 @@ namespace priornet {
 
 class FileMapping;
 
+/// A rename is on disk once its folder is. Not every file system can sync a folder: then it reaches the disk a little
+/// later.
+void sync_folder(const std::filesystem::path& folder);
+
 /// A file that appears whole or not at all: written under a temporary name in the same folder, renamed by commit().
 /// Without commit() the destructor removes the temporary and an older file of that name stays as it was.
 /// A symbolic link is followed; the permissions of an older file are kept.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace priornet {
@@ -95,6 +96,17 @@ std::string printable(std::string_view text, std::string_view keep) {
     text.remove_prefix(part.size());
   }
   return result;
+}
+
+std::string fault_of_class_names(const std::vector<std::string>& names) {
+  std::set<std::string_view> seen;
+  for (const auto& name : names) {
+    if (name.empty()) return "has a class without a name";
+    if (const auto shown = printable(name); shown != name)
+      return fmt::format("has a class with control characters in its name: {}", shown);
+    if (!seen.insert(name).second) return fmt::format("has two classes with the name {}", name);
+  }
+  return {};
 }
 
 std::string count_of(int64_t number, std::string_view noun) {

@@ -20,6 +20,10 @@ bool is_utf8(std::string_view text);
 /// the direction of writing become visible, as \n, \x1b, \u202e. Characters in `keep` stay.
 std::string printable(std::string_view text, std::string_view keep = "");
 
+/// What is wrong with the names of classes, such as "has two classes with the name cat"; empty if nothing is. Names are
+/// shown to people: each must tell its class apart, and hold nothing else.
+std::string fault_of_class_names(const std::vector<std::string>& names);
+
 /// "1 input", "2 inputs", "2 classes".
 std::string count_of(int64_t number, std::string_view noun);
 

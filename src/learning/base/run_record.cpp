@@ -41,7 +41,7 @@ std::string accelerator_name() {
 RunRecord describe_run() {
   RunRecord record;
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  record.finished = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", *std::gmtime(&now));
+  record.finished = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
   record.priornet = PRIORNET_VERSION;
   record.commit = source_commit();
   record.libtorch = TORCH_VERSION;

@@ -287,12 +287,12 @@ torch::Tensor memory_for(const std::string& name, const std::vector<int64_t>& sh
 }
 
 void touch(const torch::Tensor& memory) {
-  constexpr int64_t kLargePage = 4096;
+  constexpr int64_t kPage = 4096;
   constexpr int64_t kLarge = int64_t{2} << 20;
   auto* bytes = static_cast<char*>(memory.data_ptr());
   const auto size = static_cast<int64_t>(memory.nbytes());
   parallel_for(0, size / kLarge, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin * kLarge; at < end * kLarge; at += kLargePage) *static_cast<volatile char*>(bytes + at) = 0;
+    for (int64_t at = begin * kLarge; at < end * kLarge; at += kPage) *static_cast<volatile char*>(bytes + at) = 0;
   });
 }
 

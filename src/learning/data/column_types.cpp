@@ -12,6 +12,7 @@
 #include <string>
 
 #include "learning/base/names.h"
+#include "learning/data/csv.h"
 
 namespace priornet {
 namespace {
@@ -55,13 +56,30 @@ void LevelCounts::add(std::string_view text) {
     ++found->second;
     return;
   }
+  if (counts_.size() == kMostDistinct) make_room();
+  if (!seen_.empty()) seen_[Hash()(text) % seen_.size()] = true;
   if (counts_.size() < kMostDistinct) counts_.emplace(text, 1);
-  if (counts_.size() == kMostDistinct && added_when_full_ == 0) added_when_full_ = added_;
+}
+
+// Forgets the texts that came once: a frequent one that comes late is counted from then on.
+void LevelCounts::make_room() {
+  constexpr size_t kBits = size_t{1} << 22;
+  if (seen_.empty()) {
+    seen_.resize(kBits);
+    for (const auto& [text, count] : counts_) seen_[Hash()(text) % kBits] = true;
+  }
+  std::erase_if(counts_, [](const auto& level) { return level.second == 1; });
+}
+
+int64_t LevelCounts::distinct() const {
+  if (seen_.empty()) return static_cast<int64_t>(counts_.size());
+  const auto bits = static_cast<double>(seen_.size());
+  const auto unset = static_cast<double>(std::count(seen_.begin(), seen_.end(), false));
+  return std::llround(bits * std::log(bits / std::max(1.0, unset)));  // some share their bit
 }
 
 bool LevelCounts::differ_by_row() const {
-  const auto added = added_when_full_ > 0 ? added_when_full_ : added_;
-  return added >= kFewRows && static_cast<double>(counts_.size()) > kDifferByRow * static_cast<double>(added);
+  return added_ >= kFewRows && static_cast<double>(distinct()) > kDifferByRow * static_cast<double>(added_);
 }
 
 std::vector<std::pair<std::string, int64_t>> LevelCounts::sorted() const {
@@ -101,6 +119,8 @@ void ColumnFacts::add_number(double number) {
     all_differ_ = false;
   else if (seen_.size() < kMostDistinct)
     all_differ_ = seen_.insert(static_cast<int64_t>(number)).second;
+  else
+    all_differ_ = !seen_.contains(static_cast<int64_t>(number));
   if (!all_differ_) std::unordered_set<int64_t>().swap(seen_);
 }
 
@@ -164,12 +184,11 @@ TableColumn ColumnFacts::column(const std::string& name, std::optional<ColumnTyp
 
 void choose_levels(TableColumn& column, const LevelCounts& counts, int64_t rows) {
   const auto least = least_rows_of_level(rows);
-  int64_t rows_left = 0;
+  auto rows_left = counts.added();
   for (const auto& [level, count] : counts.sorted()) {
-    if (count >= least && column.levels.size() < kMostLevels)
-      column.levels.push_back(level);
-    else
-      rows_left += count;
+    if (count < least || column.levels.size() == kMostLevels) break;  // the others are not more frequent
+    column.levels.push_back(level);
+    rows_left -= count;
   }
   const auto left = counts.distinct() - static_cast<int64_t>(column.levels.size());
   constexpr int64_t kFewLevels = 8;
@@ -203,9 +222,10 @@ bool is_any_of(std::string_view value, std::initializer_list<std::string_view> w
 
 bool is_missing_value(std::string_view value) {
   if (value.empty() || value == "None") return true;  // but "none" may be a real category
-  constexpr size_t kLongest = 4;
+  constexpr size_t kLongest = 8;
   return value.size() <= kLongest && !is_digit(value.back()) &&
-         is_any_of(value, {"?", "na", "n/a", "nan", "-nan", "null", "<na>", "#n/a", "#na"});
+         is_any_of(value, {"?", "na", "n/a", "nan", "-nan", "null", "<na>", "#n/a", "#na", "#n/a n/a", "1.#ind",
+                           "-1.#ind", "1.#qnan", "-1.#qnan"});
 }
 
 std::optional<double> parse_number(std::string_view value, bool decimal_comma) {
@@ -229,7 +249,7 @@ std::optional<double> parse_number(std::string_view value, bool decimal_comma) {
   const auto* last = value.data() + value.size();
   const auto [end, error] = std::from_chars(value.data(), last, number);
   if (end != last) return std::nullopt;
-  if (error == std::errc::result_out_of_range) number = std::strtod(std::string(value).c_str(), nullptr);
+  if (error == std::errc::result_out_of_range) number = nearest_to_out_of_range(value);
   return std::clamp(number, -kLargestNumber, kLargestNumber);
 }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 // What kind of values a column of a table holds, found from all of them.
 
@@ -18,7 +20,9 @@ class LevelCounts {
  public:
   void add(std::string_view text);
 
-  int64_t distinct() const { return static_cast<int64_t>(counts_.size()); }
+  int64_t added() const { return added_; }
+  /// How many different ones; of more than 65,536 an estimate, to a percent.
+  int64_t distinct() const;
   /// Whether almost every text is different: names, free text, keys.
   bool differ_by_row() const;
   /// The most frequent first; of equally frequent ones, the smaller text.
@@ -31,9 +35,11 @@ class LevelCounts {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
+  void make_room();
+
   std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> counts_;
+  std::vector<bool> seen_;  ///< once there are many: a bit per hash
   int64_t added_ = 0;
-  int64_t added_when_full_ = 0;
 };
 
 /// Counts which types the values of one column can be read as.

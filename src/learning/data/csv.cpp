@@ -1,8 +1,10 @@
 #include "learning/data/csv.h"
 
 #include <fmt/format.h>
+#include <locale.h>  // NOLINT: newlocale
 #include <priornet/uncertainty/errors.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -33,6 +35,11 @@ std::string_view take_field(std::string_view& line, bool& more) {
   return field;
 }
 
+double nearest_to_out_of_range(std::string_view number) {
+  static const auto plain = ::newlocale(LC_ALL_MASK, "C", nullptr);
+  return ::strtod_l(std::string(number).c_str(), nullptr, plain);
+}
+
 ParsedNumber parse_csv_number(std::string_view field, double& value) {
   field = trimmed(field);
   if (field.size() >= 2 && field.front() == '"' && field.back() == '"')
@@ -41,8 +48,19 @@ ParsedNumber parse_csv_number(std::string_view field, double& value) {
   const auto* last = field.data() + field.size();
   const auto [end, error] = std::from_chars(field.data(), last, value);
   if (end != last || error == std::errc::invalid_argument) return ParsedNumber::kOther;
-  if (error == std::errc::result_out_of_range) value = std::strtod(std::string(field).c_str(), nullptr);
+  if (error == std::errc::result_out_of_range) value = nearest_to_out_of_range(field);
   return error == std::errc::result_out_of_range && std::isinf(value) ? ParsedNumber::kTooLarge : ParsedNumber::kNumber;
+}
+
+bool are_numbers(const std::vector<std::string>& fields) {
+  double ignored = 0;
+  return std::all_of(fields.begin(), fields.end(),
+                     [&](const auto& field) { return parse_csv_number(field, ignored) != ParsedNumber::kOther; });
+}
+
+bool names_all(const std::vector<std::string>& names, const std::vector<std::string>& wanted) {
+  const auto is_there = [&](const auto& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  return !wanted.empty() && std::all_of(wanted.begin(), wanted.end(), is_there);
 }
 
 std::string shown_field(std::string_view field) {

@@ -21,6 +21,15 @@ enum class ParsedNumber { kNumber, kTooLarge, kOther };
 /// The number in a field, with or without quotes and spaces around it.
 ParsedNumber parse_csv_number(std::string_view field, double& value);
 
+/// What a number that std::from_chars finds out of range is nearest to: an infinity or a zero, in any locale.
+double nearest_to_out_of_range(std::string_view number);
+
+/// Whether all of them are numbers: then they are hardly the names of columns.
+bool are_numbers(const std::vector<std::string>& fields);
+
+/// Whether all of `wanted` are among these names: then they are names, even if they are all numbers (0, 1, 2).
+bool names_all(const std::vector<std::string>& names, const std::vector<std::string>& wanted);
+
 /// A field as messages show it: in quotes, cut off where it is long; "an empty value".
 std::string shown_field(std::string_view field);
 

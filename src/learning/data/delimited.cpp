@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "learning/base/names.h"
+
 namespace priornet {
 namespace {
 
@@ -29,6 +31,25 @@ std::array<int64_t, kSeparators.size()> count_separators(std::string_view line) 
   return counts;
 }
 
+// The end of the first line, or of a later one if a value in quotes holds line breaks: as in the headers of
+// spreadsheets.
+size_t end_of_row(std::string_view text) {
+  constexpr int kMostLines = 16;  // then the quote is none: 5" inch
+  const auto first = std::min(text.find('\n'), text.size());
+  bool quoted = false;
+  auto begin = size_t{0};
+  auto end = first;
+  for (int line = 0; line < kMostLines; ++line) {
+    quoted ^=
+        std::count(text.begin() + static_cast<int64_t>(begin), text.begin() + static_cast<int64_t>(end), '"') % 2 != 0;
+    if (!quoted) return end;
+    if (end == text.size()) break;
+    begin = end + 1;
+    end = std::min(text.find('\n', begin), text.size());
+  }
+  return first;
+}
+
 }  // namespace
 
 DelimitedRows::DelimitedRows(ByteStream& bytes) : bytes_(bytes) {
@@ -47,7 +68,7 @@ void DelimitedRows::find_separator() {
   constexpr int kLines = 20;
   auto left = std::string_view(buffer_).substr(begin_);
   const auto take_line = [&] {
-    const auto end = std::min(left.find('\n'), left.size());
+    const auto end = end_of_row(left);
     const auto line = left.substr(0, end);
     left.remove_prefix(std::min(left.size(), end + 1));
     return line;
@@ -89,7 +110,7 @@ bool DelimitedRows::next() {
     }
     line_ = next_line_;
     next_line_ += 1 + breaks_;
-    if (values_.size() > 1 || !values_[0].empty()) return true;
+    if (values_.size() > 1 || !values_[0].empty() || quoted_) return true;
   }
 }
 
@@ -97,6 +118,7 @@ bool DelimitedRows::next() {
 bool DelimitedRows::parse_row() {
   values_.clear();
   unquoted_.clear();
+  quoted_ = false;
   breaks_ = 0;
   auto at = begin_;
   if (at >= buffer_.size()) return false;
@@ -158,8 +180,15 @@ bool DelimitedRows::parse_quoted(size_t& at) {
     values_.emplace_back(unquoted_.back());
   }
   breaks_ += breaks;
+  quoted_ = true;
   at = rest;
   return true;
+}
+
+std::vector<std::string> DelimitedRows::names() const {
+  std::vector<std::string> names;
+  for (const auto& value : values_) names.push_back(printable(value));
+  return names;
 }
 
 void DelimitedRows::check_length(size_t values_of_first) const {

@@ -14,9 +14,9 @@ namespace priornet {
 
 /// Reads rows of values with commas, semicolons, tabs or bars between them, whichever the first lines have in equal
 /// numbers. A value in double quotes may hold separators and line breaks, and a doubled quote for one; spaces around a
-/// value are not part of it. Also accepts CRLF and a byte-order mark; blank lines are skipped. DataError, which begins
-/// with the stream's name and its line (from 1), for a text without rows, UTF-16, a quote that does not end, or a row
-/// above 64 MiB.
+/// value are not part of it. Also accepts CRLF and a byte-order mark; blank lines are skipped, but "" is a row.
+/// DataError, which begins with the stream's name and its line (from 1), for a text without rows, UTF-16, a quote that
+/// does not end, or a row above 64 MiB.
 class DelimitedRows {
  public:
   /// The stream must outlive this object.
@@ -29,6 +29,9 @@ class DelimitedRows {
 
   /// The values of the row that next() went to, without their quotes; the next row overwrites them.
   const std::vector<std::string_view>& values() const { return values_; }
+
+  /// The values as names of columns, which tables are matched by: printable(), so that a name is one line.
+  std::vector<std::string> names() const;
 
   /// DataError unless this row has this many values, as line 1 has.
   void check_length(size_t values_of_first) const;
@@ -54,6 +57,7 @@ class DelimitedRows {
   int64_t line_ = 0;       ///< of the row's first line
   int64_t next_line_ = 1;  ///< of the row after it
   int64_t breaks_ = 0;     ///< within the row
+  bool quoted_ = false;    ///< whether a value of the row stood in quotes
   std::vector<std::string_view> values_;
   std::deque<std::string> unquoted_;  ///< values that held doubled quotes
 };

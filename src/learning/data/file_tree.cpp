@@ -39,15 +39,30 @@ class FileStream final : public ByteStream {
   InputFile file_;
 };
 
+}  // namespace
+
+bool FollowedLinks::enters(const std::filesystem::path& link) {
+  std::error_code error;
+  const auto target = std::filesystem::canonical(link, error);
+  const auto holder = std::filesystem::canonical(link.parent_path(), error);
+  if (error) return false;
+  const auto [end, ignored] = std::mismatch(target.begin(), target.end(), holder.begin(), holder.end());
+  return end != target.end() && followed_.insert(target).second;
+}
+
+namespace {
+
 bool hidden(const std::filesystem::path& path) { return path.filename().string().starts_with("."); }
 
 // Where each file lies, by the path it is visited under; a map, because a folder has no fixed order.
 std::map<std::string, std::filesystem::path> files_below(const std::filesystem::path& root,
                                                          const FaultVisitor& on_fault) {
   std::map<std::string, std::filesystem::path> files;
+  FollowedLinks links;
   try {
-    for (auto at = std::filesystem::recursive_directory_iterator(root); at != std::filesystem::end(at); ++at) {
-      if (hidden(at->path())) {
+    constexpr auto kFollow = std::filesystem::directory_options::follow_directory_symlink;
+    for (auto at = std::filesystem::recursive_directory_iterator(root, kFollow); at != std::filesystem::end(at); ++at) {
+      if (hidden(at->path()) || (at->is_symlink() && at->is_directory() && !links.enters(at->path()))) {
         at.disable_recursion_pending();
       } else if (on_fault && at->is_directory() && ::access(at->path().c_str(), R_OK | X_OK) != 0) {
         at.disable_recursion_pending();

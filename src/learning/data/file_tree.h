@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,21 @@ using FaultVisitor = std::function<void(const std::string& path, const DataError
 /// Whether a file comes before another, by their paths.
 using PathOrder = std::function<bool(const std::string& a, const std::string& b)>;
 
-/// Visits the wanted files of `root`. A folder: the files in it and below it, in the order of their paths, or in the
-/// given order. An archive: in the archive's order. Or `root` itself, a single file, whose path is its name. A file
-/// NAME.gz is visited as NAME, expanded; it is skipped if the folder also holds NAME, and so are hidden files.
-/// DataError if a file cannot be read; in a folder `on_fault` is told instead, if there is one, also about folders that
-/// cannot be entered.
+/// For a walk through folders: which links to folders it follows. Each folder is entered by a link once at most, and
+/// never by one that lies in it.
+class FollowedLinks {
+ public:
+  bool enters(const std::filesystem::path& link);
+
+ private:
+  std::set<std::filesystem::path> followed_;
+};
+
+/// Visits the wanted files of `root`. A folder: the files in it and below it, also through links, in the order of their
+/// paths, or in the given order. An archive: in the archive's order. Or `root` itself, a single file, whose path is its
+/// name. A file NAME.gz is visited as NAME, expanded; it is skipped if the folder also holds NAME, and so are hidden
+/// files. DataError if a file cannot be read; in a folder `on_fault` is told instead, if there is one, also about
+/// folders that cannot be entered.
 void visit_files(const std::filesystem::path& root, const PathFilter& wanted, const FileVisitor& visitor,
                  const FaultVisitor& on_fault = {}, const PathOrder& order = std::less<>());
 

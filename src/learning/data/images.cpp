@@ -156,7 +156,7 @@ bool decodes_as_stated(std::string_view bytes) {
 
 torch::Tensor upright(const torch::Tensor& image, int orientation) {
   if (orientation <= 1) return image;
-  const auto turned = orientation >= 5 ? image.transpose(1, 2) : image;
+  const auto turned = orientation >= 5 ? image.transpose(1, 2).contiguous() : image;  // flip() keeps strides
   switch (orientation) {
     case 2:
     case 6:
@@ -168,7 +168,7 @@ torch::Tensor upright(const torch::Tensor& image, int orientation) {
     case 8:
       return turned.flip({1});
     default:
-      return turned.contiguous();
+      return turned;
   }
 }
 

@@ -26,7 +26,20 @@ std::string shape_of(const torch::Tensor& tensor) {
 }
 
 const char* name_of_integers(torch::ScalarType type) {
-  return type == torch::kUInt8 ? "uint8" : type == torch::kInt32 ? "int32" : "int64";
+  switch (type) {
+    case torch::kBool:
+      return "bool";
+    case torch::kUInt8:
+      return "uint8";
+    case torch::kInt8:
+      return "int8";
+    case torch::kInt16:
+      return "int16";
+    case torch::kInt32:
+      return "int32";
+    default:
+      return "int64";
+  }
 }
 
 /// Which array of a file with several arrays is read.

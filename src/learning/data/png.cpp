@@ -94,8 +94,19 @@ bool attempt(png_structp png, void (*work)(png_structp, Arguments...), Arguments
   return true;
 }
 
+// What is not needed for the pixels is skipped unread: a few kilobytes of compressed text may unpack to gigabytes.
+// Orientation is read elsewhere.
+void skip_other_chunks(png_structp png) {
+  static constexpr png_byte kOthers[] =
+      "tEXt\0zTXt\0iTXt\0iCCP\0sPLT\0eXIf\0hIST\0pCAL\0sCAL\0tIME\0pHYs\0oFFs\0bKGD\0cHRM\0gAMA\0sBIT\0sRGB";
+  constexpr int kCount = sizeof kOthers / 5;
+  static_assert(sizeof kOthers % 5 == 0);
+  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, kOthers, kCount);
+}
+
 void read_header(png_structp png, png_infop info) {
   png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // check_image_size has its own limit
+  skip_other_chunks(png);
   png_read_info(png, info);
 }
 

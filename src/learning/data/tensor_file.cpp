@@ -30,13 +30,16 @@ struct StoredType {
   std::string_view code;
   torch::ScalarType type;
 };
-constexpr std::array<StoredType, 7> kStoredTypes = {{{"U8", torch::kUInt8},
-                                                     {"I32", torch::kInt32},
-                                                     {"I64", torch::kInt64},
-                                                     {"F16", torch::kFloat16},
-                                                     {"BF16", torch::kBFloat16},
-                                                     {"F32", torch::kFloat32},
-                                                     {"F64", torch::kFloat64}}};
+constexpr std::array<StoredType, 10> kStoredTypes = {{{"BOOL", torch::kBool},
+                                                      {"U8", torch::kUInt8},
+                                                      {"I8", torch::kInt8},
+                                                      {"I16", torch::kInt16},
+                                                      {"I32", torch::kInt32},
+                                                      {"I64", torch::kInt64},
+                                                      {"F16", torch::kFloat16},
+                                                      {"BF16", torch::kBFloat16},
+                                                      {"F32", torch::kFloat32},
+                                                      {"F64", torch::kFloat64}}};
 
 std::string_view bytes_of(const torch::Tensor& tensor) {
   return {static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()};
@@ -109,6 +112,9 @@ torch::Tensor tensor_at(const std::string& name, const Layout& layout, const std
   if (bytes_for(shape, item, layout.data_size) != place[1] - place[0])
     fail(fmt::format("tensor {} has a shape that does not fit its {} bytes", name, place[1] - place[0]));
   auto* begin = mapping->data() + layout.data_at + place[0];
+  const auto holds_truth = [](char byte) { return byte == 0 || byte == 1; };  // others make no bool in C++
+  if (dtype->type == torch::kBool && !std::all_of(begin, begin + (place[1] - place[0]), holds_truth))
+    fail(fmt::format("tensor {} should hold only 0 and 1, as its dtype is BOOL", name));
   // A file from another program may not be aligned.
   if (reinterpret_cast<uintptr_t>(begin) % item == 0)
     return torch::from_blob(

@@ -81,25 +81,30 @@ struct OpenTiff {
     // libtiff makes room for a whole strip or tile, of all samples, before it reads the first byte of it.
     constexpr uint64_t kHarmless = uint64_t{16} << 20, kMostPerPixel = 16;
     const auto one = TIFFIsTiled(tiff.get()) != 0 ? TIFFTileSize64(tiff.get()) : TIFFStripSize64(tiff.get());
-    if (one > std::max(kHarmless, kMostPerPixel * height * width))
+    const auto count = TIFFIsTiled(tiff.get()) != 0 ? TIFFNumberOfTiles(tiff.get()) : TIFFNumberOfStrips(tiff.get());
+    // All of them are decoded, and they may lie in the same few bytes.
+    if (one * count > std::max(kHarmless, kMostPerPixel * height * width))
       fail(name, "its strips or tiles are larger than its pixels need");
     uint16_t planes = PLANARCONFIG_CONTIG;
     TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_PLANARCONFIG, &planes);
     buffer = static_cast<int64_t>(one) * (planes == PLANARCONFIG_SEPARATE ? 4 : 1);  // red, green, blue, alpha
+    decoded = static_cast<int64_t>(one * count);
   }
 
   Source source;
   std::unique_ptr<TIFF, CloseTiff> tiff;
   uint32_t height = 0;
   uint32_t width = 0;
-  int64_t buffer = 0;  ///< bytes of a strip or tile; of four if the planes are stored apart
+  int64_t buffer = 0;   ///< bytes of a strip or tile; of four if the planes are stored apart
+  int64_t decoded = 0;  ///< bytes of all of them
 };
 
 }  // namespace
 
 ImageFacts tiff_facts(std::string_view bytes, const std::string& name) {
   const OpenTiff open(bytes, name);
-  return {open.height, open.width, open.buffer + int64_t{4 + 3} * open.height * open.width};  // RGBA, then without A
+  // RGBA, then without A; at least what is decoded, although less is held at a time, for what it costs.
+  return {open.height, open.width, std::max(open.decoded, open.buffer + int64_t{4 + 3} * open.height * open.width)};
 }
 
 Pixels decode_tiff(std::string_view bytes, const std::string& name) {
@@ -110,6 +115,13 @@ Pixels decode_tiff(std::string_view bytes, const std::string& name) {
   uint16_t meaning = PHOTOMETRIC_RGB;
   TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_SAMPLESPERPIXEL, &samples);
   TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_PHOTOMETRIC, &meaning);
+  // Otherwise libtiff blends a picture over black where PNG and WebP leave the alpha channel out.
+  uint16_t extra = 0;
+  uint16_t* kinds = nullptr;
+  if (TIFFGetField(tiff.get(), TIFFTAG_EXTRASAMPLES, &extra, &kinds) == 1 && extra == 1) {
+    uint16_t as_it_is = EXTRASAMPLE_ASSOCALPHA;
+    TIFFSetField(tiff.get(), TIFFTAG_EXTRASAMPLES, 1, &as_it_is);
+  }
   char reason[1024] = "";
   if (TIFFRGBAImageOK(tiff.get(), reason) == 0) fail(name, reason);
   RgbaImage image;

@@ -44,6 +44,12 @@ NetworkPlan mlp_plan(const ModelOptions& given) {
 
 namespace {
 
+void check_takes_images(const ModelOptions& given) {
+  if (given.input.size() == 1)
+    throw ConfigError(
+        fmt::format("model {} takes images, not rows of numbers (inputs of shape [{}])", given.name, given.input[0]));
+}
+
 void check(const VGGOptions& options) {
   check_image("VGG", options.input);
   int64_t side = std::min(options.input[1], options.input[2]);
@@ -109,6 +115,7 @@ NetworkPlan vgg_plan(const VGGOptions& options) {
 }
 
 NetworkPlan vgg_plan(VGGOptions defaults, const ModelOptions& given) {
+  check_takes_images(given);
   auto& options = defaults;
   options.input = given.input;
   options.classes = given.classes;
@@ -163,6 +170,7 @@ ResNetOptions resnet50() {
 }
 
 NetworkPlan resnet_plan(ResNetOptions defaults, const ModelOptions& given) {
+  check_takes_images(given);
   auto& options = defaults;
   options.channels = given.channels.value_or(options.channels);
   options.keep_dense = given.keep_dense.value_or(options.keep_dense);
@@ -282,6 +290,7 @@ class WideBlock : public Layer {
 }  // namespace
 
 NetworkPlan wide_resnet_plan(WideResNetOptions defaults, const ModelOptions& given) {
+  check_takes_images(given);
   auto& options = defaults;
   options.channels = given.channels.value_or(options.channels);
   options.keep_convolution = given.keep_convolution.value_or(options.keep_convolution);

@@ -345,7 +345,8 @@ class TorchScriptClassifier final : public ProgramClassifier {
     for (const auto& buffer : script.buffers()) hollow(buffer);
     std::ostringstream stream;
     script.save(stream);
-    for (auto& [tensor, values] : kept) tensor.set_data(values);
+    // Backwards: a tensor that several modules share is kept several times, and only the first time with its values.
+    for (auto one = kept.rbegin(); one != kept.rend(); ++one) one->first.set_data(one->second);
     return tensor_of_bytes(std::move(stream).str());
   }
 
@@ -461,8 +462,9 @@ class PackageClassifier final : public ProgramClassifier {
     std::unique_ptr<Loader> loader;
     std::exception_ptr failure;
     try {
-      std::ofstream(path, std::ios::binary)
-          .write(static_cast<const char*>(program_.data_ptr()), static_cast<std::streamsize>(program_.numel()));
+      AtomicFile file(path);
+      file.write(program_.data_ptr(), program_.nbytes());
+      file.commit();
       loader = std::make_unique<Loader>(path.string());
     } catch (...) {
       failure = std::current_exception();

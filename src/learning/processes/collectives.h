@@ -11,7 +11,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #endif
 
-// What connects processes and sums their tensors. All code that depends on the version of LibTorch is here.
+// What connects processes and sums their tensors.
 
 namespace priornet {
 

@@ -123,11 +123,19 @@ LocalProcesses::LocalProcesses(const LocalLaunch& launch) : place_(place_from_en
   place_.processes = launch.processes;
   place_.master = kThisMachine;
   place_.port = port_.emplace().number();
-  for (int rank = 1; rank < launch.processes; ++rank) place_.children.push_back(start(rank, launch, place_.port));
+  try {
+    for (int rank = 1; rank < launch.processes; ++rank) place_.children.push_back(start(rank, launch, place_.port));
+  } catch (...) {
+    for (const auto id : place_.children) ::kill(id, SIGKILL);
+    end_children();
+    throw;
+  }
   at::set_num_threads(threads_of_one(launch));
 }
 
-LocalProcesses::~LocalProcesses() {
+LocalProcesses::~LocalProcesses() { end_children(); }
+
+void LocalProcesses::end_children() const {
   const auto until = Clock::now() + kGrace;
   for (const auto id : place_.children) {
     while (::waitpid(id, nullptr, WNOHANG) == 0) {

@@ -152,7 +152,10 @@ class GpuGuard {
       for (std::unique_lock lock(mutex_); !left_.wait_for(lock, kLook, [&] { return leaving_; });) watch.check();
     } catch (const ProcessGone&) {
       broken_ = true;
-      break_off(collectives);
+      try {
+        break_off(collectives);
+      } catch (const std::exception&) {  // then this process is ended from outside
+      }
     }
   }
 

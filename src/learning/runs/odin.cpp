@@ -164,8 +164,11 @@ OdinValidation odin_validation(const TrainedRun& run, const std::vector<std::str
   const auto& config = run.config;
   load.encoding = run.split.encoding;
   const auto train = fit_to_run(load_set(config.train, load), run);
-  const bool has_validation = !config.validation.empty() && !is_tested(config.validation, tested);
-  const auto inside = has_validation ? fit_to_run(load_set(config.validation, load), run) : train;
+  const auto& kept_back = run.split.validation_rows;
+  const auto inside = !config.validation.empty() && !is_tested(config.validation, tested)
+                          ? fit_to_run(load_set(config.validation, load), run)
+                      : kept_back.defined() ? select(train, kept_back)
+                                            : train;
   return {at_most(inside, count, seed_of(run, "inside of ODIN's validation")),
           odin_outside(run, train, tested, count, progress)};
 }

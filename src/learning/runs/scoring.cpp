@@ -19,6 +19,8 @@
 
 #include "learning/base/file_io.h"
 
+#include "learning/base/kept_random_state.h"
+
 namespace priornet {
 namespace {
 
@@ -78,6 +80,7 @@ void check(const TrainedRun& run, const Dataset& set, const ScoringOptions& opti
 
 torch::Tensor dropout_passes(Classifier& network, const torch::Tensor& fixed, int64_t samples, uint64_t seed) {
   // Dropout draws from LibTorch's own generator.
+  const KeptRandomState kept;
   torch::manual_seed(seed);
   std::vector<torch::Tensor> passes;
   for (int64_t s = 0; s < samples; ++s) passes.push_back(network.from_dropout(fixed).to(torch::kFloat32));
@@ -85,8 +88,10 @@ torch::Tensor dropout_passes(Classifier& network, const torch::Tensor& fixed, in
 }
 
 InferenceOptions inference_of(const TrainedRun& run, const Dataset& set, const ScoringOptions& options) {
-  return {batch_on(run.device(), options), options.bfloat16, options.noise,
-          derive_seed(options.seed, set.name + ": noise")};
+  InferenceOptions inference{batch_on(run.device(), options), options.bfloat16, options.noise,
+                             derive_seed(options.seed, set.name + ": noise")};
+  inference.rows = set.rows;
+  return inference;
 }
 
 }  // namespace
@@ -98,10 +103,11 @@ int64_t batch_on(const torch::Device& device, const ScoringOptions& options) {
 torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptions& options, Progress& progress,
                          std::vector<NamedTensor>* columns) {
   check(run, set, options);
-  const auto inputs = run.split.standardised(fit_to_run(set, run).inputs);
+  const auto fitted = fit_to_run(set, run);
+  const auto inputs = run.split.standardised(fitted.inputs);
   const auto task = "scores of " + set.name;
   AskOptions ask;
-  ask.on_batch = [&](int64_t rows) { progress.report(task, rows, inputs.size(0)); };
+  ask.on_batch = [&](int64_t rows) { progress.report(task, rows, fitted.size()); };
   if (options.dropout_samples > 0)
     ask.dropout = [&](Classifier& network, const DropoutBatch& batch) {
       const auto seed = derive_seed(
@@ -111,9 +117,9 @@ torch::Tensor run_logits(TrainedRun& run, const Dataset& set, const ScoringOptio
   const std::vector<NamedDetector> none;
   DetectorPass pass(columns == nullptr ? none : options.detectors, run.members, run.gives_dirichlet());
   pass.join(ask);
-  const auto logits = logits_of_networks(run.members, inputs, inference_of(run, set, options), ask);
+  const auto logits = logits_of_networks(run.members, inputs, inference_of(run, fitted, options), ask);
   check_finite(logits, set.name);
-  progress.report(task, inputs.size(0), inputs.size(0));
+  progress.report(task, fitted.size(), fitted.size());
   if (columns != nullptr) *columns = pass.columns();
   return run.members.size() == 1 && options.dropout_samples == 0 ? logits[0] : logits;
 }
@@ -180,6 +186,12 @@ std::string hash_of(const std::vector<NamedDetector>& detectors) {
 }
 
 // Everything that the scores depend on.
+// Of images: none.
+std::string scale_text(const FeatureScale& scale) {
+  if (!scale.defined()) return "none";
+  return fmt::format("{:016x} {:016x} {}", hash_of(scale.mean), hash_of(scale.deviation), scale.drawn_in);
+}
+
 Facts facts_of(const TrainedRun& run, const Dataset& set, const ScoringOptions& options) {
   const auto odin = options.odin ? fmt::format("{} {}", options.odin->temperature, options.odin->step) : "none";
   return {{"scores", columns_version()},
@@ -187,6 +199,7 @@ Facts facts_of(const TrainedRun& run, const Dataset& set, const ScoringOptions& 
           {"kind", run.gives_dirichlet() ? "dirichlet" : "softmax"},
           {"set", set.name},
           {"inputs", fmt::format("[{}] {:016x}", fmt::join(set.inputs.sizes(), ", "), hash_of(set.inputs))},
+          {"scale", scale_text(run.split.scale)},
           {"device", run.device().is_cpu() ? "cpu" : "cuda"},
           {"dropout_samples", fmt::format("{}", options.dropout_samples)},
           {"batch", options.dropout_samples > 0 ? fmt::format("{}", batch_on(run.device(), options)) : "any"},

@@ -127,6 +127,17 @@ const std::vector<std::string> kWithValue = {"size", "resample",    "antialias",
                                              "seed", "first",       "last",      "repeat", "classes", "label",
                                              "drop", "categorical", "numeric",   "without"};
 
+// A comma in the name of a file, where the set's path ends.
+bool is_part_of_a_path(const Word& word) {
+  const auto begin = static_cast<size_t>(word.name.find(word.text));
+  for (auto end = begin + word.text.size(); begin != std::string_view::npos; end = word.name.find(',', end + 1)) {
+    std::error_code not_there;
+    if (std::filesystem::exists(word.name.substr(0, end), not_there)) return true;
+    if (end >= word.name.size()) return false;
+  }
+  return false;
+}
+
 void check_form(const Word& word) {
   const auto listed = [&](const auto& keys) { return std::find(keys.begin(), keys.end(), word.key) != keys.end(); };
   if (listed(kWithoutValue)) {
@@ -137,6 +148,9 @@ void check_form(const Word& word) {
     if (word.value.empty()) reject(word.name, word.text, fmt::format("should be {}=VALUE", word.key));
     return;
   }
+  if (is_part_of_a_path(word))
+    reject(word.name, word.text,
+           "is part of a path, and a path must not hold a comma: make a link without a comma (ln -s) and name that");
   auto keys = kWithoutValue;
   for (const auto& key : kWithValue) keys.push_back(key + "=");
   const auto nearest = nearest_name(word.key, keys);
@@ -277,6 +291,23 @@ Dataset load_set(const SetName& name, const LoadOptions& options) {
 
 Dataset load_set(const std::string& name, const LoadOptions& options) {
   return load_set(parse_set_name(name), options);
+}
+
+Dataset load_set_for_shape(const std::string& name, torch::IntArrayRef shape, const LoadOptions& options) {
+  auto parsed = parse_set_name(name);
+  try {
+    return load_set(parsed, options);
+  } catch (const SeveralSizes&) {
+    if (shape.size() != 3) throw;
+    parsed.modifiers.push_back({Kind::kSize, 0, shape[1], shape[2], {}});
+    auto set = load_set(parsed, options);
+    if (options.notes != nullptr)
+      options.notes->push_back(
+          fmt::format("{}: its images have several sizes; they are resized to {}x{}, which the "
+                      "model takes",
+                      name, shape[1], shape[2]));
+    return set;
+  }
 }
 
 bool is_same_set(const std::string& one, const std::string& other) {

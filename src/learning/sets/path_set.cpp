@@ -271,8 +271,11 @@ Dataset modified(Dataset set, const SetName& name, const SetModifier& modifier, 
     case Kind::kLast:
       check_count(set, name, "last", n);
       return slice(set, set.size() - n, n);
-    case Kind::kRepeat:
-      return select(set, torch::arange(set.size(), torch::kInt64).repeat({n}));
+    case Kind::kRepeat: {
+      auto repeated = select(set, torch::arange(set.size(), torch::kInt64).repeat({n}));
+      repeated.copies = n * set.copies;
+      return repeated;
+    }
     case Kind::kClasses:
       return only_classes(set, name, modifier.names);
     case Kind::kWithout:
@@ -340,6 +343,13 @@ torch::Tensor to_inputs(const std::string& name, const torch::Tensor& values) {
                            "or float64 [N, D], at least one",
                            c10::toString(type), fmt::join(values.sizes().begin(), values.sizes().end(), ", ")));
   if (numbers) return to_numbers(name, values);
+  const auto is_colour = [&](int64_t dim) {
+    return values.size(dim) == 1 || values.size(dim) == 3 || values.size(dim) == 4;
+  };
+  if (values.dim() == 4 && is_colour(3) && !is_colour(1))
+    fail(name, fmt::format("inputs are [{}], which looks like [N, H, W, C]: wanted images [N, C, H, W]; in NumPy, "
+                           "images.transpose(0, 3, 1, 2)",
+                           fmt::join(values.sizes().begin(), values.sizes().end(), ", ")));
   return values.dim() == 3 ? values.unsqueeze(1) : values;
 }
 

@@ -20,6 +20,10 @@ namespace priornet {
 /// - .mat: images as in SVHN.
 Dataset load_path_set(const SetName& name, const LoadOptions& options);
 
+/// load_set() for a network with inputs of that shape, [C, H, W] or [D]. Images of several sizes, for which the name
+/// gives no size, become H x W; LoadOptions::notes is told so.
+Dataset load_set_for_shape(const std::string& name, torch::IntArrayRef shape, const LoadOptions& options);
+
 /// Whether a path is that of a text table, by its name: .csv or .tsv, with or without .gz.
 bool is_table_path(const std::string& path);
 

@@ -15,7 +15,7 @@
 namespace priornet {
 
 /// Raised whenever a reader gives other images or labels for the same files: older copies are then made again.
-constexpr int kReaderVersion = 3;
+constexpr int kReaderVersion = 4;
 
 /// Where the copy of that name ("mnist-train") lies.
 std::filesystem::path prepared_copy_file(const std::filesystem::path& data_root, const std::string& name);

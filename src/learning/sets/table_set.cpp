@@ -20,11 +20,15 @@
 namespace priornet {
 namespace {
 
+// Not codes with leading zeros (007), and not whole numbers that float64 would merge.
 std::optional<std::vector<double>> as_numbers(const std::vector<std::string>& texts) {
+  constexpr double kLargestWhole = 9007199254740992;  // 2^53
   std::vector<double> numbers;
   for (const auto& text : texts) {
     double number = 0;
-    if (parse_csv_number(text, number) != ParsedNumber::kNumber || !std::isfinite(number)) return std::nullopt;
+    if (!parse_number(text, /*decimal_comma=*/false) || parse_csv_number(text, number) != ParsedNumber::kNumber ||
+        !(std::abs(number) < kLargestWhole))
+      return std::nullopt;
     numbers.push_back(number == 0 ? 0 : number);  // no -0
   }
   return numbers;
@@ -57,14 +61,13 @@ constexpr size_t kNone = static_cast<size_t>(-1);
 // Names, levels and classes go into JSON, in runs and model files, and JSON must be UTF-8.
 constexpr const char* kNotUtf8 = "is not UTF-8: save the table as UTF-8";
 
-std::vector<std::string> read_names(DelimitedRows& rows) {
+// `encoding`: that of the model whose columns the table should have, or null.
+std::vector<std::string> read_names(DelimitedRows& rows, const TableEncoding* encoding) {
   if (!rows.next()) throw DataError(fmt::format("{}: is empty", rows.name()));
-  std::vector<std::string> names(rows.values().begin(), rows.values().end());
-  for (size_t i = 0; i < names.size(); ++i)
-    if (!is_utf8(names[i])) throw DataError(fmt::format("{}: a name {}", rows.place(i + 1), kNotUtf8));
-  double ignored = 0;
-  if (std::all_of(names.begin(), names.end(),
-                  [&](const auto& name) { return parse_csv_number(name, ignored) != ParsedNumber::kOther; }))
+  for (size_t i = 0; i < rows.values().size(); ++i)
+    if (!is_utf8(rows.values()[i])) throw DataError(fmt::format("{}: a name {}", rows.place(i + 1), kNotUtf8));
+  auto names = rows.names();
+  if (are_numbers(names) && !(encoding != nullptr && names_all(names, encoding->column_names())))
     throw DataError(fmt::format("{}: line 1 is all numbers: wanted the names of the columns", rows.name()));
   // Later inputs are matched by these names.
   auto sorted = names;
@@ -73,7 +76,6 @@ std::vector<std::string> read_names(DelimitedRows& rows) {
   if (twice != sorted.end())
     throw DataError(twice->empty() ? fmt::format("{}: two columns have no name", rows.name())
                                    : fmt::format("{}: two columns have the name {}", rows.name(), *twice));
-  for (auto& name : names) name = printable(name);
   return names;
 }
 
@@ -96,7 +98,7 @@ class TableReader {
     } else {
       *encoding = found_encoding();
     }
-    if (rows_ == 0) throw DataError(fmt::format("{}: holds no rows after the names of the columns", name_));
+    check_rows();
     Dataset set{name_, encoded(*encoding), {}, {}, encoding->feature_names()};
     set.encoding = encoding;
     if (label_ != kNone) add_labels(set);
@@ -125,7 +127,7 @@ class TableReader {
     const auto stream = open_();
     DelimitedRows rows(*stream);
     name_ = rows.name();
-    auto names = read_names(rows);
+    auto names = read_names(rows, options_.encoding);
     if (!names_.empty() && names != names_) throw_changed();
     names_ = std::move(names);
     separator_ = rows.separator();
@@ -157,6 +159,13 @@ class TableReader {
           throw DataError(fmt::format("{}: {} is the label, so it cannot be an input", name_, name));
   }
 
+  void check_rows() const {
+    if (rows_ == 0 && unlabelled_ > 0)
+      throw DataError(
+          fmt::format("{}: none of its {} rows has a label in column {}", name_, unlabelled_, options_.label));
+    if (rows_ == 0) throw DataError(fmt::format("{}: holds no rows after the names of the columns", name_));
+  }
+
   TableEncoding found_encoding() {
     std::vector<ColumnFacts> facts;
     visit([&](const DelimitedRows& rows) {
@@ -167,7 +176,7 @@ class TableReader {
     });
     check_wanted();
     facts.resize(names_.size());
-    if (rows_ == 0) throw DataError(fmt::format("{}: holds no rows after the names of the columns", name_));
+    check_rows();
     TableEncoding encoding;
     encoding.decimal_comma = takes_decimal_comma();
     std::vector<std::pair<size_t, size_t>> recount;  // columns of the table and of the encoding
@@ -290,9 +299,11 @@ class TableReader {
       return;
     }
     if (!is_utf8(label)) throw DataError(fmt::format("{}: a label {}", rows.place(label_ + 1), kNotUtf8));
-    const auto number = static_cast<int32_t>(label_texts_.size());
-    label_numbers_.emplace(label, number);
-    label_texts_.emplace_back(label);
+    auto shown = printable(label);  // under which it is one class, however it is written
+    const auto [place, is_new] = label_numbers_.try_emplace(shown, static_cast<int32_t>(label_texts_.size()));
+    const auto number = place->second;
+    if (is_new) label_texts_.push_back(std::move(shown));
+    label_numbers_.try_emplace(std::string(label), number);
     labels_.push_back(number);
   }
 
@@ -300,7 +311,6 @@ class TableReader {
     auto classes = classes_of(label_texts_);
     set.labels = classes.labels.index_select(0, torch::tensor(labels_, torch::kInt32));
     set.class_names = std::move(classes.names);
-    for (auto& name : set.class_names) name = printable(name);
   }
 
   OpenTable open_;

@@ -19,8 +19,8 @@ struct LabelClasses {
   std::vector<std::string> names;  ///< of the classes
 };
 
-/// The classes that texts name: their distinct values in order. If every text is a finite number they are compared and
-/// sorted as numbers, and "1" and "1.0" are one class, "1".
+/// The classes that texts name: their distinct values in order. If every text is a number below 2^53, and none a code
+/// with leading zeros (007), they are compared and sorted as numbers, and "1" and "1.0" are one class, "1".
 LabelClasses classes_of(const std::vector<std::string>& texts);
 
 struct TableOptions {

@@ -14,14 +14,19 @@
 
 namespace priornet {
 
-Evaluating::Evaluating(Classifier& network, bool dropout) : network_(network), was_training_(network.is_training()) {
-  network_.eval();
+Evaluating::Evaluating(Classifier& network, bool dropout) {
+  for (const auto& module : network.modules()) modes_.emplace_back(module, module->is_training());
+  network.eval();
   if (!dropout) return;
-  for (const auto& module : network_.modules())
+  for (const auto& [module, mode] : modes_)
     if (auto* layer = module->as<torch::nn::Dropout>()) layer->train();
 }
 
-Evaluating::~Evaluating() { network_.train(was_training_); }
+// A module takes its parts along, and comes before them.
+Evaluating::~Evaluating() {
+  for (const auto& [module, mode] : modes_)
+    if (module->is_training() != mode) module->train(mode);
+}
 
 namespace {
 

@@ -29,6 +29,7 @@ std::unique_ptr<Method> make_method(const MethodOptions& options) {
 torch::Tensor add_cross_entropy(LossWithGradient& result, const torch::Tensor& logits, int64_t first,
                                 const torch::Tensor& probabilities, double weight, double steepest) {
   const auto rows = logits.size(0);
+  if (rows == 0) return torch::zeros({}, logits.options());
   const auto log_probabilities = torch::log_softmax(logits, 1);
   const auto mean = -(probabilities * log_probabilities).sum(1).mean();
   result.gradient.narrow(0, first, rows)

@@ -155,7 +155,7 @@ const std::vector<OptimiserInfo>& optimisers() {
 
 std::unique_ptr<Optimiser> Optimiser::make(FlatParameters& parameters, const OptimiserOptions& options,
                                            const std::vector<double>& rates) {
-  return std::make_unique<Optimiser>(parameters, options, rates);
+  return std::unique_ptr<Optimiser>(new Optimiser(parameters, options, rates));  // its constructor is private
 }
 
 Optimiser::Optimiser(FlatParameters& parameters, const OptimiserOptions& options, const std::vector<double>& rates)

@@ -1,4 +1,4 @@
-#include <cmath>
+#include <limits>
 
 #include "learning/training/method_list.h"
 
@@ -12,8 +12,11 @@ namespace {
 constexpr Setting kEntropyWeight = {"entropy_weight", 1e-5, at_least(0),
                                     "of the entropy of the Dirichlet, which it raises"};
 
-/// a psi'(a) of alpha = exp(logits), float64: 1 where a is large, 1 / a where it is small.
-torch::Tensor scaled_trigamma(const torch::Tensor& alpha) { return alpha * torch::polygamma(1, alpha); }
+/// a psi'(a) of alpha = exp(logits), float64: 1 where a is large, 1 / a where it is small; psi'(a) itself overflows
+/// there.
+torch::Tensor scaled_trigamma(const torch::Tensor& alpha) {
+  return alpha.reciprocal() + alpha * torch::polygamma(1, alpha + 1.0);
+}
 
 class Posterior final : public Method {
  public:
@@ -34,7 +37,7 @@ class Posterior final : public Method {
                             : torch::zeros_like(exact).scatter_(1, targets.labels.unsqueeze(1), 1.0);
     const auto expected = torch::digamma(whole).squeeze(1) - (wanted * torch::digamma(alpha)).sum(1);
     const auto slope = torch::softmax(exact, 1) * scaled_trigamma(whole) - wanted * scaled_trigamma(alpha);
-    gradient.copy_(slope.div(static_cast<double>(inside)));
+    gradient.copy_(slope.div(static_cast<double>(inside)).clamp(-steepest, steepest));
     result.loss.total = expected.mean().to(logits.scalar_type());
 
     // Less entropy means more divergence from the flat Dirichlet.
@@ -49,6 +52,8 @@ class Posterior final : public Method {
       gradient.add_(flat.gradient);
     }
     gradient.clamp_(-steepest, steepest);
+    constexpr double kLargest = std::numeric_limits<float>::max();  // of a label without evidence
+    result.loss.total = result.loss.total.clamp(-kLargest, kLargest);
     return result;
   }
 

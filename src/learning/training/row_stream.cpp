@@ -173,10 +173,17 @@ RowStream::RowStream(Options options) : options_(std::move(options)), slots_(kHo
   if (is_large(set)) advise(set.data_ptr(), set.nbytes(), MADV_RANDOM);
   // On a CPU the network needs the cores; there a thread mostly waits for pages.
   const auto threads = gpu ? std::clamp(std::thread::hardware_concurrency() / 4, 1u, 3u) : 1u;
-  for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  try {
+    for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  } catch (...) {
+    end_threads();
+    throw;
+  }
 }
 
-RowStream::~RowStream() {
+RowStream::~RowStream() { end_threads(); }
+
+void RowStream::end_threads() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

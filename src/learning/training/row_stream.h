@@ -55,6 +55,7 @@ class RowStream {
   class Copies;  ///< from the host's slots into the ring of a GPU
 
   void work();
+  void end_threads();
   void gather(const torch::Tensor& rows, int64_t slot);
   /// Makes the threads start again with this step.
   void jump_to(int64_t step, std::unique_lock<std::mutex>& lock);

@@ -35,7 +35,13 @@ std::vector<int64_t> steps_in(const std::filesystem::path& folder) {
   return steps;
 }
 
-// Removes only what a run leaves: the folder may hold the user's own files.
+bool is_of_member(std::string_view name) {
+  constexpr std::string_view kMember = "member-";
+  return name.starts_with(kMember) && name.size() > kMember.size() &&
+         name.find_first_not_of("0123456789", kMember.size()) == std::string_view::npos;
+}
+
+// Only what a run leaves: the folder may hold the user's own files.
 std::vector<std::filesystem::path> parts_of_run(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> parts;
   std::error_code none_yet;
@@ -44,7 +50,7 @@ std::vector<std::filesystem::path> parts_of_run(const std::filesystem::path& fol
     const bool is_metrics = std::any_of(kMetricFormats.begin(), kMetricFormats.end(),
                                         [&](const MetricFormat& format) { return name == format.file; });
     if (is_metrics || name == "config.toml" || name == "checkpoints" || name == "scores" || name == "evaluation" ||
-        name == "network.pt" || name == "left-out.csv" || name.starts_with("member-"))
+        name == "network.pt" || name == "left-out.csv" || is_of_member(name))
       parts.push_back(entry.path());
   }
   return parts;

@@ -71,6 +71,11 @@ TrainedRun load_one(const std::filesystem::path& folder, const OpenOptions& opti
   network->eval();
   run.members = {network};
   run.split = read_training_split(folder);
+  const bool lacks_scale = run.config.standardise.value_or(false) && !run.split.scale.defined();
+  if (lacks_scale) run.split = read_training_split(folder.parent_path());  // of an older ensemble
+  if (lacks_scale && !run.split.scale.defined())
+    throw DataError(fmt::format("{}: holds no preparation.safetensors, which says how its rows were standardised",
+                                folder.string()));
   return run;
 }
 
@@ -81,7 +86,7 @@ torch::Device TrainedRun::device() const { return device_of(*members.at(0)); }
 bool TrainedRun::gives_dirichlet() const { return method_info(config.method.name).gives_dirichlet; }
 
 void refuse_torchscript(const std::filesystem::path& path) {
-  throw DataError(
+  throw ProgramNotAllowed(
       fmt::format("{}: holds a network that PyTorch scripted or compiled, which is a program: give --allow-torchscript "
                   "(in Python allow_torchscript=True) if you trust the person who made it",
                   path.string()));

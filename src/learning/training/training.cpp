@@ -17,6 +17,7 @@
 
 #include "learning/base/gpu_modes.h"
 #include "learning/base/json_text.h"
+#include "learning/base/kept_random_state.h"
 #include "learning/training/checkpoint.h"
 #include "learning/training/run_processes.h"
 #include "learning/training/training_batches.h"
@@ -45,6 +46,7 @@ Validation validate(Classifier& network, const Dataset& set, const torch::Tensor
   auto of_set = options;
   of_set.rows = set.rows;
   const auto logits = infer(network, set.inputs, of_set);
+  check_finite(logits.unsqueeze(0), set.name);
   const auto probabilities = expected_categorical(logits);
   const auto labels = set.labels.to(torch::kCPU);
   Validation result;
@@ -237,8 +239,9 @@ class Run {
     processes_.begin({facts_.config, facts_.class_names, sets_.train.size(), facts_.step, folder_.path().string()},
                      parameters_);
     if (!processes_.is_first()) return;
-    if (options_.on_begin) options_.on_begin();
     folder_.begin();
+    if (options_.on_begin) options_.on_begin();
+    write_training_split(folder_.path(), sets_.split);
     folder_.cut_metrics(facts_.step / batches_.steps_per_epoch() + 1);
     folder_.write_config(facts_.config);
     folder_.write_program(network_->program());
@@ -408,14 +411,16 @@ int64_t restarts_so_far(const RunFolder& folder, const TrainerOptions& options) 
 // A set that was moved is recognised by its rows, if the run noted them.
 void check_same_data(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder) {
   if (!std::filesystem::exists(folder.config())) return;
-  TrainConfig before;  // as it stands there: for sets in memory it may lack what read_config needs
-  read_toml(folder.config(), {}, [&](ConfigFields& fields) { visit_config(before, fields); });
-  if (before.train == config.train) return;
-  auto content = read_training_split(folder.path()).content;
-  if (content.empty()) content = read_training_split(folder.path().parent_path()).content;  // of a member's run
-  if (content.empty() || content != sets.split.content)
+  auto before = read_training_split(folder.path());
+  if (before.content.empty()) before = read_training_split(folder.path().parent_path());  // of a member's run
+  if (!before.may_be_of(sets.split.content))
+    throw DataError(fmt::format("{}: its rows have changed since {} began; --force starts again", config.train,
+                                folder.path().string()));
+  TrainConfig then;  // as it stands there: for sets in memory it may lack what read_config needs
+  read_toml(folder.config(), {}, [&](ConfigFields& fields) { visit_config(then, fields); });
+  if (then.train != config.train && before.content.empty())
     throw DataError(fmt::format("{}: began with {}, and nobody can check whether {} holds the same rows",
-                                folder.path().string(), before.train, config.train));
+                                folder.path().string(), then.train, config.train));
 }
 
 std::shared_ptr<Classifier> trained(const TrainConfig& config, TrainingSets sets, const RunFolder& folder,
@@ -427,18 +432,20 @@ std::shared_ptr<Classifier> trained(const TrainConfig& config, TrainingSets sets
   if (options.resume) check_same_data(config, sets, folder);
   folder.check_config(to_toml(config));
   auto attempt = options;
+  auto place = folder;
   auto restart = restarts_so_far(folder, options);
   try {
     while (true) {
       try {
-        return Run(config, sets, folder, attempt, restart, progress).train();
+        return Run(config, sets, place, attempt, restart, progress).train();
       } catch (const NoBetterThanChance& chance) {
         restart = chance.restart.number;
         const bool writes = options.processes == nullptr || options.processes->is_first();
         if (writes) folder.remove_checkpoints();
         if (writes && options.on_restart) options.on_restart(chance.restart);
         attempt.resume = false;
-        attempt.on_begin = nullptr;  // its work is done
+        attempt.on_begin = nullptr;                          // its work is done,
+        place = {folder.path(), RunFolder::Start::kResume};  // and an older run is gone
       }
     }
   } catch (const c10::OutOfMemoryError&) {
@@ -454,6 +461,7 @@ std::shared_ptr<Classifier> trained(const TrainConfig& config, TrainingSets sets
 std::shared_ptr<Classifier> train(const TrainConfig& config, const TrainingSets& sets, const RunFolder& folder,
                                   const TrainerOptions& options, Progress& progress) {
   const CaptureStream stream(options.device);
+  const KeptRandomState kept;
   try {
     return trained(config, sets, folder, options, progress);
   } catch (const TrainingStopped&) {
@@ -494,16 +502,19 @@ void train_run(const TrainConfig& config, const TrainingSets& given, const std::
     if (!std::filesystem::exists(whole.config())) whole.write_config(to_toml(config));
   };
   if (writes) write_config_once();
-  auto first = options.trainer;
-  first.on_begin = [&] {
-    whole.begin();
-    write_config_once();
-    if (options.trainer.on_begin) options.trainer.on_begin();
-  };
   for (int64_t member = 1; member <= config.members; ++member) {
     if (options.on_member) options.on_member(member);
     const auto own = open_run_folder(member_folder(folder, member), options.start, processes);
-    train(member_config(config, member), sets, own, member == 1 ? first : options.trainer, progress);
+    auto trainer = options.trainer;
+    trainer.on_begin = [&, member] {
+      if (member > 1) return;
+      whole.begin();
+      own.begin();
+      write_config_once();
+      write_training_split(folder, sets.split);
+      if (options.trainer.on_begin) options.trainer.on_begin();
+    };
+    train(member_config(config, member), sets, own, trainer, progress);
   }
   if (writes) whole.write_config(to_toml(config));
 }

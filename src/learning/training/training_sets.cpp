@@ -179,7 +179,8 @@ torch::Tensor rows_by_class(const Dataset& set, torch::Generator generator) {
 
 // Each part has its share of every class: rows for validation, then rows for calibration.
 void keep_back(TrainingSets& sets, const TrainConfig& config) {
-  const auto size = sets.train.size();
+  const auto copies = sets.train.copies;
+  const auto size = sets.train.size() / copies;
   const auto count = [&](const std::optional<double>& share) {
     return static_cast<int64_t>(std::llround(share.value_or(0.0) * static_cast<double>(size)));
   };
@@ -188,7 +189,7 @@ void keep_back(TrainingSets& sets, const TrainConfig& config) {
   if (validation + calibration == 0) return;
   sets.split.content = training_content(sets.train);
   auto generator = make_generator(derive_seed(static_cast<uint64_t>(config.seed), "rows kept back"));
-  auto rows = rows_by_class(sets.train, generator);
+  auto rows = rows_by_class(slice(sets.train, 0, size), generator);
   if (validation + calibration > rows.size(0))
     throw DataError(fmt::format(
         "{}: its {} rows of {} classes are too few: {} must be kept back, and each class needs rows to learn from",
@@ -206,7 +207,8 @@ void keep_back(TrainingSets& sets, const TrainConfig& config) {
     sets.validation = view_of(whole, sets.split.validation_rows);
   }
   if (calibration > 0) sets.split.calibration_rows = take(calibration);
-  sets.train = view_of(whole, left);
+  const auto copy = torch::arange(copies, torch::kInt64).mul(size).unsqueeze(1);
+  sets.train = view_of(whole, (left + copy).flatten());
 }
 
 void standardise(TrainingSets& sets) {

@@ -15,6 +15,8 @@ void check(const char* function, const torch::Tensor& probabilities, const torch
   check_rank(function, "probabilities", probabilities, 2);
   check_range(function, "the rows of probabilities", probabilities.size(0) >= 1, "at least 1", 0);
   check_labels(function, "labels", labels, probabilities.size(0), probabilities.size(1));
+  const auto sum = probabilities.sum().item<double>();
+  check_range(function, "probabilities", std::isfinite(sum), "finite", sum);
 }
 
 torch::Tensor of_label(const torch::Tensor& probabilities, const torch::Tensor& labels) {
