@@ -184,8 +184,9 @@ class PairFunction : public torch::autograd::Function<PairFunction<Pair>> {
   }
 
   static Tensor differentiable(const Tensor& first, const Tensor& second) {
-    if (wants_gradient(first) || wants_gradient(second)) return PairFunction::apply(first, second);
-    return below_autograd(first, second);
+    const bool wanted_first = wants_gradient(first);  // both are asked: each may have a forward-mode derivative
+    const bool wanted_second = wants_gradient(second);
+    return wanted_first || wanted_second ? PairFunction::apply(first, second) : below_autograd(first, second);
   }
 
   static Tensor forward(AutogradContext* context, const Tensor& first, const Tensor& second) {

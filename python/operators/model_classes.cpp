@@ -16,6 +16,8 @@
 #include "jobs.h"
 #include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
+#include "learning/base/kept_random_state.h"
+#include "learning/base/names.h"
 #include "learning/base/run_record.h"
 #include "learning/training/checkpoint.h"
 #include "operator_support.h"
@@ -76,14 +78,17 @@ class Model final : public torch::CustomClassHolder {
   }
 
   /// The detectors that work with its network.
-  Strings usable_detectors() const { return priornet::usable_detectors(*file().run.members.at(0), false); }
+  Strings usable_detectors() const {
+    return guarded([&] { return priornet::usable_detectors(*file().run.members.at(0), false); });
+  }
 
   bool gives_features() const { return file().run.members.at(0)->gives_features(); }
 
   /// Thresholds that no input can exceed, in words.
   Strings unreachable() const {
     if (!file().points) return {};
-    return unreachable_thresholds(*file().points, static_cast<int64_t>(file().run.class_names.size()));
+    return guarded(
+        [&] { return unreachable_thresholds(*file().points, static_cast<int64_t>(file().run.class_names.size())); });
   }
 
   std::string describe() const {
@@ -153,19 +158,28 @@ using ModelPtr = c10::intrusive_ptr<Model>;
 /// A model file, or the folder of a run.
 ModelPtr open(const std::string& path, const std::string& device, bool allow_torchscript) {
   return guarded([&] {
+    const KeptRandomState kept;  // layers draw their first weights
     OpenOptions options{torch::Device(device)};
     options.allow_torchscript = allow_torchscript;
     return c10::make_intrusive<Model>(open_model(path, options));
   });
 }
 
+/// ArgumentError for names that no model file may have.
+void check_class_names(const Strings& names) {
+  if (const auto fault = fault_of_class_names(names); !fault.empty())
+    throw ArgumentError("calibrate: the model " + fault);
+}
+
 /// Networks of one architecture that PyTorch scripted or traced, as the bytes of their files. They take inputs as they
 /// are or, for images, (value - mean) / deviation of values in [0, 1]. Not calibrated.
 ModelPtr model_of_programs(const Tensors& programs, const std::string& description, const std::string& device) {
   return guarded_values([&] {
+    const KeptRandomState kept;
     const auto json = parse_json(description);
     TrainedRun run;
     run.class_names = json.at("classes").get<Strings>();
+    check_class_names(run.class_names);
     run.config.train = json.at("trained_on").get<std::string>();
     run.config.method.name = json.at("kind") == "dirichlet" ? "dpn" : "dnn";
     run.config.model.file = json.at("network").get<std::string>();
@@ -174,6 +188,7 @@ ModelPtr model_of_programs(const Tensors& programs, const std::string& descripti
       run.config.model.deviation = json.at("deviation").get<std::vector<double>>();
     }
     run.split.feature_names = json.at("feature_names").get<Strings>();
+    read_config(TomlText{"calibrate", to_toml(run.config)});  // as whoever opens the model's file will read it
     auto options = run.config.model;
     options.input = json.at("shape").get<std::vector<int64_t>>();
     options.classes = static_cast<int64_t>(run.class_names.size());
@@ -301,11 +316,15 @@ class EvaluationJob final : public Job {
   }
 
   std::string json() const {
-    Json json = {{"summary", summary_json(*shown_)}};
-    json.update(evaluation_json(*shown_));
-    return json_text(json);
+    return guarded([&] {
+      Json json = {{"summary", summary_json(*shown_)}};
+      json.update(evaluation_json(*shown_));
+      return json_text(json);
+    });
   }
-  std::string text() const { return to_text(*shown_); }
+  std::string text() const {
+    return guarded([&] { return to_text(*shown_); });
+  }
 
   /// The page of the report, from the files that the evaluation writes to the folder.
   void write_page(const std::string& folder, const std::string& path) const {
@@ -385,6 +404,7 @@ TORCH_LIBRARY_FRAGMENT(priornet, library) {
   with_job(evaluating);
   library.def("open_model", open);
   library.def("model_of_programs", model_of_programs);
+  library.def("check_class_names", [](const Strings& names) { guarded([&] { check_class_names(names); }); });
   library.def("detector_training_rows", [] { return kDetectorTraining; });
   library.def("least_calibration_size",
               [](double rate) { return guarded([&] { return least_calibration_size(rate); }); });

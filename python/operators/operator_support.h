@@ -2,8 +2,11 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
+#include <c10/core/AutogradState.h>
+#include <c10/core/DefaultDtype.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/InferenceMode.h>
+#include <c10/core/ScalarTypeToTypeMeta.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 #include <priornet/uncertainty/errors.h>
@@ -11,6 +14,7 @@
 #include <torch/types.h>
 #include <torch/version.h>
 
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,10 +47,49 @@ inline std::string& file_error() {
   throw c10::ValueError({__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, message);
 }
 
+/// While this object lives, new tensors are float32 unless the code says otherwise, as everywhere in the library: the
+/// user may have chosen another default (torch.set_default_dtype). The process has one default, so the last of several
+/// such objects, on several threads, brings the user's back.
+class Float32ByDefault {
+ public:
+  Float32ByDefault() {
+    auto& all = shared();
+    const std::lock_guard lock(all.mutex);
+    ++all.living;
+    const auto now = c10::get_default_dtype_as_scalartype();
+    if (now == torch::kFloat32) return;
+    all.of_user = now;
+    c10::set_default_dtype(c10::scalarTypeToTypeMeta(torch::kFloat32));
+  }
+  ~Float32ByDefault() {
+    auto& all = shared();
+    const std::lock_guard lock(all.mutex);
+    if (--all.living > 0 || !all.of_user) return;
+    c10::set_default_dtype(c10::scalarTypeToTypeMeta(*all.of_user));
+    all.of_user.reset();
+  }
+  Float32ByDefault(const Float32ByDefault&) = delete;
+  Float32ByDefault& operator=(const Float32ByDefault&) = delete;
+
+ private:
+  struct Shared {
+    std::mutex mutex;
+    int64_t living = 0;
+    std::optional<torch::ScalarType> of_user;
+  };
+  static Shared& shared() {
+    static Shared all;
+    return all;
+  }
+};
+
 /// Calls `work`; its exceptions arrive in Python as ValueError (arguments, configurations), OSError (files) or
-/// RuntimeError, with their messages.
+/// RuntimeError, with their messages. Neither torch.set_default_dtype nor torch.autocast changes what it computes: the
+/// answers of a model and its thresholds belong together.
 template <class Work>
 auto guarded(const Work& work) {
+  const Float32ByDefault float32;
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   try {
     return work();
   } catch (const ArgumentError& error) {
@@ -107,8 +150,15 @@ c10::TypedOperatorHandle<Signature> operator_named(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
 }
 
-/// Whether a result of the tensor needs a gradient.
-inline bool wants_gradient(const Tensor& tensor) { return at::GradMode::is_enabled() && tensor.requires_grad(); }
+/// Whether a result of the tensor needs a gradient. Error for a tensor with a forward-mode derivative, which would
+/// silently get lost.
+inline bool wants_gradient(const Tensor& tensor) {
+  if (c10::AutogradState::get_tls_state().get_fw_grad_mode() && tensor._fw_grad(/*level=*/0).defined())
+    throw Error(
+        "priornet: has no forward-mode derivatives (torch.autograd.forward_ad, torch.func.jvp): use reverse mode, "
+        "torch.autograd.grad or torch.func.vjp");
+  return at::GradMode::is_enabled() && tensor.requires_grad();
+}
 
 /// For Meta: one number per row, the rows being dimension `dim` of the logits.
 inline Tensor empty_rows(const Tensor& logits, int64_t dim) { return logits.new_empty_symint({logits.sym_size(dim)}); }

@@ -9,6 +9,8 @@
 #include <mutex>
 
 #include "jobs.h"
+#include "learning/base/kept_random_state.h"
+#include "learning/base/names.h"
 #include "operator_support.h"
 
 // Training and trained runs as objects.
@@ -23,7 +25,11 @@ class Training final : public Job {
   // What it learns from: arrays, or the sets that the configuration names.
 
   void set_data(const Tensor& inputs, const Tensor& labels, const Strings& class_names, const Strings& feature_names) {
-    guarded_values([&] { data_ = dataset_of(kInMemory, inputs, labels, class_names, feature_names); });
+    guarded_values([&] {
+      if (const auto fault = fault_of_class_names(class_names); !fault.empty())
+        throw ArgumentError("train: the data " + fault);
+      data_ = dataset_of(kInMemory, inputs, labels, class_names, feature_names);
+    });
   }
 
   void set_validation(const Tensor& inputs, const Tensor& labels) {
@@ -72,9 +78,6 @@ class Training final : public Job {
       };
       try {
         auto sets = data_ ? prepare_training_sets(config_, *data_, validation_) : load_training_sets(config_, *this);
-        if (options.trainer.resume && !read_training_split(folder).may_be_of(sets.split.content))
-          throw DataError(folder + ": its run began with other rows; force=True starts again");
-        options.trainer.on_begin = [&] { write_training_split(folder, sets.split); };
         stops_by_itself();  // the trainer calls it, and writes a checkpoint
         train_run(config_, sets, folder, options, *this);
       } catch (const TrainingStopped&) {
@@ -118,6 +121,7 @@ class Run final : public torch::CustomClassHolder {
  public:
   Run(const std::string& folder, const std::string& device, bool allow_torchscript)
       : run_(guarded([&] {
+          const KeptRandomState kept;  // layers draw their first weights
           OpenOptions options{torch::Device(device)};
           options.allow_torchscript = allow_torchscript;
           return load_run(folder, options);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Sequence, Union
 
 import numpy as np
 import torch
@@ -17,12 +17,16 @@ def as_tensor(values: ArrayLike) -> torch.Tensor:
     """A tensor unchanged; anything else as NumPy reads it, sharing memory if possible."""
     if isinstance(values, torch.Tensor):
         return values
+    if isinstance(values, (list, tuple)) and values and all(isinstance(value, torch.Tensor) for value in values):
+        return _stacked(values)
     try:
         array = np.asarray(values)
     except ValueError:
         raise ValueError("should be an array of numbers, found parts of different sizes") from None
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.kind == "u" and array.dtype.itemsize > 1:  # PyTorch has no such types, or hardly any operations on them
+        array = _signed(array)
     if not array.flags.writeable or any(stride < 0 for stride in array.strides):
         array = array.copy()
     try:
@@ -30,6 +34,20 @@ def as_tensor(values: ArrayLike) -> torch.Tensor:
     except TypeError:
         found = f"one of {array.dtype}" if array.ndim > 0 else type(values).__name__
         raise ValueError(f"should be an array of numbers, found {found}") from None
+
+
+def _stacked(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
+    first = tensors[0].shape
+    other = next((tensor.shape for tensor in tensors if tensor.shape != first), None)
+    if other is not None:
+        raise ValueError(f"should be tensors of one shape, found {list(first)} and {list(other)}: torch.cat joins rows")
+    return torch.stack(tuple(tensors))
+
+
+def _signed(array: NDArray[Any]) -> NDArray[Any]:
+    """The same whole numbers as int64; float64 if one is beyond it."""
+    beyond = array.dtype.itemsize == 8 and array.size > 0 and int(array.max()) > np.iinfo(np.int64).max
+    return array.astype(np.float64 if beyond else np.int64)
 
 
 def as_logits(values: ArrayLike) -> torch.Tensor:
@@ -43,6 +61,13 @@ def as_logits(values: ArrayLike) -> torch.Tensor:
 def like(values: ArrayLike, result: torch.Tensor) -> Any:
     """A result as what it was computed from: a tensor, or else a NumPy array."""
     return result if isinstance(values, torch.Tensor) else result.detach().cpu().numpy()
+
+
+def seed_of(seed: int, function: str) -> int:
+    """ValueError for a seed that does not fit into 64 bits."""
+    if not -(2**63) <= seed < 2**63:
+        raise ValueError(f"{function}: seed should be at least -2**63 and below 2**63, found {seed}")
+    return seed
 
 
 #: How far the sum of a row of probabilities may be from 1: half precision is coarse.

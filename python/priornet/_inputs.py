@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
 
@@ -12,9 +13,10 @@ from ._arrays import as_tensor
 
 if TYPE_CHECKING:
     #: Batches (inputs, labels) or inputs alone, as a DataLoader gives them; a Dataset; or arrays (X, y), y may be None.
-    Data = Union[Iterable[Any], tuple[Any, Any]]
+    Data = Union[Iterable[Any], tuple[Any, Any], torch.utils.data.Dataset[Any]]
 
 _ROWS_PER_BATCH = 250
+_DEEPEST = 100  # data sets within data sets: more is a circle
 
 
 class Inputs(NamedTuple):
@@ -34,6 +36,11 @@ def _places(found: Sequence[str], names: Sequence[str]) -> list[int]:
     missing = [name for name in names if name not in found]
     if missing:
         raise ValueError(f"inputs: should have a column {missing[0]!r}, found {', '.join(found)}")
+    twice = [name for name in names if found.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"inputs: should have one column {twice[0]!r}, found {found.count(twice[0])}: give each column its own name"
+        )
     return [found.index(name) for name in names]
 
 
@@ -156,6 +163,14 @@ def labels_as_numbers(labels: Any, class_names: Sequence[str], *, by_name: bool)
         raise ValueError(f"labels should be among the classes {', '.join(class_names)}, found {unknown}") from None
 
 
+def held_by(data: Any) -> list[Any]:
+    """The data, the data set that a loader or a Subset holds, and so on to the innermost."""
+    chain = [data]
+    while getattr(chain[-1], "dataset", None) is not None and len(chain) < _DEEPEST:
+        chain.append(chain[-1].dataset)
+    return chain
+
+
 class Pixels(NamedTuple):
     """How the images of a network were normalised: it takes (byte / 255 - mean) / deviation, per channel."""
 
@@ -164,17 +179,30 @@ class Pixels(NamedTuple):
 
     @classmethod
     def of(cls, mean: Any, deviation: Any, channels: int) -> Pixels:
-        """Numbers, or one per channel; None: values in [0, 1]."""
+        """Numbers, or one per channel; None: values in [0, 1]. ValueError for others."""
 
-        def per_channel(value: Any, default: float) -> list[float]:
-            numbers = np.atleast_1d(np.asarray(default if value is None else value, dtype=np.float64))
-            return [float(number) for number in (numbers.repeat(channels) if len(numbers) == 1 else numbers)]
+        def per_channel(name: str, value: Any) -> list[float]:
+            wanted = f"{name} should be one number, or one per channel of the images ({channels})"
+            given = as_tensor(value).detach().cpu()
+            if given.is_complex() or given.numel() not in (1, channels):
+                raise ValueError(f"{wanted}, found shape {list(given.shape)}")
+            numbers = given.double().reshape(-1).tolist() * (channels if given.numel() == 1 else 1)
+            wrong = [number for number in numbers if not math.isfinite(number)]
+            if wrong:
+                raise ValueError(f"{wanted}, and finite, found {wrong[0]}")
+            return [float(number) for number in numbers]
 
-        return cls(per_channel(mean, 0.0), per_channel(deviation, 1.0))
+        made = cls(
+            per_channel("mean", 0.0 if mean is None else mean),
+            per_channel("deviation", 1.0 if deviation is None else deviation),
+        )
+        if min(made.deviation) <= 0:
+            raise ValueError(f"deviation should be above 0, found {min(made.deviation)}")
+        return made
 
     def to_network(self, images: torch.Tensor) -> torch.Tensor:
         """uint8 [N, C, H, W] as the network takes them."""
-        mean, deviation = (torch.tensor(values).view(-1, 1, 1) for values in self)
+        mean, deviation = (torch.tensor(values, dtype=torch.float32).view(-1, 1, 1) for values in self)
         return (images.float().cpu() / 255 - mean) / deviation
 
     def to_bytes(self, images: torch.Tensor) -> torch.Tensor:

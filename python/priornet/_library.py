@@ -64,12 +64,18 @@ def device_named(name: str | torch.device) -> str:
     there = torch.cuda.is_available() and ops.has_cuda()
     if name == "auto":
         return "cuda:0" if there else "cpu"
-    if not name.startswith(("cpu", "cuda")):
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise ValueError(f"device should be auto, cpu or cuda, found {name!r}") from None
+    if device.type not in ("cpu", "cuda"):
         raise ValueError(f"device should be auto, cpu or cuda, found {name!r}")
-    if name.startswith("cuda") and not there:
+    if device.type == "cuda" and not there:
         raise ValueError(
             "device cuda: "
             + ("PyTorch finds no CUDA device here" if ops.has_cuda() else "this priornet was built without CUDA kernels")
             + "; use device='cpu'"
         )
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ValueError(f"device should be one of {torch.cuda.device_count()} CUDA devices, counted from 0, found {name!r}")
     return name

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Union, overload
 
 import torch
 
-from ._arrays import as_logits, like
+from ._arrays import as_logits, like, seed_of
 from ._library import ops
 from ._measure_types import DirichletEnsembleMeasures, DirichletMeasures, EnsembleMeasures, SoftmaxMeasures
 
@@ -59,6 +59,7 @@ def measures(logits: ArrayLike, kind: str = "dirichlet", *, samples: int = 64, s
     """
     if kind not in ("dirichlet", "softmax"):
         raise ValueError(f"measures: kind should be 'dirichlet' or 'softmax', found {kind!r}")
+    seed = seed_of(seed, "measures")
     tensor = as_logits(logits)
     *scores, prediction = ops.measures(tensor, kind == "dirichlet", samples, seed)
     values = (prediction, *scores)
@@ -70,7 +71,7 @@ def measures(logits: ArrayLike, kind: str = "dirichlet", *, samples: int = 64, s
         made = EnsembleMeasures if ensemble else SoftmaxMeasures
     if isinstance(logits, torch.Tensor):
         return made(*values)
-    return made(*(value.numpy() for value in values))
+    return made(*(like(logits, value) for value in values))
 
 
 @overload
@@ -103,4 +104,4 @@ def sample(logits: Array, samples: int = ..., *, seed: int = ...) -> Array: ...
 
 def sample(logits: ArrayLike, samples: int = 1, *, seed: int = 0) -> Any:
     """Categoricals mu ~ Dir(exp logits): [samples, N, K] for logits [N, K]. The same seed gives the same draws."""
-    return like(logits, ops.sample(as_logits(logits), samples, seed))
+    return like(logits, ops.sample(as_logits(logits), samples, seed_of(seed, "sample")))

@@ -9,7 +9,8 @@ from typing import Any, Iterator, Optional
 
 import torch
 
-_jit: Any = torch.jit  # its stubs are incomplete
+_torch: Any = torch  # its stubs are incomplete
+_jit: Any = torch.jit
 
 
 class _WithFeatures(torch.nn.Module):
@@ -31,17 +32,41 @@ class _WithFeatures(torch.nn.Module):
         return logits, seen[0]
 
 
+#: Numbers that a model file holds (src/learning/data/tensor_file.cpp).
+_STORED = {
+    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
+    torch.float16, torch.bfloat16, torch.float32, torch.float64,
+}  # fmt: skip
+
+
+def check_can_be_stored(network: torch.nn.Module) -> None:
+    """ValueError for a parameter or a buffer with numbers that a model file cannot hold, such as complex ones."""
+    for what, tensors in (("parameter", network.named_parameters()), ("buffer", network.named_buffers())):
+        for name, tensor in tensors:
+            if tensor.dtype not in _STORED:
+                kind = str(tensor.dtype).replace("torch.", "")
+                advice = ": keep its real and imaginary parts, torch.view_as_real" if tensor.is_complex() else ""
+                raise ValueError(f"the network's {what} {name!r} is {kind}, which cannot be stored in a model file{advice}")
+
+
 @contextlib.contextmanager
 def evaluating(network: torch.nn.Module) -> Iterator[None]:
-    """The network in evaluation mode, without gradients; afterwards every part of it is as it was."""
-    modes = [(part, part.training) for part in network.modules()]
+    """The network in evaluation mode, without gradients and torch.autocast; afterwards every part of it is as it was."""
+    # A frozen ScriptModule (torch.jit.freeze) is in evaluation mode for good, and has no `training`.
+    modes = [(part, getattr(part, "training", None)) for part in network.modules()]
     network.eval()
     try:
-        with torch.no_grad():
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(torch.no_grad())
+            for kind in ["cpu"] + (["cuda"] if torch.cuda.is_available() else []):
+                stack.enter_context(_torch.autocast(kind, enabled=False))
             yield
     finally:
         for part, mode in modes:
-            part.training = mode
+            if mode is not None:
+                part.training = mode
+            elif hasattr(part, "training"):
+                del part.training
 
 
 def program_of(network: torch.nn.Module, example: torch.Tensor, layer: Optional[str]) -> torch.Tensor:
@@ -65,7 +90,8 @@ def program_of(network: torch.nn.Module, example: torch.Tensor, layer: Optional[
                 traced = network if layer is None else _WithFeatures(network, layer)
                 script = _jit.trace(traced, (example,), check_trace=False)
             except Exception as error:
-                raise ValueError(f"the network can be neither scripted nor traced by torch.jit: {error}") from error
+                said = str(error).partition("\nException raised from")[0]  # without the frames of C++
+                raise ValueError(f"the network can be neither scripted nor traced by torch.jit: {said}") from error
         stream = io.BytesIO()
         _jit.save(script, stream)
     return torch.frombuffer(bytearray(stream.getvalue()), dtype=torch.uint8)

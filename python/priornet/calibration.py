@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 import torch
 
 from ._background import run_job
-from ._inputs import Inputs, Pixels, batches_of
+from ._inputs import Inputs, Pixels, batches_of, held_by
 from ._library import classes, device_named, ops
-from ._torchscript import evaluating, program_of
+from ._torchscript import check_can_be_stored, evaluating, program_of
 from .model import Model, opened
 from .training import Run
 
@@ -93,7 +93,7 @@ def calibrate(
             raise ValueError("calibrate: should be given at least 2 inputs, found none")
         batches = itertools.chain([first], batches)
         if class_names is None:
-            class_names = getattr(getattr(data, "dataset", data), "classes", None)
+            class_names = next((held.classes for held in held_by(data) if hasattr(held, "classes")), None)
         network = _Network(modules, kind, class_names, mean, deviation, layer, name, trained_on, device)
         made = _model_of(network, first.inputs)
     made, watching = _with_detectors(made, training, watch, progress)
@@ -166,6 +166,7 @@ class _Network(NamedTuple):
         names = [str(name) for name in self.class_names]
         if len(names) != count:
             raise ValueError(f"class_names should be {count}, one per logit of the network, found {len(names)}")
+        ops.check_class_names(names)
         return names
 
     def normalisation(self, example: torch.Tensor) -> Optional[Pixels]:
@@ -183,6 +184,10 @@ def _model_of(network: _Network, example: Inputs) -> Model:
         raise ValueError("calibrate: an ensemble should have networks, found none")
     if network.kind not in ("softmax", "dirichlet"):
         raise ValueError(f"kind should be softmax or dirichlet, found {network.kind!r}")
+    if not isinstance(network.trained_on, str) or not network.trained_on:
+        raise ValueError(f"trained_on should name the data that the network learnt from, found {network.trained_on!r}")
+    for module in network.modules:
+        check_can_be_stored(module)
     values = example.values
     pixels = network.normalisation(values)
     taken = pixels.to_network(values) if pixels is not None and values.dtype == torch.uint8 else values
@@ -243,5 +248,5 @@ def _with_detectors(
 
 def _name_of(data: Data) -> str:
     """The set's name in the record."""
-    held = getattr(data, "dataset", data)
+    held = held_by(data)[-1]
     return "arrays" if isinstance(held, (tuple, list)) else type(held).__name__

@@ -9,6 +9,7 @@ import pathlib
 import tempfile
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Union
 
+from ._arrays import seed_of
 from ._background import run_job
 from ._display import facts_html
 from ._library import classes, with_files
@@ -141,6 +142,7 @@ def evaluate(
     """
     if ood is not None and not isinstance(ood, Mapping):
         raise ValueError(f"evaluate: ood should be sets by name, {{'noise': inputs}}, found {type(ood).__name__}")
+    seed = seed_of(seed, "evaluate")
     asked = opened(model, "evaluate")
     job = classes.Evaluation(asked._model)
     inputs, labels = asked._gathered(data)

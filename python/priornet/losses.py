@@ -148,7 +148,13 @@ def _settings_text(method: str, settings: dict[str, float], prior: float = 1.0) 
 
 def _batch(logits: torch.Tensor, outside_logits: Optional[torch.Tensor]) -> torch.Tensor:
     logits = as_logits(logits)
-    return logits if outside_logits is None else torch.cat([logits, as_logits(outside_logits)])
+    if outside_logits is None:
+        return logits
+    outside = as_logits(outside_logits)
+    if logits.dim() != 2 or outside.dim() != 2 or outside.shape[1] != logits.shape[1]:
+        found = f"{list(outside.shape)} beside logits {list(logits.shape)}"
+        raise ValueError(f"outside_logits should be [M, K] with the K classes of the logits [N, K], found {found}")
+    return torch.cat([logits, outside])
 
 
 def method_loss(

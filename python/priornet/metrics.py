@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import torch
 
-from ._arrays import as_tensor, check_probabilities, like
+from ._arrays import as_tensor, check_probabilities, like, seed_of
 from ._library import ops
 from ._measure_table import measure_table
 
@@ -85,6 +85,7 @@ def detect(
                     inside, outside, confidence=measure.is_confidence, replicates=replicates, seed=seed
                 )
         return found
+    seed = seed_of(seed, "detect")
     sign = -1.0 if confidence else 1.0
     numbers = ops.detect(sign * as_tensor(positive).double(), sign * as_tensor(negative).double(), replicates, seed)
     auroc, aupr, average_precision, fpr95 = (Estimate(*numbers[i : i + 3]) for i in range(0, 12, 3))
@@ -199,5 +200,5 @@ def prediction_rejection_ratio(uncertainty: ArrayLike, error: ArrayLike) -> floa
 
 def spearman(first: ArrayLike, second: ArrayLike, *, replicates: int = 0, seed: int = 0) -> Estimate:
     """Spearman's rank correlation of two scores of the same rows, with a bootstrapped interval; NaN if one is constant."""
-    found = Estimate(*ops.spearman(as_tensor(first), as_tensor(second), replicates, seed))
+    found = Estimate(*ops.spearman(as_tensor(first), as_tensor(second), replicates, seed_of(seed, "spearman")))
     return Estimate(math.nan, math.nan, math.nan) if math.isnan(found.value) else found

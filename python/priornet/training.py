@@ -130,6 +130,9 @@ def _give_data(training: Any, data: tuple[Any, Any], validation: Optional[tuple[
     if validation is not None:
         watched_inputs, watched = _arrays_of(validation, "validation", inputs.feature_names)
         places = {name: place for place, name in enumerate(names.tolist())}
+        if watched_inputs.values.shape[1:] != inputs.values.shape[1:]:
+            wanted, found = (list(given.values.shape[1:]) for given in (inputs, watched_inputs))
+            raise ValueError(f"train: each validation input should have the shape of a training input, {wanted}, found {found}")
         unknown = [label for label in watched.tolist() if label not in places]
         if unknown:
             raise ValueError(f"train: validation labels should be classes of the training labels, found {unknown[0]!r}")

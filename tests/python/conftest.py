@@ -55,6 +55,15 @@ def one_thread():
 
 
 @pytest.fixture
+def double_by_default():
+    """The user works in float64."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(before)
+
+
+@pytest.fixture
 def trained(blobs, tmp_path):
     """A small run."""
     return priornet.train(data=blobs, out=tmp_path / "run", settings={"training.epochs": 5}, device="cpu")

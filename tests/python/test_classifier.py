@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 
 pytest.importorskip("sklearn")
 from sklearn.base import clone
@@ -220,6 +221,14 @@ def test_the_run_and_the_model_of_a_frame_know_its_columns(many_blobs, tmp_path)
     for run in (classifier.run_, again.run_):
         assert np.array_equal(run.predict_proba(turned), run.predict_proba(frame))
     assert np.array_equal(classifier.verdict(frame), classifier.model_.predict(turned).verdict)
+
+
+def test_a_fit_leaves_pytorchs_random_numbers_alone(blobs):
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    PriorNetworkClassifier(epochs=2, device="cpu").fit(*blobs)
+    assert torch.equal(torch.rand(3), expected)
 
 
 def test_a_missing_label_is_refused_with_its_row(blobs):

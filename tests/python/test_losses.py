@@ -238,6 +238,8 @@ def test_shapes_are_known_without_values():
         (lambda: priornet.distillation_loss(torch.zeros(1, 2), torch.tensor([[0.4, 0.4]])), r"found sum 0.8 .* in row 0 \(counted from 0\)$"),
         (lambda: priornet.DistillationLoss()(torch.zeros(1, 2), torch.tensor([[3.0, -1.0]])), "look like logits: apply softmax"),
         (lambda: priornet.teacher(torch.tensor([[2.0, -1.0]])), "look like logits: apply softmax"),
+        (lambda: priornet.PriorNetworkLoss()(torch.zeros(2, 3), [0, 1], torch.zeros(2, 4)), r"K classes .* found \[2, 4\] beside"),
+        (lambda: priornet.outlier_exposure_loss(torch.zeros(2, 3), [0, 1], torch.zeros(3)), r"found \[3\] beside"),
     ],
 )
 def test_a_wrong_argument_is_a_value_error_with_the_library_s_message(call, message):
@@ -248,12 +250,32 @@ def test_a_wrong_argument_is_a_value_error_with_the_library_s_message(call, mess
 def test_labels_may_be_arrays_and_lists(batch):
     logits, labels, probabilities = batch
     inside = logits[:4]
-    for given in (labels.cpu().numpy(), labels.tolist()):
+    unsigned = [labels.cpu().numpy().astype(kind) for kind in ("uint16", "uint32", "uint64")]
+    for given in (labels.cpu().numpy(), labels.tolist(), list(labels.cpu()), *unsigned):
         assert torch.equal(priornet.forward_kl(inside, given), priornet.forward_kl(inside, labels))
         assert torch.equal(priornet.PriorNetworkLoss()(logits, given), priornet.PriorNetworkLoss()(logits, labels))
         assert torch.equal(
             priornet.outlier_exposure_loss(logits, given).total, priornet.outlier_exposure_loss(logits, labels).total
         )
+
+
+@pytest.mark.parametrize("method", list(losses.methods))
+def test_the_default_dtype_and_autocast_change_no_loss(method, batch, request):
+    logits, labels, probabilities = batch
+    logits, probabilities = logits.detach().float(), probabilities.float()
+    taught, outside = losses.methods[method].needs_teacher, losses.methods[method].needs_outside
+
+    def computed():
+        given = (logits if outside else logits[: len(labels)]).clone().requires_grad_()
+        loss = priornet.MethodLoss(method)(given, probabilities if taught else labels)
+        return loss.detach(), torch.autograd.grad(loss, given)[0]
+
+    expected = computed()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        under_autocast = computed()
+    request.getfixturevalue("double_by_default")
+    for found in (under_autocast, computed()):
+        assert all(ours.dtype == theirs.dtype and torch.equal(ours, theirs) for ours, theirs in zip(found, expected))
 
 
 def test_a_second_derivative_is_refused(batch):

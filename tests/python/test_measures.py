@@ -92,6 +92,48 @@ def test_numpy_comes_back_for_numpy_lists_and_read_only_arrays():
         assert isinstance(priornet.measures(given).entropy, np.ndarray)
 
 
+def test_a_list_of_tensors_is_stacked(generator):
+    members = [torch.randn(4, 3, generator=generator).requires_grad_() for _ in range(2)]
+    found, expected = priornet.measures(members), priornet.measures(torch.stack(members).detach().numpy())
+    for ours, theirs in zip(found, expected):
+        assert isinstance(ours, np.ndarray) and np.array_equal(ours, theirs, equal_nan=True)
+
+
+def forward_mode(logits):
+    return torch.autograd.forward_ad.make_dual(logits, torch.ones_like(logits))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda logits: priornet.measures(forward_mode(logits)),
+        lambda logits: priornet.measures(forward_mode(logits.clone().requires_grad_())),
+        lambda logits: priornet.kl_divergence(logits, forward_mode(logits)),
+        lambda logits: priornet.kl_divergence(logits.clone().requires_grad_(), forward_mode(logits)),
+        lambda logits: priornet.log_density(forward_mode(logits), torch.log_softmax(logits, 1)),
+        lambda logits: priornet.forward_kl(forward_mode(logits), torch.tensor([0, 1])),
+        lambda logits: priornet.PriorNetworkLoss()(forward_mode(logits), torch.tensor([0, 1])),
+    ],
+)
+def test_forward_mode_derivatives_are_refused_not_zero(call, generator):
+    logits = torch.randn(2, 3, generator=generator)
+    with torch.autograd.forward_ad.dual_level(), pytest.raises(RuntimeError, match="has no forward-mode derivatives"):
+        call(logits)
+
+
+@pytest.mark.parametrize("kind, shape", KINDS)
+def test_the_default_dtype_and_autocast_change_no_measure(kind, shape, generator, request):
+    logits = logits_of(shape, generator, torch.float32)
+    expected = priornet.measures(logits, kind)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        under_autocast = priornet.measures(logits, kind)
+    request.getfixturevalue("double_by_default")
+    for found in (under_autocast, priornet.measures(logits, kind)):
+        for ours, theirs in zip(found, expected):
+            assert ours.dtype == theirs.dtype and ours.numpy().tobytes() == theirs.numpy().tobytes()
+    assert torch.get_default_dtype() == torch.float64
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_densities_of_half_precision_are_those_of_float32(dtype, generator):
     logits = logits_of((5, 3), generator, torch.float32).to(dtype)
@@ -125,6 +167,9 @@ def test_no_rows_give_no_rows(device):
         (lambda: priornet.kl_divergence(torch.zeros(2, 3), torch.zeros(2, 4)), "shaped like"),
         (lambda: priornet.sample(torch.zeros(3)), r"\[N, K\]"),
         (lambda: priornet.simplex(torch.zeros(2, 4)), r"\[N, 3\]"),
+        (lambda: priornet.measures([torch.zeros(3), torch.zeros(4)]), r"one shape, found \[3\] and \[4\]: torch.cat"),
+        (lambda: priornet.measures(torch.zeros(2, 2, 3), seed=2**63), "measures: seed should be .* below 2"),
+        (lambda: priornet.sample(torch.zeros(2, 3), seed=-(2**63) - 1), "sample: seed should be"),
     ],
 )
 def test_a_wrong_argument_is_a_value_error_with_the_library_s_message(call, message):

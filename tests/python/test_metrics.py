@@ -172,6 +172,8 @@ def test_results_print_with_their_intervals(scores):
         (lambda: priornet.detect([], [1.0]), "positive"),
         (lambda: priornet.detect([1.0], [float("nan")]), "NaN|nan"),
         (lambda: priornet.detect([1.0], [2.0], replicates=1), "at least 2"),
+        (lambda: priornet.detect([1.0], [2.0], seed=2**64), "detect: seed should be"),
+        (lambda: priornet.metrics.spearman([1.0, 2.0], [2.0, 1.0], seed=2**63), "spearman: seed should be"),
         (lambda: metrics.error_rate(torch.ones(2, 2) / 2, torch.tensor([0])), "labels should be"),
         (lambda: metrics.risk_coverage([1.0], [1.0, 0.0]), ""),
         (lambda: metrics.spearman([1.0], [1.0]), "2"),

@@ -479,3 +479,225 @@ def test_threads_may_ask_one_model_while_it_is_saved(model, tmp_path):
     assert all(one == whole[0] for one in whole)
 
 
+
+
+def rows_of_three_classes(count=400):
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 3, count)
+    return (random.normal(size=(count, 4)) + labels[:, None]).astype(np.float32), labels
+
+
+def answers_the_same_out_of_its_file(model, rows, path):
+    model.save(path)
+    again = priornet.load(path, device="cpu", allow_torchscript=True)
+    return np.array_equal(again.logits(rows), model.logits(rows)) and again.predict(rows).verdict == model.predict(rows).verdict
+
+
+@pytest.mark.parametrize(
+    "names, message",
+    [
+        (["crane", "crane", "owl"], "has two classes with the name crane"),
+        (["", "crane", "owl"], "has a class without a name"),
+        (["a\x1b[2Jb\n", "crane", "owl"], r"control characters in its name: a\\x1b\[2Jb\\n"),
+    ],
+)
+def test_names_that_no_model_file_may_have_are_refused_before_any_work(names, message):
+    rows, labels = rows_of_three_classes()
+    seen = []
+
+    class Counting(torch.nn.Linear):
+        def forward(self, inputs):
+            seen.append(len(inputs))
+            return super().forward(inputs)
+
+    with pytest.raises(ValueError, match=message):
+        priornet.calibrate(Counting(4, 3), (rows, labels), class_names=names)
+    assert len(seen) == 1  # once, for the number of classes
+
+
+def test_a_model_learnt_from_data_with_a_name():
+    for name in ("", None):
+        with pytest.raises(ValueError, match="trained_on should name the data"):
+            priornet.calibrate(torch.nn.Linear(4, 3), rows_of_three_classes(), trained_on=name)
+
+
+class Tied(torch.nn.Module):
+    """A layer that is used twice, and a parameter with two names."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Linear(4, 4)
+        self.again = self.first
+        self.turned = torch.nn.Linear(4, 4)
+        self.turned.weight = self.first.weight
+        self.last = torch.nn.Linear(4, 3)
+
+    def forward(self, inputs):
+        return self.last(self.turned(torch.tanh(self.again(torch.tanh(self.first(inputs))))))
+
+
+def test_shared_parameters_are_kept(tmp_path):
+    rows, labels = rows_of_three_classes()
+    torch.manual_seed(0)
+    one = torch.nn.Linear(4, 4)
+    for network in (Tied(), torch.nn.Sequential(one, torch.nn.Tanh(), one, torch.nn.Linear(4, 3))):
+        model = priornet.calibrate(network, (rows, labels))
+        with torch.no_grad():
+            expected = network(torch.from_numpy(rows)).double()
+        torch.testing.assert_close(model.logits(torch.from_numpy(rows)), expected)
+        assert answers_the_same_out_of_its_file(model, rows, tmp_path / "m.priornet")
+
+
+class WithBuffer(torch.nn.Module):
+    def __init__(self, buffer):
+        super().__init__()
+        self.register_buffer("kept", buffer)
+        self.last = torch.nn.Linear(4, 3)
+
+    def forward(self, inputs):
+        return self.last(inputs * self.kept.float())
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int8, torch.int16, torch.uint8, torch.int32, torch.int64, torch.float16])
+def test_buffers_of_any_type_of_number_are_kept(dtype, tmp_path):
+    rows, labels = rows_of_three_classes()
+    network = WithBuffer(torch.tensor([1, 0, 1, 3]).to(dtype))
+    model = priornet.calibrate(network, (rows, labels))
+    with torch.no_grad():
+        torch.testing.assert_close(model.logits(torch.from_numpy(rows)), network(torch.from_numpy(rows)).double())
+    assert answers_the_same_out_of_its_file(model, rows, tmp_path / "m.priornet")
+
+
+def test_a_complex_buffer_is_refused():
+    with pytest.raises(ValueError, match="buffer 'kept' is complex64, which cannot be stored in a model file: keep its real"):
+        priornet.calibrate(WithBuffer(torch.ones(4, dtype=torch.complex64)), rows_of_three_classes())
+
+
+def test_the_default_dtype_changes_no_model(network, model, trained, blobs, tmp_path, request):
+    images, _ = networks.quarters(50, 5)
+    path = tmp_path / "quarters.priornet"
+    model.save(path)
+    expected, rows = model.predict(images), trained.logits(blobs[0])
+    calibrated = priornet.calibrate(network, networks.loader(400, 1, as_bytes=True), **NORMALISED)
+    of_run = priornet.calibrate(trained, blobs)
+    held = networks.loader(400, 1, as_bytes=True)
+    request.getfixturevalue("double_by_default")
+    for one in (model, copy.deepcopy(model), priornet.load(path, device="cpu", allow_torchscript=True)):
+        assert torch.equal(one.predict(images).p_value, expected.p_value)
+    assert priornet.calibrate(network, held, **NORMALISED).thresholds == calibrated.thresholds
+    assert np.array_equal(priornet.Run(trained.folder, device="cpu").logits(blobs[0]), rows)
+    assert priornet.calibrate(trained, blobs).thresholds == of_run.thresholds
+    assert priornet.evaluate(of_run, blobs, {"far": 9 + blobs[0]}, replicates=2).accuracy.size == 120
+    assert torch.get_default_dtype() == torch.float64
+
+
+def test_autocast_changes_no_answer(network, model, trained, blobs):
+    images, _ = networks.quarters(50, 5)
+    expected, rows = model.predict(images), trained.logits(blobs[0])
+    thresholds = priornet.calibrate(network, networks.loader(400, 1), **NORMALISED).thresholds
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        said, logits = model.predict(images), model.logits(images)
+        assert np.array_equal(trained.logits(blobs[0]), rows)
+        assert priornet.calibrate(network, networks.loader(400, 1), **NORMALISED).thresholds == thresholds
+        assert torch.is_autocast_cpu_enabled()
+    assert torch.equal(said.p_value, expected.p_value) and said.verdict == expected.verdict
+    assert torch.equal(logits, model.logits(images))
+
+
+def test_a_frozen_network_is_calibrated(tmp_path):
+    rows, labels = rows_of_three_classes()
+    frozen = torch.jit.freeze(torch.jit.script(torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Dropout()).eval()))
+    model = priornet.calibrate(frozen, (rows, labels))
+    with torch.no_grad():
+        torch.testing.assert_close(model.logits(torch.from_numpy(rows)), frozen(torch.from_numpy(rows)).double())
+    assert answers_the_same_out_of_its_file(model, rows, tmp_path / "m.priornet")
+    inside = torch.nn.Sequential(frozen, torch.nn.Dropout())  # PyTorch does not convert it
+    with pytest.raises(ValueError, match="neither scripted nor traced"):
+        priornet.calibrate(inside, (rows, labels))
+    assert not hasattr(frozen, "training") and inside.training
+
+
+def test_a_column_that_is_there_twice_is_refused():
+    pandas = pytest.importorskip("pandas")
+    rows, labels = rows_of_three_classes()
+    frame = pandas.DataFrame(rows, columns=["a", "a", "b", "c"])
+    model = priornet.calibrate(torch.nn.Linear(4, 3), (frame, labels))
+    with pytest.raises(ValueError, match="one column 'a', found 2"):
+        model.predict(frame.iloc[:, [2, 0, 1, 3]])
+    plain = priornet.calibrate(torch.nn.Linear(4, 3), (frame.set_axis(list("abcd"), axis=1), labels))
+    with pytest.raises(ValueError, match="one column 'a', found 2"):
+        plain.predict(pandas.DataFrame(np.hstack([rows, rows[:, :1]]), columns=list("abcda")))
+
+
+class Birds(torch.utils.data.Dataset):
+    classes = ["crane", "eagle", "owl"]
+
+    def __init__(self):
+        self.rows, self.labels = rows_of_three_classes()
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, place):
+        return self.rows[place], self.classes[self.labels[place]]
+
+
+def test_a_part_of_a_data_set_knows_its_classes_and_its_name():
+    network, whole = torch.nn.Linear(4, 3), Birds()
+    part = torch.utils.data.Subset(torch.utils.data.Subset(whole, range(300)), range(200))
+    for data in (part, torch.utils.data.DataLoader(part, batch_size=50), torch.utils.data.DataLoader(whole, batch_size=50)):
+        model = priornet.calibrate(network, data)
+        assert model.class_names == Birds.classes and model.thresholds.calibration_set == "Birds"
+
+
+@pytest.mark.parametrize(
+    "more, message",
+    [
+        ({"mean": [0.5, 0.5]}, r"mean should be one number, or one per channel of the images \(3\), found shape \[2\]"),
+        ({"deviation": [1.0] * 4}, "deviation should be one number, or one per channel"),
+        ({"mean": float("nan")}, "mean should be .* finite, found nan"),
+        ({"deviation": [1.0, 1.0, float("inf")]}, "deviation should be .* finite, found inf"),
+        ({"deviation": [1.0, 0.0, 1.0]}, "deviation should be above 0, found 0.0"),
+        ({"deviation": -0.5}, "deviation should be above 0, found -0.5"),
+        ({"mean": "grey"}, "array of numbers"),
+        ({"device": "tpu"}, "device should be auto, cpu or cuda, found 'tpu'"),
+        ({"device": "cpux"}, "device should be auto, cpu or cuda, found 'cpux'"),
+        ({"device": "cuda:x"}, "device should be auto, cpu or cuda, found 'cuda:x'"),
+        ({"device": "meta"}, "device should be auto, cpu or cuda, found 'meta'"),
+    ],
+)
+def test_a_wrong_argument_of_calibrate_is_a_value_error(more, message, network):
+    with pytest.raises(ValueError, match=message):
+        priornet.calibrate(network, networks.loader(60, 1, as_bytes=True), **{**NORMALISED, **more})
+
+
+def test_mean_and_deviation_may_have_the_shape_of_channels(network, model):
+    shaped = {key: torch.tensor(values, dtype=torch.float64).view(3, 1, 1) for key, values in NORMALISED.items()}
+    calibrated = priornet.calibrate(network, networks.loader(100, 1), rate=0.1, **shaped)
+    assert calibrated.thresholds == priornet.calibrate(network, networks.loader(100, 1), rate=0.1, **NORMALISED).thresholds
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "uint64"])
+def test_rows_of_unsigned_numbers_are_taken(dtype):
+    rows, labels = rows_of_three_classes()
+    counts = (100 + 20 * rows).astype(dtype)
+    network = torch.nn.Linear(4, 3)
+    model = priornet.calibrate(network, (counts, labels.astype(dtype)))
+    assert np.array_equal(model.logits(counts), model.logits(counts.astype(np.float32)))
+    assert np.isfinite(model.logits(np.full((1, 4), np.iinfo(dtype).max, dtype=dtype))).all()
+
+
+def test_dropout_samples_leave_pytorchs_random_numbers_alone(blobs, trained, tool, tmp_path):
+    table = tmp_path / "rows.csv"
+    lines = ["x,y,kind"] + [f"{x!r},{y!r},{kind}" for (x, y), kind in zip((1.25 * blobs[0]).tolist(), blobs[1])]
+    table.write_text("\n".join(lines) + "\n")
+    tool(
+        "calibrate", trained.folder, "--data", f"{table},label=kind", "--dropout-samples", "5", "--no-detectors",
+        "--device", "cpu", "--out", tmp_path / "m.priornet",
+    )  # fmt: skip
+    model = priornet.load(tmp_path / "m.priornet", device="cpu")
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    model.predict(blobs[0][:5])
+    assert torch.equal(torch.rand(3), expected)

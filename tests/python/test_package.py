@@ -27,6 +27,24 @@ def test_types_are_strict():
     run("mypy", "--strict", "--python-executable", sys.executable, "--cache-dir", cache, "python/priornet", cwd=SOURCE)
 
 
+def test_every_form_of_data_has_a_type(tmp_path):
+    if shutil.which("mypy") is None:
+        pytest.skip("mypy is not installed (Debian: mypy)")
+    cache = os.environ.get("PRIORNET_MYPY_CACHE", "/dev/null")
+    script = tmp_path / "forms.py"
+    script.write_text(
+        "import numpy as np\nimport torch\nfrom torch.utils.data import DataLoader, Dataset, TensorDataset\n"
+        "import priornet\n"
+        "network, X, y = torch.nn.Linear(2, 2), np.zeros((9, 2)), torch.zeros(9)\n"
+        "held: TensorDataset = TensorDataset(torch.zeros(9, 2), y)\n"
+        "some: Dataset[torch.Tensor] = held  # type: ignore[assignment]\n"
+        "for data in (held, some):\n    priornet.evaluate(priornet.calibrate(network, data), data, {'more': some})\n"
+        "priornet.calibrate(network, (X, y), training=DataLoader(held))\npriornet.calibrate(network, X)\n"
+    )
+    words = ["--python-executable", sys.executable, "--cache-dir", cache, "--warn-unused-ignores", script]
+    run("mypy", "--strict", *words, cwd=SOURCE, env={**os.environ, "MYPYPATH": str(SOURCE / "python")})
+
+
 def test_types_of_measures_are_those_of_the_table():
     run(sys.executable, "-m", "priornet._write_types", "--check")
 

@@ -197,7 +197,7 @@ def test_metrics_of_older_runs_get_todays_names(trained):
 
 def test_other_rows_cannot_resume_a_run(blobs, trained):
     rows, labels = blobs
-    with pytest.raises(OSError, match="began with other rows"):
+    with pytest.raises(OSError, match="its rows have changed since"):
         priornet.train(
             data=(rows + 1, labels), out=trained.folder, settings={"training.epochs": 5}, resume=True, device="cpu"
         )
@@ -262,6 +262,53 @@ def test_a_missing_value_is_found_by_the_name_of_its_column(blobs, tmp_path):
         priornet.train(data=(blobs[0], labels), out=tmp_path / "run", device="cpu")
 
 
+@pytest.mark.parametrize(
+    "name, message", [("", "has a class without a name"), ("e\nm", r"has a class with control characters in its name: e\\nm")]
+)
+def test_names_that_no_model_file_may_have_are_refused(name, message, blobs, tmp_path):
+    labels = np.where(blobs[1] == "elm", name, blobs[1])
+    with pytest.raises(ValueError, match=f"train: the data {message}"):
+        priornet.train(data=(blobs[0], labels), out=tmp_path / "run", device="cpu")
+    assert not (tmp_path / "run").exists()
+
+
+def test_validation_inputs_of_another_width_are_refused(blobs, tmp_path):
+    with pytest.raises(ValueError, match=r"shape of a training input, \[2\], found \[1\]"):
+        priornet.train(data=blobs, validation=(blobs[0][:, :1], blobs[1]), out=tmp_path / "run", device="cpu")
+    assert not (tmp_path / "run").exists()
+
+
+def test_training_leaves_pytorchs_random_numbers_alone(blobs, tmp_path):
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    priornet.train(data=blobs, out=tmp_path / "run", settings={"training.epochs": 2}, device="cpu")
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_the_default_dtype_changes_no_network(blobs, trained, tmp_path, request, one_thread):
+    def learnt(name):
+        return priornet.train(data=blobs, out=tmp_path / name, settings={"training.epochs": 2}, device="cpu")
+
+    expected = learnt("float32").logits(blobs[0])
+    request.getfixturevalue("double_by_default")
+    found = learnt("float64")
+    assert np.array_equal(found.logits(blobs[0]), expected)
+    assert torch.get_default_dtype() == torch.float64 and torch.zeros(1).dtype == torch.float64
+    torch.set_default_dtype(torch.float32)
+    assert np.array_equal(priornet.Run(found.folder, device="cpu").logits(blobs[0]), expected)
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "uint64"])
+def test_rows_of_unsigned_numbers_are_learnt(dtype, blobs, tmp_path, one_thread):
+    counts = (100 + 10 * blobs[0]).astype(dtype)
+    settings = {"training.epochs": 1}
+    run = priornet.train(data=(counts, blobs[1]), out=tmp_path / "run", settings=settings, device="cpu")
+    plain = (counts.astype(np.float32), blobs[1])
+    same = priornet.train(data=plain, out=tmp_path / "same", settings=settings, device="cpu")
+    assert weights_equal(run, same, counts)
+
+
 def test_labels_of_several_kinds_are_refused(blobs, tmp_path):
     with pytest.raises(ValueError, match="all of one kind, found int and str"):
         priornet.train(data=(blobs[0], replaced(blobs[1].astype(object), 7, 3)), out=tmp_path / "run")
@@ -286,6 +333,21 @@ def test_threads_may_ask_one_run(trained, blobs):
     for thread in threads:
         thread.join()
     assert found == [True] * 4
+
+
+def test_threads_may_ask_where_the_user_works_in_float64(trained, blobs, double_by_default):
+    found = []
+
+    def ask():
+        found.extend(trained.logits(blobs[0]).dtype == np.float32 for _ in range(20))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 80
+    assert torch.get_default_dtype() == torch.float64
 
 
 def test_threads_may_train_at_once(blobs, tmp_path, one_thread):
