@@ -117,6 +117,58 @@ async function checkClear(page, name) {
   expect(left === "", `${name}: an answer stays when the pad is cleared: '${left}'`);
 }
 
+// Clicks on an example, then waits until the question has been sent, and gives a function that lets its answer come.
+async function heldQuestion(page) {
+  await page.evaluate(`{ const real = window.fetch; window.held = 0;
+    window.fetch = async (...request) => {
+      const answer = await real(...request);
+      ++window.held;
+      await new Promise((done) => (window.release = done));
+      window.fetch = real;
+      return answer;
+    };
+    document.querySelector("#examples button").click(); }`);
+  await changed(() => page.evaluate("window.held"), 0);
+  return () => page.evaluate("window.release()");
+}
+
+// The answer to the last drawing comes after the page has complained about a file.
+async function checkComplaint(page, name) {
+  await page.evaluate(`document.getElementById("clear").click()`);
+  await changed(async () => (await text(page, "class")) === "", false);
+  const release = await heldQuestion(page);
+  await page.evaluate(`{ const chosen = new DataTransfer(); chosen.items.add(new File(["no image"], "notes.txt"));
+    const input = document.getElementById("file"); input.files = chosen.files; input.dispatchEvent(new Event("change")); }`);
+  await changed(async () => (await text(page, "verdict-name")) === "No answer", false);
+  await release();
+  await pause(300);
+  const shown = `${await text(page, "verdict-name")}${await text(page, "class")}`;
+  expect(shown === "No answer", `${name}: an answer stands beside a file that nobody could read: '${shown}'`);
+}
+
+// A server that wants a token, made of the one that wants none.
+async function checkToken(page, name) {
+  await page.evaluate(`{ window.real = window.fetch; window.right = "Bearer s\\u00c3\\u00a9same";
+    window.fetch = (path, options) => options.headers.Authorization === window.right
+      ? window.real(path, options) : Promise.resolve(new Response('{"error":"a token is needed"}', { status: 401 }));
+    document.querySelector("#examples button").click(); }`);
+  const asked = () => page.evaluate(`document.getElementById("token-dialog").open`);
+  const refused = () => page.evaluate(`!document.getElementById("token-refused").hidden`);
+  const kept = () => page.evaluate(`sessionStorage.getItem("token")`);
+  const give = (token) => page.evaluate(`{ const field = document.getElementById("token"); field.value = "${token}";
+    field.form.querySelector("button").click(); }`);
+  expect(await changed(asked, false), `${name}: nobody is asked for a token`);
+  expect(!(await refused()), `${name}: a token is refused before one was given`);
+  await give("sesam\\u20ac");
+  expect(await changed(refused, false), `${name}: a wrong token is not refused`);
+  expect((await asked()) && (await kept()) === null, `${name}: a wrong token is kept: '${await kept()}'`);
+  const before = await text(page, "words");
+  await give("s\\u00e9same");
+  await answered(page, before);
+  expect((await kept()) === "s\u00c3\u00a9same", `${name}: the right token is not kept: '${await kept()}'`);
+  await page.evaluate(`window.fetch = window.real; sessionStorage.clear(); document.getElementById("clear").click()`);
+}
+
 async function checkMorph(page, name) {
   const words = await text(page, "words");
   await page.evaluate(`[...document.querySelectorAll("#examples button")].find((button) => button.textContent === "4 or 9?").click()`);
@@ -188,6 +240,8 @@ try {
     await checkLabels(page, name);
     await checkMorph(page, name);
     await checkClear(page, name);
+    await checkComplaint(page, name);
+    await checkToken(page, name);
     await checkLayout(page, name);
     for (const complaint of page.complaints)
       if (!complaint.startsWith(`request: ${address}`)) problems.push(`${name}: ${complaint}`);

@@ -8,9 +8,9 @@ export class Refused extends Error {
   }
 }
 
+// A header holds bytes, and the server compares a token as UTF-8. The browser keeps it once the server has taken it.
 export function useToken(text) {
-  token = text;
-  sessionStorage.setItem("token", text);
+  token = String.fromCharCode(...new TextEncoder().encode(text));
 }
 
 async function ask(path, options = {}) {
@@ -18,6 +18,8 @@ async function ask(path, options = {}) {
   const answer = await fetch(path, { ...options, headers }).catch(() => {
     throw new Refused(0, "The server cannot be reached.");
   });
+  if (answer.status === 401) sessionStorage.removeItem("token");
+  else if (answer.ok && token) sessionStorage.setItem("token", token);
   const json = await answer.json().catch(() => ({}));
   if (!answer.ok) throw new Refused(answer.status, json.error ?? `The server answered ${answer.status}.`);
   return json;

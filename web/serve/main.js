@@ -29,16 +29,23 @@ function showNone(name, words) {
   byId("words").textContent = words;
 }
 
-const complain = (error) => showNone("No answer", error.message);
+// A question from before a complaint is dropped: its input is not what the page shows.
+let complaints = 0;
+function complain(error) {
+  ++complaints;
+  showNone("No answer", error.message);
+}
 
 // Asks the user for a token if the server wants one.
 async function withToken(work) {
-  while (true) {
+  for (let asked = false; ; asked = true) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof Refused) || error.status !== 401) throw error;
       const dialog = byId("token-dialog");
+      byId("token").value = "";
+      byId("token-refused").hidden = !asked;
       dialog.showModal();
       await new Promise((done) => dialog.addEventListener("close", done, { once: true }));
       useToken(byId("token").value);
@@ -47,20 +54,21 @@ async function withToken(work) {
 }
 
 // Without a body there is nothing to ask about. A question that waited while the user chose another model is dropped.
-const askLatest = latest(async ({ body, asked }) => {
-  if (!asked || asked !== model) return;
+const askLatest = latest(async ({ body, asked, before }) => {
+  const dropped = () => asked !== model || before !== complaints;
+  if (!asked || dropped()) return;
   if (!body) return showNone(...kinds[kind]);
   const start = performance.now();
   try {
     const answer = await withToken(() => predict(asked, body instanceof Function ? body() : body));
-    if (asked !== model) return;
+    if (dropped()) return;
     view.show(answer, performance.now() - start);
     if (answer.alphas) simplex.show(answer.alphas);
   } catch (error) {
-    if (asked === model) complain(error);
+    if (!dropped()) complain(error);
   }
 }, 50);
-const ask = (body) => askLatest({ body, asked: model });
+const ask = (body) => askLatest({ body, asked: model, before: complaints });
 
 // toBlob would wait until the browser is idle, for up to a second.
 function asPng(canvas) {

@@ -1,5 +1,6 @@
 #include "tool/server/connection_table.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace priornet::serving {
@@ -20,6 +21,45 @@ constexpr Turn kTurns[] = {
     {Phase::kIdle, std::chrono::milliseconds(0)}, {Phase::kReceiving, kMayReceive}, {Phase::kWriting, kMayWrite}};
 
 }  // namespace
+
+int64_t MemoryAccount::used() const {
+  const std::lock_guard lock(mutex_);
+  return used_;
+}
+
+int64_t MemoryAccount::most() const {
+  const std::lock_guard lock(mutex_);
+  return most_;
+}
+
+bool MemoryAccount::fits_share(const std::string& address, int64_t bytes) const {
+  const auto own = addresses_.find(address);
+  return (own == addresses_.end() ? 0 : own->second) + bytes <= share();
+}
+
+bool MemoryAccount::has_share(const std::string& address, int64_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  return fits_share(address, bytes);
+}
+
+bool MemoryAccount::take(const std::string& address, int64_t bytes) {
+  if (bytes <= 0) return true;
+  const std::lock_guard lock(mutex_);
+  if (used_ + bytes > limit_ || !fits_share(address, bytes)) return false;
+  addresses_[address] += bytes;
+  used_ += bytes;
+  most_ = std::max(most_, used_);
+  return true;
+}
+
+void MemoryAccount::give_back(const std::string& address, int64_t bytes) {
+  if (bytes <= 0) return;
+  const std::lock_guard lock(mutex_);
+  const auto own = addresses_.find(address);
+  own->second -= bytes;
+  used_ -= bytes;
+  if (own->second == 0) addresses_.erase(own);
+}
 
 std::unique_ptr<ConnectionTable::Seat> ConnectionTable::enter(const std::string& address) {
   std::unique_ptr<Seat> seat(new Seat(*this, address));
@@ -43,6 +83,15 @@ std::unique_ptr<ConnectionTable::Seat> ConnectionTable::enter(const std::string&
   }
   tell(evicted);
   return seat;
+}
+
+void ConnectionTable::make_room() {
+  Evicted evicted;
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto* other = next_to_go(nullptr, Clock::now())) evict(*other, evicted);
+  }
+  tell(evicted);
 }
 
 int64_t ConnectionTable::connections() const {
@@ -108,8 +157,7 @@ void ConnectionTable::count(Seat& seat, int64_t by) {
 }
 
 void ConnectionTable::give_back(Seat& seat) {
-  memory_->give_back(seat.bytes_);
-  addresses_[seat.address_].bytes -= seat.bytes_;
+  memory_->give_back(seat.address_, seat.bytes_);
   seat.bytes_ = 0;
 }
 
@@ -165,19 +213,15 @@ bool ConnectionTable::Seat::take(int64_t bytes) {
   bool taken = false;
   {
     const std::lock_guard lock(table_.mutex_);
-    auto& own = table_.addresses_[address_];
     for (bool more = !leaving_; more && !taken;) {
-      const bool has_share = own.bytes + bytes <= table_.memory_->limit() / 2;
-      taken = has_share && table_.memory_->take(bytes);
+      taken = table_.memory_->take(address_, bytes);
       if (taken) break;
+      const bool has_share = table_.memory_->has_share(address_, bytes);
       auto* other = table_.largest_unfinished(has_share ? nullptr : &address_, bytes_ + bytes);
       more = other != nullptr;
       if (more) table_.evict(*other, evicted);
     }
-    if (taken) {
-      bytes_ += bytes;
-      own.bytes += bytes;
-    }
+    if (taken) bytes_ += bytes;
   }
   tell(evicted);
   return taken;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -14,41 +13,40 @@
 
 namespace priornet::serving {
 
-/// Counts the bytes that requests hold: bodies as they arrive, memory for decoding, answers until the client has taken
-/// them. Calls from several threads.
+/// Counts the bytes that requests hold: bodies as they arrive and as they are expanded, memory for decoding, answers
+/// until the client has taken them. One address holds half of them at most. Calls from several threads.
 class MemoryAccount {
  public:
   explicit MemoryAccount(int64_t limit) : limit_(limit) {}
 
   int64_t limit() const { return limit_; }
-  int64_t used() const { return used_; }
-  int64_t most() const { return most_; }  ///< the largest number ever in use at a time
+  int64_t share() const { return limit_ / 2; }  ///< of one address
+  int64_t used() const;
+  int64_t most() const;  ///< the largest number ever in use at a time
 
-  /// False, and nothing is taken, if the limit would be exceeded.
-  bool take(int64_t bytes) {
-    const auto now = used_.fetch_add(bytes) + bytes;
-    if (now > limit_ && bytes > 0) {
-      used_ -= bytes;
-      return false;
-    }
-    for (auto most = most_.load(); now > most && !most_.compare_exchange_weak(most, now);) {
-    }
-    return true;
-  }
-  void give_back(int64_t bytes) { used_ -= bytes; }
+  /// Whether the share of an address has room for these bytes more.
+  bool has_share(const std::string& address, int64_t bytes) const;
+  /// False, and nothing is taken, if the limit or the share would be exceeded.
+  bool take(const std::string& address, int64_t bytes);
+  void give_back(const std::string& address, int64_t bytes);
 
  private:
+  bool fits_share(const std::string& address, int64_t bytes) const;
+
   const int64_t limit_;
-  std::atomic<int64_t> used_{0};
-  std::atomic<int64_t> most_{0};
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, int64_t> addresses_;  ///< those that hold some
+  int64_t used_ = 0;
+  int64_t most_ = 0;
 };
 
 /// Bytes taken from an account; the destructor gives them back.
 class TakenMemory {
  public:
-  TakenMemory(MemoryAccount& account, int64_t bytes) : account_(account), bytes_(account.take(bytes) ? bytes : -1) {}
+  TakenMemory(MemoryAccount& account, std::string address, int64_t bytes)
+      : account_(account), address_(std::move(address)), bytes_(account.take(address_, bytes) ? bytes : -1) {}
   ~TakenMemory() {
-    if (bytes_ > 0) account_.give_back(bytes_);
+    if (bytes_ > 0) account_.give_back(address_, bytes_);
   }
   TakenMemory(const TakenMemory&) = delete;
   TakenMemory& operator=(const TakenMemory&) = delete;
@@ -57,6 +55,7 @@ class TakenMemory {
 
  private:
   MemoryAccount& account_;
+  const std::string address_;
   const int64_t bytes_;
 };
 
@@ -102,6 +101,9 @@ class ConnectionTable {
   /// refuse: Seat::refused().
   std::unique_ptr<Seat> enter(const std::string& address);
 
+  /// Closes the connection that would be closed for another one, if there is one: for want of file descriptors, say.
+  void make_room();
+
   /// Connections that are not closing.
   int64_t connections() const;
   std::vector<std::shared_ptr<Guest>> guests() const;
@@ -110,7 +112,6 @@ class ConnectionTable {
   using Clock = std::chrono::steady_clock;
   struct Address {
     int64_t connections = 0;
-    int64_t bytes = 0;
     int64_t seats = 0;  ///< including those that are closing
   };
   using Evicted = std::vector<std::pair<std::shared_ptr<Guest>, Phase>>;

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
+#include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -60,6 +60,16 @@ Response error_response(int status, std::string_view reason) {
 }
 
 bool read_target(std::string_view target, Request& request) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (lower_case(std::string(target.substr(0, scheme.size()))) != scheme) continue;
+    const auto rest = target.substr(scheme.size());
+    const auto host = rest.substr(0, rest.find_first_of("/?"));
+    if (host.empty() || host.find('@') != std::string_view::npos) return false;
+    request.headers.emplace_back("host", host);
+    target = rest.substr(host.size());
+    if (target.empty() || target.front() == '?') return read_target("/" + std::string(target), request);
+    break;
+  }
   if (target.empty() || target.front() != '/') return false;
   const auto mark = target.find('?');
   auto path = percent_decoded(target.substr(0, mark), false);
@@ -76,6 +86,10 @@ bool read_target(std::string_view target, Request& request) {
     request.query.emplace_back(std::move(*name), std::move(*value));
   }
   return true;
+}
+
+bool is_media_type(std::string_view header, std::string_view type) {
+  return lower_case(std::string(header.substr(0, type.size()))) == type;
 }
 
 namespace {
@@ -104,9 +118,8 @@ std::string_view file_of_form(std::string_view content_type, std::string_view bo
     const auto end = head_end == std::string_view::npos ? head_end : body.find(between, head_end + 2);
     if (end == std::string_view::npos) throw ArgumentError("the form breaks off inside a part");
     const auto content = end < head_end + 4 ? std::string_view() : body.substr(head_end + 4, end - head_end - 4);
-    if (lower_case(std::string(body.substr(at, std::min<size_t>(head_end - at, 4096)))).find("filename=") !=
-        std::string::npos)
-      return content;
+    const auto head = lower_case(std::string(body.substr(at, std::min<size_t>(head_end - at, 4096))));
+    if (head.find("filename=") != std::string::npos || head.find("filename*=") != std::string::npos) return content;
     if (!first) first = content;
     at = end + between.size();
   }
@@ -195,18 +208,22 @@ Inflated inflate_into(std::string_view body, int form, size_t most, std::string&
   stream.next_in = bytes_of(body);
   stream.avail_in = static_cast<uInt>(body.size());
   result.clear();
-  while (true) {
-    const auto before = result.size();
-    if (before > most) return Inflated::kTooLarge;
-    result.resize(std::min(most + 1, std::max<size_t>(4096, 2 * before)));
-    stream.next_out = reinterpret_cast<Bytef*>(result.data()) + before;
-    stream.avail_out = static_cast<uInt>(result.size() - before);
+  size_t filled = 0;
+  while (filled <= most) {
+    if (filled == result.size()) result.resize(std::min(most + 1, std::max<size_t>(4096, 2 * filled)));
+    stream.next_out = reinterpret_cast<Bytef*>(result.data()) + filled;
+    stream.avail_out = static_cast<uInt>(result.size() - filled);
     const auto status = inflate(&stream, Z_NO_FLUSH);
-    result.erase(result.size() - stream.avail_out);
-    if (status == Z_STREAM_END) break;
-    if (status != Z_OK || (stream.avail_in == 0 && stream.avail_out > 0)) return Inflated::kDamaged;
+    filled = result.size() - stream.avail_out;
+    if (status == Z_STREAM_END) {
+      if (form != kGzip || stream.avail_in == 0) break;
+      if (inflateReset(&stream) != Z_OK) return Inflated::kDamaged;  // another member follows
+    } else if (status != Z_OK || (stream.avail_in == 0 && stream.avail_out > 0)) {
+      return Inflated::kDamaged;
+    }
   }
-  if (result.size() > most) return Inflated::kTooLarge;
+  if (filled > most) return Inflated::kTooLarge;
+  result.resize(filled);
   return stream.avail_in == 0 ? Inflated::kWhole : Inflated::kDamaged;
 }
 
@@ -220,13 +237,17 @@ std::optional<ContentCoding> content_coding(std::string_view header) {
   return std::nullopt;
 }
 
-ContentCoding accepted_coding(std::string_view header) {
+ContentCoding accepted_coding(std::string_view accepted) {
+  const auto text = lower_case(std::string(accepted));
+  std::string_view header = text;
   auto best = ContentCoding::kIdentity;
   while (!header.empty()) {
     const auto part = header.substr(0, header.find(','));
     header.remove_prefix(std::min(header.size(), part.size() + 1));
     const auto weight = part.find("q=");
-    if (weight != std::string_view::npos && std::atof(std::string(part.substr(weight + 2)).c_str()) <= 0) continue;
+    double value = 1.0;
+    if (weight != std::string_view::npos) std::from_chars(part.data() + weight + 2, part.data() + part.size(), value);
+    if (value <= 0) continue;
     const auto coding = content_coding(part.substr(0, part.find(';')));
     if (!coding || *coding == ContentCoding::kIdentity) continue;
     if (best != ContentCoding::kGzip) best = *coding;
@@ -266,6 +287,7 @@ std::string compressed(std::string_view body, ContentCoding coding) {
   if (deflateInit2(&stream, kFast, Z_DEFLATED, coding == ContentCoding::kGzip ? kGzip : kZlib, kMemory,
                    Z_DEFAULT_STRATEGY) != Z_OK)
     throw std::bad_alloc();
+  const std::unique_ptr<z_stream, decltype(&deflateEnd)> ended(&stream, &deflateEnd);
   std::string result(deflateBound(&stream, static_cast<uLong>(body.size())), '\0');
   stream.next_in = bytes_of(body);
   stream.avail_in = static_cast<uInt>(body.size());
@@ -273,7 +295,6 @@ std::string compressed(std::string_view body, ContentCoding coding) {
   stream.avail_out = static_cast<uInt>(result.size());
   deflate(&stream, Z_FINISH);
   result.erase(stream.total_out);
-  deflateEnd(&stream);
   return result;
 }
 

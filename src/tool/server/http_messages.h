@@ -47,9 +47,13 @@ struct Handler {
 /// {"error": reason}; 503 comes with Retry-After, 401 with WWW-Authenticate.
 Response error_response(int status, std::string_view reason);
 
-/// Splits a request's target into path and query, with %XX decoded ("+" is a space in the query). False if it is
+/// Splits a request's target into path and query, with %XX decoded ("+" is a space in the query). An absolute target,
+/// http://HOST/path, also adds a header "host", which counts instead of the one that was sent. False if the target is
 /// malformed.
 bool read_target(std::string_view target, Request& request);
+
+/// Whether a Content-Type header begins with this type, whatever its case: "image/", "text/csv".
+bool is_media_type(std::string_view header, std::string_view type);
 
 /// The file in the body of a form: its first part with a file name, or the first part. `content_type` is that of the
 /// request, with the boundary. ArgumentError if there is no boundary, no part, or no end of one. A view of `body`.
@@ -82,8 +86,8 @@ ContentCoding accepted_coding(std::string_view header);
 /// "gzip", "deflate".
 std::string_view name_of(ContentCoding coding);
 
-/// The bytes of a compressed body; deflate with or without zlib's header. Nothing if they would be more than `most`.
-/// ArgumentError if the body is damaged or incomplete.
+/// The bytes of a compressed body; gzip in one or more members, deflate with or without zlib's header. Nothing if they
+/// would be more than `most`. ArgumentError if the body is damaged or incomplete.
 std::optional<std::string> expanded(std::string_view body, ContentCoding coding, int64_t most);
 
 std::string compressed(std::string_view body, ContentCoding coding);

@@ -61,7 +61,13 @@ class HttpServer::Listener {
         pause_(strand_) {
     listen();
     accept();
-    for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
+    try {
+      for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
+    } catch (...) {
+      stop();
+      wait();
+      throw;
+    }
   }
 
   ~Listener() {
@@ -72,8 +78,8 @@ class HttpServer::Listener {
   uint16_t port() const { return port_; }
   int64_t connections() const { return table_.connections(); }
 
-  void renew_certificate() {
-    asio::post(strand_, [this, renewed = tls_context(options_)] { tls_ = renewed; });
+  std::function<void()> read_certificate() {
+    return [this, renewed = tls_context(options_)] { asio::post(strand_, [this, renewed] { tls_ = renewed; }); };
   }
 
   void stop() {
@@ -119,10 +125,11 @@ class HttpServer::Listener {
 
   void accept() {
     acceptor_.async_accept(asio::make_strand(context_), [this](ErrorCode error, Socket socket) {
-      if (!error) serve(std::move(socket));
+      if (!error) serve_if_possible(std::move(socket));
       if (!acceptor_.is_open() || shared_.stopping) return;
       if (!error) return accept();
-      // For example out of file descriptors: when connections end, some are free again.
+      // For example out of file descriptors: when a connection ends, some are free again.
+      table_.make_room();
       pause_.expires_after(std::chrono::milliseconds(50));
       pause_.async_wait([this](ErrorCode) {
         if (acceptor_.is_open() && !shared_.stopping) accept();
@@ -137,7 +144,15 @@ class HttpServer::Listener {
     while (!error) {
       Socket socket(asio::make_strand(context_));
       acceptor_.accept(socket, error);
-      if (!error) serve(std::move(socket));
+      if (!error) serve_if_possible(std::move(socket));
+    }
+  }
+
+  // Without memory for it a connection is closed, and the next one is accepted.
+  void serve_if_possible(Socket socket) {
+    try {
+      serve(std::move(socket));
+    } catch (const std::exception&) {
     }
   }
 
@@ -171,7 +186,7 @@ class HttpServer::Listener {
 HttpServer::HttpServer(const HttpOptions& options, Handler handler)
     : listener_(std::make_unique<Listener>(options, std::move(handler))) {}
 HttpServer::~HttpServer() = default;
-void HttpServer::renew_certificate() { listener_->renew_certificate(); }
+std::function<void()> HttpServer::read_certificate() { return listener_->read_certificate(); }
 uint16_t HttpServer::port() const { return listener_->port(); }
 int64_t HttpServer::connections() const { return listener_->connections(); }
 void HttpServer::stop() { listener_->stop(); }

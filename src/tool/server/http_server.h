@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -48,8 +49,9 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// Reads the certificate and its key again, for later connections. On DataError the old ones stay.
-  void renew_certificate();
+  /// Reads the certificate and its key again. What it returns puts them into use for later connections; call it at most
+  /// as long as the server lives. DataError if they cannot be used.
+  std::function<void()> read_certificate();
 
   uint16_t port() const;
   int64_t connections() const;

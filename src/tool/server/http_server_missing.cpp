@@ -12,7 +12,7 @@ HttpServer::HttpServer(const HttpOptions&, Handler) {
   throw Error("this build has no Boost.Beast: it cannot serve (Debian: libboost-dev, then build again)");
 }
 HttpServer::~HttpServer() = default;
-void HttpServer::renew_certificate() {}
+std::function<void()> HttpServer::read_certificate() { return {}; }
 uint16_t HttpServer::port() const { return 0; }
 int64_t HttpServer::connections() const { return 0; }
 void HttpServer::stop() {}

@@ -88,9 +88,27 @@ inline std::optional<Request> head_of(const BeastRequest& message) {
   request.method = message.method() == http::verb::head ? "GET" : std::string(message.method_string());
   const auto target = message.target();
   if (!read_target({target.data(), target.size()}, request)) return std::nullopt;
+  const bool host_in_target = !request.header("host").empty();
   for (const auto& field : message)
-    request.headers.emplace_back(lower_case(std::string(field.name_string())), std::string(field.value()));
+    if (field.name() != http::field::host || !host_in_target)
+      request.headers.emplace_back(lower_case(std::string(field.name_string())), std::string(field.value()));
   return request;
+}
+
+/// What is wrong with the headers that say where the body ends and whom the request is for; empty: nothing. A proxy in
+/// front of the server might read such headers in another way, and take a part of one request for another one.
+inline std::string framing_fault(const BeastParser& parser) {
+  const auto& message = parser.get();
+  const auto codings = message.count(http::field::transfer_encoding);
+  if (codings > 0) {
+    const auto coding = message[http::field::transfer_encoding];
+    if (codings > 1 || message.version() < 11 || message.count(http::field::content_length) > 0 || !parser.chunked() ||
+        !boost::beast::iequals(coding, "chunked"))
+      return "the only Transfer-Encoding that this server takes is chunked, in HTTP/1.1 and without Content-Length";
+  }
+  const auto hosts = message.count(http::field::host);
+  if (hosts > 1 || (hosts == 0 && message.version() >= 11)) return "a request should have one Host header";
+  return "";
 }
 
 struct ResponseForm {
@@ -314,6 +332,7 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
       record_.target = std::string(message.target().substr(0, 512));
       arrived_ = std::chrono::steady_clock::now();
     }
+    if (const auto fault = framing_fault(*parser_); !fault.empty()) return refuse(400, fault);
     auto head = head_of(message);
     if (!head) return answer(error_response(400, "the target of the request is malformed"));
     request_ = std::move(*head);
@@ -325,7 +344,8 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
       if (parser_->content_length().value_or(0) > static_cast<uint64_t>(kBodyOfGet))
         return on_read_error(http::error::body_limit);
     }
-    if (!boost::beast::iequals(message[http::field::expect], "100-continue")) return read_body();
+    if (message.version() < 11 || !boost::beast::iequals(message[http::field::expect], "100-continue"))
+      return read_body();
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     asio::async_write(stream_, asio::buffer(kContinue), [self = this->shared_from_this()](ErrorCode failed, size_t) {
       if (failed) return self->close();
@@ -389,8 +409,10 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
 
   void answer(Response response) {
     seat().give_back();
-    if (response.body.size() > kSmallAnswer && !seat().take(static_cast<int64_t>(response.body.size())))
-      return refuse(503, "too many answers wait for their clients");
+    if (response.body.size() > kSmallAnswer && !seat().take(static_cast<int64_t>(response.body.size()))) {
+      form_.keep_alive = false;
+      response = error_response(503, "too many answers wait for their clients");
+    }
     form_.keep_alive = form_.keep_alive && !shared_.stopping;
     evicted_ = false;
     if (phase_ != Phase::kClosing) enter(form_.keep_alive ? Phase::kWriting : Phase::kClosing);
@@ -402,7 +424,7 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
       self->seat().give_back();
       if (error) return self->close();
       if (self->form_.keep_alive) return self->next();
-      self->linger();
+      self->say_goodbye();
     });
   }
 
@@ -414,6 +436,19 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
     if (!record_.method.empty())
       record_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - arrived_).count();
     shared_.options.answered(std::exchange(record_, {}));
+  }
+
+  // A client that gets no close_notify cannot tell the end of an answer from a cut connection.
+  void say_goodbye() {
+    if constexpr (kTls) {
+      within(std::min<std::chrono::milliseconds>(shared_.options.timeout, std::chrono::seconds(1)));
+      stream_.async_shutdown([self = this->shared_from_this()](ErrorCode) {
+        if (self->evicted_) return self->close();
+        self->linger();
+      });
+    } else {
+      linger();
+    }
   }
 
   // Closing with unread bytes would destroy the answer for a client that still sends.

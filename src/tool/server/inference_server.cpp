@@ -83,6 +83,7 @@ void check_host(const Request& request, const std::vector<std::string>& allowed)
 // and 200 ms.
 constexpr int64_t kAtOnce = 1 << 16;
 constexpr int64_t kSmall = 1 << 21;
+constexpr int64_t kLongAnswer = 1 << 16;  // numbers: some 50 ms
 constexpr int64_t kMemory = int64_t{256} << 20;
 constexpr size_t kWorthCompressing = 1024;
 
@@ -236,7 +237,7 @@ void InferenceServer::handle(const AskedPointer& asked) {
 void InferenceServer::expand(const AskedPointer& asked, ContentCoding coding) {
   auto body = expanded(asked->request.body, coding, options_.max_body);
   if (!body) throw Refusal(413, fmt::format("the expanded body should have at most {} bytes", options_.max_body));
-  asked->expanded = std::make_unique<TakenMemory>(*memory_, static_cast<int64_t>(body->size()));
+  asked->expanded = std::make_unique<TakenMemory>(*memory_, asked->request.peer, static_cast<int64_t>(body->size()));
   if (!*asked->expanded) throw Refusal(503, "too many requests are being sent to the server");
   asked->request.body = std::move(*body);
 }
@@ -244,15 +245,17 @@ void InferenceServer::expand(const AskedPointer& asked, ContentCoding coding) {
 // Work that would delay other connections is done on other threads.
 void InferenceServer::prepared(const AskedPointer& asked, const Effort& effort, std::function<void()> work) {
   if (effort.units <= kAtOnce) return work();
-  if (effort.bytes > memory_->limit() / 2)
-    throw Refusal(413, fmt::format("decoding this needs {} MB of memory, but the server has {}",
-                                   effort.bytes / 1'000'000, memory_->limit() / 2'000'000));
+  // Its body is on the account of its address too, so that there would never be room.
+  const auto all = effort.bytes + static_cast<int64_t>(asked->request.body.size());
+  if (effort.bytes > 0 && all > memory_->share())
+    throw Refusal(413, fmt::format("decoding this needs {} MB of memory, but the server has {}", all / 1'000'000,
+                                   memory_->share() / 1'000'000));
   auto& lane = effort.units <= kSmall ? small_work_ : large_work_;
   const auto deadline = Clock::now() + options_.timeout;
   const auto job = [this, asked, bytes = effort.bytes, deadline, work = std::move(work)] {
     guarded(asked, [&] {
       if (Clock::now() > deadline) throw Refusal(504, "the answer took longer than the time allowed");
-      const TakenMemory taken(*memory_, bytes);
+      const TakenMemory taken(*memory_, asked->request.peer, bytes);
       if (!taken) throw Refusal(503, "the server has no memory left for this request");
       work();
     });
@@ -335,14 +338,23 @@ InferenceServer::ModelPointer InferenceServer::model_named(std::string_view name
 void InferenceServer::ask(const ModelPointer& model, std::string inputs, int64_t rows, const AskedPointer& asked,
                           std::function<Response(const PlainPredictions&)> make_response) {
   asked->request.body = {};  // it is in `inputs` now
-  const auto done = [this, model, asked, make_response = std::move(make_response)](const Outcome& outcome) {
+  const auto numbers = rows * static_cast<int64_t>(model->served.description.class_names.size());
+  const auto done = [this, model, asked, numbers, make_response = std::move(make_response)](const Outcome& outcome) {
     if (outcome.status != 200) return fail(asked, outcome.status, outcome.error, outcome.reason);
     if (model->served.drift) model->served.drift->add(outcome.answers);
     for (const auto& decision : outcome.answers.decisions)
       metrics_.verdict(model->served.description.name, verdict_name(decision.verdict));
+    if (numbers > kLongAnswer) {
+      // This is the model's only thread, and other inputs wait for it.
+      const auto answers = std::make_shared<const PlainPredictions>(outcome.answers);
+      const auto write = [this, asked, answers, make_response] {
+        guarded(asked, [&] { answer(asked, make_response(*answers)); });
+      };
+      if (large_work_.submit(asked->request.peer, write)) return;
+    }
     answer(asked, make_response(outcome.answers));
   };
-  model->queue->submit(std::move(inputs), rows, Clock::now() + options_.timeout, done);
+  model->queue->submit({std::move(inputs), rows, Clock::now() + options_.timeout, asked->request.peer}, done);
 }
 
 void InferenceServer::infer(const ModelPointer& model, const AskedPointer& asked) {
@@ -371,7 +383,7 @@ Response plain_response(const ServedModel& model, const PlainPredictions& answer
 
 std::string_view image_in(const Request& request) {
   const auto type = request.header("content-type");
-  return type.starts_with("multipart/form-data") ? file_of_form(type, request.body) : std::string_view(request.body);
+  return is_media_type(type, "multipart/form-data") ? file_of_form(type, request.body) : std::string_view(request.body);
 }
 
 }  // namespace
@@ -407,7 +419,7 @@ void InferenceServer::predict_image(const ModelPointer& model, const AskedPointe
                                    facts.width, facts.height));
   constexpr int64_t kBand = 64 * 16;  // rows that are being resized, with their copies
   const Effort effort{
-      pixels + static_cast<int64_t>(file.size()),
+      pixels + static_cast<int64_t>(file.size()) + facts.decoder_bytes,
       facts.decoder_bytes + 3 * facts.height * model->served.description.shape[2] + kBand * facts.width};
   prepared(asked, effort, [this, model, asked] {
     ask(model, model->served.input_of_image(image_in(asked->request)), 1, asked,

@@ -1,16 +1,21 @@
 #include "tool/server/monitoring.h"
 
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <priornet/uncertainty/errors.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
+#include <deque>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
 
 namespace priornet::serving {
 namespace {
@@ -18,12 +23,12 @@ namespace {
 const std::vector<double> kSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
 const std::vector<double> kRows = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 
-// A label's value: backslash, quote and line end are escaped.
+// A label's value, in which Prometheus wants backslash, quote and line end escaped.
 std::string label(std::string_view text) {
   std::string result;
   for (const char character : text) {
-    if (character == '\\' || character == '"') result += '\\';
-    result += character == '\n' ? ' ' : character;
+    if (character == '\\' || character == '"' || character == '\n') result += '\\';
+    result += character == '\n' ? 'n' : character;
   }
   return result;
 }
@@ -133,72 +138,166 @@ std::string line_of(const nlohmann::ordered_json& members) {
 
 }  // namespace
 
-ServerLog::ServerLog(std::filesystem::path path) : path_(std::move(path)) {
-  open();
-  if (file_ == nullptr)
-    throw DataError(fmt::format("{}: cannot be written: {}", path_.string(), std::generic_category().message(errno)));
-  worker_ = std::thread([this] { work(); });
+/// What a log shares with its thread.
+struct ServerLog::State {
+  State(std::filesystem::path name, Trouble said) : path(std::move(name)), trouble(std::move(said)) {}
+  ~State() {
+    if (file >= 0 && path != "-") ::close(file);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  void work();
+  void write_all(const std::deque<std::string>& lines, int64_t dropped);
+  void open_again();
+  void say(const std::string& what) const {
+    if (trouble) trouble(path.string() + ": " + what);
+  }
+
+  static constexpr size_t kMostLines = 10'000;
+
+  const std::filesystem::path path;
+  const Trouble trouble;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::string> waiting;
+  int64_t dropped = 0;
+  bool reopen = false;
+  bool finishing = false;
+  bool ended = false;
+
+  // Of the thread alone.
+  int file = -1;
+  int64_t lost = 0;        ///< lines, since the last one that could be written
+  bool line_open = false;  ///< the last one was written in part
+};
+
+namespace {
+
+constexpr std::chrono::seconds kPatience{2};
+
+int opened(const std::filesystem::path& path, int flags) {
+  if (path == "-") return STDERR_FILENO;
+  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | flags, 0666);
+}
+
+std::string reason_of(int error) { return std::generic_category().message(error); }
+
+std::string counted(int64_t lines) { return lines == 1 ? "1 line was" : fmt::format("{} lines were", lines); }
+
+// How many bytes were written; fewer than all only after an error, which errno tells.
+size_t written(int file, std::string_view text) {
+  size_t count = 0;
+  while (count < text.size()) {
+    const auto now = ::write(file, text.data() + count, text.size() - count);
+    if (now >= 0) {
+      count += static_cast<size_t>(now);
+    } else if (errno == EAGAIN) {  // whoever shares this pipe or terminal with us made it so
+      pollfd ready{file, POLLOUT, 0};
+      ::poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      break;
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+ServerLog::ServerLog(std::filesystem::path path, Trouble trouble)
+    : state_(std::make_shared<State>(std::move(path), std::move(trouble))) {
+  state_->file = opened(state_->path, 0);
+  if (state_->file < 0)
+    throw DataError(fmt::format("{}: cannot be written: {}", state_->path.string(), reason_of(errno)));
+  worker_ = std::thread([state = state_] { state->work(); });
 }
 
 ServerLog::~ServerLog() {
+  bool ended = false;
   {
-    const std::lock_guard lock(mutex_);
-    finishing_ = true;
+    std::unique_lock lock(state_->mutex);
+    state_->finishing = true;
+    state_->changed.notify_all();
+    ended = state_->changed.wait_for(lock, kPatience, [&] { return state_->ended; });
   }
-  changed_.notify_all();
-  worker_.join();
-  if (file_ != nullptr && file_ != stderr) std::fclose(file_);
+  if (ended)
+    worker_.join();
+  else
+    worker_.detach();  // it waits for somebody to read
 }
-
-void ServerLog::open() { file_ = path_ == "-" ? stderr : std::fopen(path_.c_str(), "ae"); }
 
 void ServerLog::write(const nlohmann::ordered_json& members) {
   auto line = line_of(members);
   {
-    const std::lock_guard lock(mutex_);
-    if (lines_.size() >= kMostLines) {
-      ++dropped_;
+    const std::lock_guard lock(state_->mutex);
+    if (state_->waiting.size() >= State::kMostLines) {
+      ++state_->dropped;
       return;
     }
-    lines_.push_back(std::move(line));
+    state_->waiting.push_back(std::move(line));
   }
-  changed_.notify_one();
+  state_->changed.notify_one();
 }
 
 void ServerLog::reopen() {
   {
-    const std::lock_guard lock(mutex_);
-    reopen_ = true;
+    const std::lock_guard lock(state_->mutex);
+    state_->reopen = true;
   }
-  changed_.notify_one();
+  state_->changed.notify_one();
 }
 
-void ServerLog::work() {
+void ServerLog::State::work() {
   while (true) {
     std::deque<std::string> lines;
-    int64_t dropped = 0;
+    int64_t more = 0;
     bool again = false;
     {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return finishing_ || reopen_ || !lines_.empty(); });
-      if (lines_.empty() && !reopen_) return;
-      lines.swap(lines_);
-      std::swap(dropped, dropped_);
-      std::swap(again, reopen_);
-    }
-    if (file_ != nullptr) {
-      for (const auto& line : lines) std::fwrite(line.data(), 1, line.size(), file_);
-      if (dropped > 0) {
-        const auto line = line_of({{"level", "error"}, {"error", fmt::format("{} lines were dropped", dropped)}});
-        std::fwrite(line.data(), 1, line.size(), file_);
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return finishing || reopen || !waiting.empty(); });
+      if (waiting.empty() && !reopen) {
+        ended = true;
+        changed.notify_all();
+        return;
       }
-      std::fflush(file_);
+      lines.swap(waiting);
+      std::swap(more, dropped);
+      std::swap(again, reopen);
     }
-    if (again && file_ != stderr) {
-      if (file_ != nullptr) std::fclose(file_);
-      open();  // if that fails lines are lost until the next time; the server goes on
-    }
+    write_all(lines, more);
+    if (again) open_again();
   }
+}
+
+void ServerLog::State::write_all(const std::deque<std::string>& lines, int64_t more) {
+  if (lines.empty()) return;
+  std::string text = line_open ? "\n" : "";  // so that the next line can be read
+  for (const auto& line : lines) text += line;
+  if (more > 0) text += line_of({{"level", "error"}, {"error", counted(more) + " dropped"}});
+  const auto count = written(file, text);
+  const auto reason = errno;
+  const auto rest = std::string_view(text).substr(std::max<size_t>(count, line_open ? 1 : 0));
+  if (count > 0) line_open = text[count - 1] != '\n';
+  const auto missing = static_cast<int64_t>(std::count(rest.begin(), rest.end(), '\n'));
+  if (missing > 0) {
+    if (lost == 0) say(fmt::format("cannot be written, and lines are lost: {}", reason_of(reason)));
+    lost += missing;
+  } else if (lost > 0) {
+    const auto said = counted(std::exchange(lost, 0)) + " lost";
+    const auto line = line_of({{"level", "error"}, {"error", said}});
+    if (written(file, line) < line.size()) line_open = true;
+    say("can be written again; " + said);
+  }
+}
+
+// A pipe that nobody reads is not waited for.
+void ServerLog::State::open_again() {
+  if (path == "-") return;
+  const int other = opened(path, O_NONBLOCK);
+  if (other < 0) return say(fmt::format("cannot be opened again, lines go to the old file: {}", reason_of(errno)));
+  ::fcntl(other, F_SETFL, ::fcntl(other, F_GETFL) & ~O_NONBLOCK);
+  ::close(std::exchange(file, other));
+  line_open = false;
 }
 
 }  // namespace priornet::serving

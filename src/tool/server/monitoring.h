@@ -2,15 +2,12 @@
 
 #include <priornet/uncertainty/drift.h>
 
-#include <array>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <cstdio>
-#include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -65,11 +62,16 @@ class ServerMetrics {
 int64_t resident_bytes();
 
 /// A file of JSON lines, each with the time it was written. Calls from several threads; a slow disk delays no caller: a
-/// separate thread writes, and if it cannot keep up, lines are dropped and their number is logged.
+/// separate thread writes. Lines that it cannot write in time, or at all, are dropped, and their number is logged.
 class ServerLog {
  public:
-  /// "-" is standard error. DataError if the file cannot be written.
-  explicit ServerLog(std::filesystem::path path);
+  /// Is told when lines cannot be written, and when they can again.
+  using Trouble = std::function<void(const std::string& what)>;
+
+  /// "-" is standard error. DataError if the file cannot be written. `trouble` may be called until the log is gone, and
+  /// after that where its thread could not be ended.
+  explicit ServerLog(std::filesystem::path path, Trouble trouble = {});
+  /// Writes what is waiting. If nobody reads the other end of a pipe, it gives up after two seconds.
   ~ServerLog();
   ServerLog(const ServerLog&) = delete;
   ServerLog& operator=(const ServerLog&) = delete;
@@ -77,23 +79,14 @@ class ServerLog {
   /// An object; "time" is put before its members.
   void write(const nlohmann::ordered_json& line);
 
-  /// Reopens the file under the same name, after another program has moved the old one away.
+  /// Reopens the file under the same name, after another program has moved the old one away. If that fails, later lines
+  /// still go to the old file.
   void reopen();
 
  private:
-  void work();
-  void open();
+  struct State;
 
-  static constexpr size_t kMostLines = 10'000;
-
-  const std::filesystem::path path_;
-  std::FILE* file_ = nullptr;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::string> lines_;
-  int64_t dropped_ = 0;
-  bool reopen_ = false;
-  bool finishing_ = false;
+  std::shared_ptr<State> state_;  ///< shared with the thread, which may be left behind
   std::thread worker_;
 };
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
+#include "learning/base/names.h"
 #include "learning/data/column_types.h"
 #include "learning/data/decoded_pixels.h"
 #include "learning/data/delimited.h"
@@ -27,6 +29,18 @@ std::string text_of(const json& value, const std::string& column) {
   throw ArgumentError(fmt::format("the value of '{}' should be a number, a text, true, false or null", column));
 }
 
+// As predict says it of a table (inputs.cpp).
+std::string note_of_absent(const std::string& column) {
+  return column + ": this column is not there; its values count as missing";
+}
+
+// The row, its columns named as those of a table are.
+std::map<std::string, const json*> with_printable_names(const json& row) {
+  std::map<std::string, const json*> named;
+  for (const auto& [name, value] : row.items()) named.emplace(printable(name), &value);
+  return named;
+}
+
 // Adds rows to a request, one by one.
 class RowCollector {
  public:
@@ -40,19 +54,24 @@ class RowCollector {
 
   RowRequest request() && { return std::move(request_); }
 
-  void add_object(const json& row) {
-    if (!row.is_object()) throw ArgumentError("a row should be an object: {\"column\": value, ...}");
+  void add_object(const json& given) {
+    if (!given.is_object())
+      throw ArgumentError(
+          "a row should be an object: {\"column\": value, ...}; values in the model's order are taken one row at a "
+          "time: "
+          "{\"features\": [value, ...]}");
     if (columns_.empty()) throw ArgumentError("the model has no names of features: give them as an array");
     std::vector<std::string> texts;
     Names notes;
+    const auto row = with_printable_names(given);
     for (const auto& column : columns_) {
       const auto found = row.find(column);
       if (found == row.end() && !model_.encoding)
         throw ArgumentError(fmt::format("the feature '{}' is missing", column));
-      if (found == row.end()) notes.push_back(fmt::format("{}: was not given and counts as missing", column));
-      texts.push_back(found == row.end() ? "" : text_of(*found, column));
+      if (found == row.end()) notes.push_back(note_of_absent(column));
+      texts.push_back(found == row.end() ? "" : text_of(*found->second, column));
     }
-    for (const auto& [name, value] : row.items())
+    for (const auto& [name, value] : row)
       if (!is_known(name)) notes.push_back(fmt::format("{}: is not a column of the model", name.substr(0, 64)));
     if (notes.size() >= columns_.size() &&
         std::all_of(texts.begin(), texts.end(), [](const auto& t) { return t.empty(); }))
@@ -63,7 +82,8 @@ class RowCollector {
   void add_array(const json& values) {
     const auto width = model_.encoding ? columns_.size() : static_cast<size_t>(model_.values_per_row());
     if (values.size() != width)
-      throw ArgumentError(fmt::format("features should hold {} numbers, found {}", width, values.size()));
+      throw ArgumentError(fmt::format("features should hold {} {}, found {}", width,
+                                      model_.encoding ? "values" : "numbers", values.size()));
     std::vector<std::string> texts;
     for (const auto& value : values) texts.push_back(text_of(value, "features"));
     add(texts, {});
@@ -73,14 +93,14 @@ class RowCollector {
     MemoryStream bytes("the table", text);
     DelimitedRows rows(bytes);
     rows.next();
-    const Names names(rows.values().begin(), rows.values().end());
+    const auto names = rows.names();
     std::vector<size_t> places;
     Names absent;
     for (const auto& column : columns_) {
       const auto found = std::find(names.begin(), names.end(), column);
       if (found == names.end() && !model_.encoding)
         throw ArgumentError(fmt::format("the table has no column {}; its columns: {}", column, fmt::join(names, ", ")));
-      if (found == names.end()) absent.push_back(column + ": this column is not there and counts as missing");
+      if (found == names.end()) absent.push_back(note_of_absent(column));
       places.push_back(static_cast<size_t>(found - names.begin()));
     }
     if (absent.size() == columns_.size())
@@ -143,11 +163,11 @@ class RowCollector {
 };
 
 bool is_image(std::string_view type, std::string_view body) {
-  return type.starts_with("image/") || type.starts_with("multipart/form-data") || begins_as_image(body);
+  return is_media_type(type, "image/") || is_media_type(type, "multipart/form-data") || begins_as_image(body);
 }
 
 bool is_table_type(std::string_view type) {
-  return type.starts_with("text/csv") || type.starts_with("text/tab-separated-values");
+  return is_media_type(type, "text/csv") || is_media_type(type, "text/tab-separated-values");
 }
 
 }  // namespace
@@ -181,7 +201,9 @@ RowRequest read_row_request(const ModelDescription& model, std::string_view body
   }
   if (!document.is_object() || !document.contains("features"))
     throw ArgumentError(
-        "features are missing: {\"features\": {\"column\": value, ...}}, or {\"rows\": [{...}, {...}]}");
+        "features are missing: {\"features\": {\"column\": value, ...}}, {\"features\": [value, ...]} in the model's "
+        "order, "
+        "or {\"rows\": [{...}, {...}]}");
   const auto& features = document["features"];
   if (features.is_array())
     rows.add_array(features);

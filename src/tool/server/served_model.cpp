@@ -290,11 +290,13 @@ std::string plain_answer(const ServedModel& served, const PlainPredictions& answ
 std::string plain_answers(const ServedModel& served, const PlainPredictions& answers,
                           const std::vector<std::vector<std::string>>& notes) {
   const auto& model = served.description;
+  const auto alphas = answers.alphas();
   auto predictions = nlohmann::ordered_json::array();
   for (int64_t row = 0; row < answers.rows; ++row) {
     auto answer = prediction_json({model.class_names, model.measures}, answers, row);
     answer["words"] = verdict_in_words(model, answers, row);
     answer["probabilities"] = row_of(answers.probabilities, row, answers.classes);
+    if (!alphas.empty()) answer["alphas"] = row_of(alphas, row, answers.classes);
     if (const auto& said = notes.at(static_cast<size_t>(row)); !said.empty()) answer["notes"] = said;
     predictions.push_back(std::move(answer));
   }

@@ -105,7 +105,8 @@ std::string plain_answer(const ServedModel& model, const PlainPredictions& answe
                          const std::vector<std::string>& notes = {});
 
 /// All rows, for a person or a program: {"model", "class_names", "predictions": [...], "drift"} with prediction_json(),
-/// the verdict in words, the probabilities and the notes of each; `notes` has one list per row.
+/// the verdict in words, the probabilities, the concentrations (`alphas`, for Dirichlets) and the notes of each;
+/// `notes` has one list per row.
 std::string plain_answers(const ServedModel& model, const PlainPredictions& answers,
                           const std::vector<std::vector<std::string>>& notes);
 

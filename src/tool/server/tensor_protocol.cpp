@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <variant>
@@ -21,6 +22,15 @@ namespace {
 
 constexpr int kDeepest = 16;
 constexpr int64_t kMostValues = 4096;
+
+// Models take float32.
+float as_float(double value, size_t at) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  if (std::isfinite(value) && std::abs(value) > kLargest)
+    throw ArgumentError(
+        fmt::format("the data should fit float32, at most {:.3g} in size, found {} at index {}", kLargest, value, at));
+  return static_cast<float>(value);
+}
 
 /// Builds the document while the parser runs.
 class BoundedBuilder final : public nlohmann::json_sax<nlohmann::json> {
@@ -37,7 +47,7 @@ class BoundedBuilder final : public nlohmann::json_sax<nlohmann::json> {
     return in_data_ > 0 ? number(static_cast<float>(value)) : add(value);
   }
   bool number_float(number_float_t value, const string_t&) override {
-    return in_data_ > 0 ? number(static_cast<float>(value)) : add(value);
+    return in_data_ > 0 ? number(as_float(value, result_.numbers.back().size())) : add(value);
   }
   bool string(string_t& value) override { return add(std::move(value)); }
   bool binary(binary_t&) override { return false; }  // JSON has none
@@ -73,7 +83,11 @@ class BoundedBuilder final : public nlohmann::json_sax<nlohmann::json> {
     return add(result_.numbers.size() - 1);
   }
 
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+  bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& error) override {
+    constexpr int kOverflow = 406;  // nlohmann's number for this error
+    if (error.id == kOverflow)
+      throw ArgumentError(fmt::format("the number {} is out of range: JSON numbers are read as float64",
+                                      std::string_view(token).substr(0, 64)));
     throw ArgumentError(fmt::format("the body should be JSON, but it is not JSON at byte {}", position));
   }
 
@@ -182,14 +196,14 @@ struct DataType {
   std::string_view name;
   size_t bytes;
   bool in_json;
-  float (*value)(const char* bytes);
+  double (*value)(const char* bytes);
 };
 
 template <typename Value>
-float plain_value(const char* bytes) {
+double plain_value(const char* bytes) {
   Value value{};
   std::memcpy(&value, bytes, sizeof value);
-  return static_cast<float>(value);
+  return static_cast<double>(value);
 }
 
 const DataType kDataTypes[] = {
@@ -237,7 +251,7 @@ std::string model_bytes(const std::vector<float>& values, const DataType& type, 
 std::string from_binary_data(std::string_view bytes, const DataType& type, const ModelDescription& model) {
   if (type.name == "UINT8" && model.takes_images()) return std::string(bytes);
   std::vector<float> values(bytes.size() / type.bytes);
-  for (size_t i = 0; i < values.size(); ++i) values[i] = type.value(bytes.data() + i * type.bytes);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = as_float(type.value(bytes.data() + i * type.bytes), i);
   return model_bytes(values, type, model);
 }
 

@@ -15,7 +15,12 @@
 namespace priornet::serving {
 
 WorkLane::WorkLane(const WorkLaneOptions& options) : options_(options) {
-  for (int i = 0; i < std::max(1, options_.threads); ++i) threads_.emplace_back([this] { work(); });
+  try {
+    for (int i = 0; i < std::max(1, options_.threads); ++i) threads_.emplace_back([this] { work(); });
+  } catch (...) {
+    finish();
+    throw;
+  }
 }
 
 WorkLane::~WorkLane() { finish(); }
@@ -111,18 +116,31 @@ int64_t BatchQueue::waiting() const {
   return waiting_;
 }
 
-void BatchQueue::submit(std::string inputs, int64_t rows, Clock::time_point deadline, Done done) {
+// An address with one large request does not shut others out: it counts with its share.
+std::string BatchQueue::refusal_of(const WaitingInputs& inputs) const {
+  if (finishing_) return "the server is shutting down";
+  const auto line = lines_.find(inputs.address);
+  const auto own = line == lines_.end() ? 0 : line->second.rows;
+  if (own > 0 && own + inputs.rows > share())
+    return fmt::format("{} inputs from your address are waiting, of at most {}; try again later", own, share());
+  const auto more = std::min(own + inputs.rows, share()) - std::min(own, share());
+  if (inputs.rows > options_.queue || counted_ + more > options_.queue)
+    return fmt::format("the queue is full: {} inputs are waiting; try again later", waiting_);
+  return "";
+}
+
+void BatchQueue::submit(WaitingInputs inputs, Done done) {
   std::string refusal;
   {
     const std::lock_guard lock(mutex_);
-    if (finishing_) {
-      refusal = "the server is shutting down";
-    } else if (waiting_ + rows > options_.queue) {
-      refusal =
-          fmt::format("the queue is full: {} of {} inputs are waiting; try again later", waiting_, options_.queue);
-    } else {
-      jobs_.push_back(std::make_shared<Job>(
-          Job{std::move(inputs), rows, 0, Clock::now(), deadline, std::move(done), PlainPredictions()}));
+    refusal = refusal_of(inputs);
+    if (refusal.empty()) {
+      auto& line = lines_[inputs.address];
+      const auto rows = inputs.rows;
+      const auto job = std::make_shared<Job>(Job{std::move(inputs), 0, Clock::now(), std::move(done), {}});
+      line.jobs.push_back(job);
+      counted_ += std::min(line.rows + rows, share()) - std::min(line.rows, share());
+      line.rows += rows;
       waiting_ += rows;
     }
   }
@@ -134,13 +152,18 @@ void BatchQueue::work() {
   while (true) {
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return finishing_ || !jobs_.empty(); });
-      if (jobs_.empty()) return;
-      const auto until = jobs_.front()->arrived + options_.latency;
-      changed_.wait_until(lock, until, [&] { return finishing_ || waiting_ >= options_.batch; });
+      changed_.wait(lock, [&] { return finishing_ || !lines_.empty(); });
+      if (lines_.empty()) return;
+      changed_.wait_until(lock, oldest() + options_.latency, [&] { return finishing_ || waiting_ >= options_.batch; });
     }
     run(take());
   }
+}
+
+Clock::time_point BatchQueue::oldest() const {
+  auto oldest = Clock::time_point::max();
+  for (const auto& [address, line] : lines_) oldest = std::min(oldest, line.jobs.front()->arrived);
+  return oldest;
 }
 
 std::vector<BatchQueue::Share> BatchQueue::take() {
@@ -149,10 +172,15 @@ std::vector<BatchQueue::Share> BatchQueue::take() {
   {
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
-    for (int64_t room = options_.batch; room > 0 && !jobs_.empty();) {
-      const auto job = jobs_.front();
-      const bool too_late = job->deadline < now || !job->done;  // or a part of it failed
-      const auto count = too_late ? job->rows - job->taken : std::min(room, job->rows - job->taken);
+    for (int64_t room = options_.batch; room > 0 && !lines_.empty();) {
+      auto next = lines_.upper_bound(last_);
+      if (next == lines_.end()) next = lines_.begin();
+      last_ = next->first;
+      auto& line = next->second;
+      const auto job = line.jobs.front();
+      const auto rest = job->inputs.rows - job->taken;
+      const bool too_late = job->inputs.deadline < now || !job->done;  // or a part of it failed
+      const auto count = too_late ? rest : std::min(room, rest);
       if (too_late) {
         late.push_back(job);
       } else {
@@ -160,8 +188,11 @@ std::vector<BatchQueue::Share> BatchQueue::take() {
         room -= count;
       }
       job->taken += count;
+      counted_ -= std::min(line.rows, share()) - std::min(line.rows - count, share());
+      line.rows -= count;
       waiting_ -= count;
-      if (job->taken == job->rows) jobs_.pop_front();
+      if (count == rest) line.jobs.pop_front();
+      if (line.jobs.empty()) lines_.erase(next);
     }
   }
   constexpr auto kLate = "the answer took longer than the time allowed";
@@ -175,7 +206,7 @@ PlainPredictions BatchQueue::asked(const std::vector<Share>& shares) const {
   std::string inputs;
   inputs.reserve(static_cast<size_t>(rows * bytes_per_row_));
   for (const auto& [job, begin, count] : shares)
-    inputs.append(job->inputs, static_cast<size_t>(begin * bytes_per_row_),
+    inputs.append(job->inputs.bytes, static_cast<size_t>(begin * bytes_per_row_),
                   static_cast<size_t>(count * bytes_per_row_));
   auto answers = answer_(inputs, rows);
   if (answers.rows != rows) throw Error(fmt::format("the model answered {} of {} inputs", answers.rows, rows));
@@ -202,7 +233,7 @@ void BatchQueue::deliver(const Share& share, const PlainPredictions& answers, in
   auto& job = *share.job;
   if (!job.done) return;  // an earlier part failed
   job.answers.append(answers, at, share.count);
-  if (job.answers.rows < job.rows) return;
+  if (job.answers.rows < job.inputs.rows) return;
   const auto done = std::exchange(job.done, {});
   try {
     done({200, std::move(job.answers), {}, {}});

@@ -2,12 +2,14 @@
 
 #include <priornet/deploy/predictor.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -59,7 +61,15 @@ using Answerer = std::function<PlainPredictions(const std::string& inputs, int64
 struct BatchOptions {
   int64_t batch = 32;                                               ///< the most inputs per pass
   std::chrono::microseconds latency{std::chrono::milliseconds(5)};  ///< the longest time that an input waits for others
-  int64_t queue = 1024;                                             ///< inputs that may wait
+  int64_t queue = 1024;  ///< inputs that may wait; half as many per address, unless they come in one request
+};
+
+/// The inputs of one request.
+struct WaitingInputs {
+  std::string bytes;
+  int64_t rows = 0;            ///< at least one
+  Clock::time_point deadline;  ///< inputs that have not begun by then are not run
+  std::string address;         ///< of the client
 };
 
 /// The result for the inputs of one request.
@@ -83,8 +93,8 @@ using Done = std::function<void(Outcome)>;
 
 /// Runs inputs of many requests through one model, in batches: a separate thread takes waiting inputs, up to a batch,
 /// as soon as a batch is full or the oldest input has waited for the latency. A request with many inputs is spread over
-/// batches. If a batch fails, its requests run again one by one, so that one request's error does not affect the
-/// others.
+/// batches. Addresses take turns. If a batch fails, its requests run again one by one, so that one request's error does
+/// not affect the others.
 class BatchQueue {
  public:
   using BatchReport = std::function<void(int64_t rows)>;
@@ -94,9 +104,8 @@ class BatchQueue {
   BatchQueue(const BatchQueue&) = delete;
   BatchQueue& operator=(const BatchQueue&) = delete;
 
-  /// `done` is called once: at once if there is no room, else by the queue's thread. `inputs` holds `rows` inputs of
-  /// bytes_per_row bytes, at least one. Inputs that have not begun by the deadline are not run.
-  void submit(std::string inputs, int64_t rows, Clock::time_point deadline, Done done);
+  /// `done` is called once: at once if there is no room, else by the queue's thread. Each row has bytes_per_row bytes.
+  void submit(WaitingInputs inputs, Done done);
 
   /// Accepts no more, answers what it has accepted, ends its thread.
   void finish();
@@ -105,10 +114,9 @@ class BatchQueue {
 
  private:
   struct Job {
-    std::string inputs;
-    int64_t rows = 0;
+    WaitingInputs inputs;
     int64_t taken = 0;  ///< rows that went into batches
-    Clock::time_point arrived, deadline;
+    Clock::time_point arrived;
     Done done;
     PlainPredictions answers;
   };
@@ -117,7 +125,16 @@ class BatchQueue {
     int64_t begin, count;
   };
 
+  /// Jobs of one address.
+  struct Line {
+    std::deque<std::shared_ptr<Job>> jobs;  ///< at least one
+    int64_t rows = 0;                       ///< that wait
+  };
+
+  std::string refusal_of(const WaitingInputs& inputs) const;
+  int64_t share() const { return std::max<int64_t>(1, options_.queue / 2); }
   void work();
+  Clock::time_point oldest() const;
   std::vector<Share> take();
   void run(const std::vector<Share>& shares);
   PlainPredictions asked(const std::vector<Share>& shares) const;
@@ -131,8 +148,10 @@ class BatchQueue {
   const BatchReport report_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::shared_ptr<Job>> jobs_;
+  std::map<std::string, Line> lines_;  ///< by address
+  std::string last_;                   ///< whose inputs were taken last
   int64_t waiting_ = 0;
+  int64_t counted_ = 0;  ///< the same, but of each address its share at most
   bool finishing_ = false;
   std::thread worker_;
 };

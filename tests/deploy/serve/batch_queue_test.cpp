@@ -15,10 +15,11 @@ const std::string kBadRow = {'\1', '\11', '\0', '\377'};
 Clock::time_point soon() { return Clock::now() + std::chrono::seconds(10); }
 
 /// Submits and gives the outcome later.
-std::future<Outcome> submitted(BatchQueue& queue, const std::string& inputs, Clock::time_point deadline = soon()) {
+std::future<Outcome> submitted(BatchQueue& queue, const std::string& inputs, Clock::time_point deadline = soon(),
+                               const std::string& address = "here") {
   const auto promise = std::make_shared<std::promise<Outcome>>();
   auto future = promise->get_future();
-  queue.submit(inputs, static_cast<int64_t>(inputs.size()) / 4, deadline,
+  queue.submit({inputs, static_cast<int64_t>(inputs.size()) / 4, deadline, address},
                [promise](Outcome outcome) { promise->set_value(std::move(outcome)); });
   return future;
 }
@@ -115,7 +116,7 @@ TEST(BatchQueue, GoesOnWhenAnAnswerCannotBeWritten) {
   for (const bool at_all : {true, false}) {
     const auto promise = std::make_shared<std::promise<Outcome>>();
     auto told = promise->get_future();
-    queue.submit(kRow, 1, soon(), [promise, at_all](Outcome outcome) {
+    queue.submit({kRow, 1, soon(), "here"}, [promise, at_all](Outcome outcome) {
       if (outcome.status == 200) throw std::bad_alloc();
       promise->set_value(std::move(outcome));
       if (!at_all) throw std::bad_alloc();
@@ -134,9 +135,39 @@ TEST(BatchQueue, RefusesWhatItHasNoRoomFor) {
   EXPECT_EQ(queue.waiting(), 2);
   const auto third = submitted(queue, kRow).get();
   EXPECT_EQ(third.status, 503);
-  EXPECT_EQ(third.error, "the queue is full: 2 of 2 inputs are waiting; try again later");
+  EXPECT_EQ(third.error, "2 inputs from your address are waiting, of at most 1; try again later");
+  auto other = submitted(queue, kRow, soon(), "there");
+  const auto last = submitted(queue, kRow, soon(), "elsewhere").get();
+  EXPECT_EQ(last.status, 503);
+  EXPECT_EQ(last.error, "the queue is full: 3 inputs are waiting; try again later");
   model.gate.set_value();
   EXPECT_EQ(second.get().status, 200);
+  EXPECT_EQ(other.get().status, 200) << "one address does not fill the queue";
+  EXPECT_EQ(submitted(queue, repeated(kRow, 3)).get().status, 503) << "more than ever fit";
+  EXPECT_EQ(submitted(queue, repeated(kRow, 2), soon(), "elsewhere").get().status, 200) << "nothing waits any more";
+}
+
+TEST(BatchQueue, AddressesTakeTurns) {
+  HeldModel model;
+  std::string order;
+  BatchQueue queue(
+      [&order, answer = model.answerer()](const std::string& inputs, int64_t rows) {
+        order += inputs[0];
+        return answer(inputs, rows);
+      },
+      4, {1, std::chrono::milliseconds(1), 20});
+  const auto row = [](char letter) { return std::string{letter, '\11', '\0', '\0'}; };
+  std::vector<std::future<Outcome>> outcomes;
+  outcomes.push_back(submitted(queue, row('a'), soon(), "a"));
+  model.began.get_future().wait();
+  outcomes.push_back(submitted(queue, repeated(row('a'), 2), soon(), "a"));
+  outcomes.push_back(submitted(queue, row('a'), soon(), "a"));
+  outcomes.push_back(submitted(queue, row('b'), soon(), "b"));
+  outcomes.push_back(submitted(queue, repeated(row('c'), 2), soon(), "c"));
+  model.gate.set_value();
+  for (auto& outcome : outcomes) EXPECT_EQ(outcome.get().status, 200);
+  queue.finish();
+  EXPECT_EQ(order, "abcacaa");
 }
 
 TEST(BatchQueue, GivesUpWhatIsTooLate) {

@@ -1,15 +1,20 @@
+#include <fcntl.h>
 #include <priornet/learning/detector.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/measure_table.h>
+#include <sys/stat.h>
 #include <testing/fixtures.h>
 #include <testing/running_server.h>
 #include <testing/small_models.h>
 #include <testing/temporary_folder.h>
 #include <testing/throws.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "tool/server/http_messages.h"
@@ -79,7 +84,7 @@ TEST(InferenceServer, AnswersPeopleInWords) {
   const auto form = std::string("--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"i\"\r\n\r\n\1\11") +
                     '\xa0' + std::string("\0\r\n--b--\r\n", 10);
   const auto ambiguous = json::parse(
-      server.ask("POST", "/predict?model=made-up", form, "Content-Type: multipart/form-data; boundary=b\r\n").body);
+      server.ask("POST", "/predict?model=made-up", form, "Content-Type: Multipart/Form-Data; boundary=b\r\n").body);
   EXPECT_EQ(ambiguous["verdict"], "ambiguous") << ambiguous;
   EXPECT_TRUE(ambiguous["words"].get<std::string>().starts_with("Ambiguous: it could be bee or ant.")) << ambiguous;
   const auto row =
@@ -167,6 +172,20 @@ TEST(InferenceServer, QuotesTheDetectorThatSpoke) {
   EXPECT_NEAR(answer["knn"].get<double>(), 0.6375, 1e-9);
 }
 
+TEST(InferenceServer, AnswersEachOfSeveralRowsAsItAnswersOne) {
+  const auto model = made_up_model();
+  const auto answers = model.answer(std::string("\1\11\0\0\2\11\377\0", 8), 2);
+  const auto several = json::parse(serving::plain_answers(model, answers, {{}, {"a note"}}));
+  ASSERT_EQ(several["predictions"].size(), 2U);
+  for (int64_t row = 0; row < 2; ++row) {
+    const auto one = json::parse(serving::plain_answer(model, answers, row));
+    const auto& found = several["predictions"][static_cast<size_t>(row)];
+    for (const auto* key : {"prediction", "words", "probabilities", "alphas"}) EXPECT_EQ(found[key], one[key]) << key;
+    EXPECT_EQ(found["alphas"].size(), several["class_names"].size());
+  }
+  EXPECT_EQ(several["predictions"][1]["notes"], json({"a note"}));
+}
+
 TEST(InferenceServer, RefusesWithAReason) {
   const RunningServer server;
   const auto expect = [&](int status, const std::string& reason, const HttpReply& reply) {
@@ -222,11 +241,11 @@ TEST(InferenceServer, KnowsUnderWhichNameItIsAsked) {
   const RunningServer server(options);
   const auto status = [&](const std::string& host, const std::string& origin = "", const char* path = "/v2/models") {
     HttpClient client(server.port());
-    client.send(std::string("GET ") + path + " HTTP/1.1\r\n" + (host.empty() ? "" : "Host: " + host + "\r\n") +
+    client.send(std::string("GET ") + path + " HTTP/1.1\r\nHost: " + host + "\r\n" +
                 (origin.empty() ? "" : "Origin: " + origin + "\r\n") + "\r\n");
     return client.reply().status;
   };
-  for (const auto* host : {"", "localhost", "LOCALHOST:8080", "127.0.0.1:8080", "[::1]:8080", "10.1.2.3",
+  for (const auto* host : {"localhost", "LOCALHOST:8080", "127.0.0.1:8080", "[::1]:8080", "10.1.2.3",
                            "models.example.org", "Models.Example.org:443", "a.b.inside.example"})
     EXPECT_EQ(status(host), 200) << host;
   for (const auto* host : {"attacker.example", "inside.example", "localhost.attacker.example", "notinside.example",
@@ -325,6 +344,90 @@ TEST(ServerLog, WritesOneLineOfJsonEach) {
   EXPECT_EQ(json::parse(older)["time"].get<std::string>().size(), 24U) << older;
   EXPECT_EQ(json::parse(bytes_of(path))["status"], 503);
   EXPECT_THROW(serving::ServerLog(folder / "no" / "folder"), DataError);
+}
+
+/// What a log said of its own troubles.
+class Troubles {
+ public:
+  serving::ServerLog::Trouble listener() {
+    return [this](const std::string& what) {
+      const std::lock_guard lock(mutex_);
+      said_.push_back(what);
+    };
+  }
+  /// The one that was said then, as long as a busy machine may take.
+  std::string at(size_t index) {
+    for (int i = 0; i < 2000; ++i) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (index < said_.size()) return said_[index];
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return "nothing";
+  }
+  size_t count() {
+    const std::lock_guard lock(mutex_);
+    return said_.size();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> said_;
+};
+
+TEST(ServerLog, KeepsItsFileWhereItCannotOpenANewOne) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "logs");
+  Troubles troubles;
+  {
+    serving::ServerLog log(folder / "logs" / "log", troubles.listener());
+    std::filesystem::rename(folder / "logs", folder / "older");
+    log.reopen();
+    EXPECT_EQ(troubles.at(0), (folder / "logs" / "log").string() +
+                                  ": cannot be opened again, lines go to the old file: No such file or directory");
+    log.write({{"status", 200}});
+  }
+  EXPECT_EQ(json::parse(bytes_of(folder / "older" / "log"))["status"], 200);
+}
+
+TEST(ServerLog, CountsWhatItCouldNotWrite) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const TemporaryFolder folder;
+  const auto path = (folder / "pipe").string();
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  Troubles troubles;
+  serving::ServerLog log(path, troubles.listener());
+  ::close(reader);
+  log.write({{"line", 1}});
+  EXPECT_EQ(troubles.at(0), path + ": cannot be written, and lines are lost: Broken pipe");
+  reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  log.write({{"line", 2}});
+  EXPECT_EQ(troubles.at(1), path + ": can be written again; 1 line was lost");
+  std::string text(4096, '\0');
+  text.resize(static_cast<size_t>(std::max<ssize_t>(0, ::read(reader, text.data(), text.size()))));
+  ::close(reader);
+  std::istringstream lines(text);
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line)) << text;
+  EXPECT_EQ(json::parse(line)["line"], 2);
+  ASSERT_TRUE(std::getline(lines, line)) << text;
+  EXPECT_EQ(json::parse(line)["error"], "1 line was lost");
+  EXPECT_EQ(troubles.count(), 2U);
+}
+
+// Otherwise a program that does not read would keep the server from ending.
+TEST(ServerLog, EndsThoughNobodyReads) {
+  const TemporaryFolder folder;
+  const auto path = (folder / "pipe").string();
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  {
+    serving::ServerLog log(path);
+    for (int i = 0; i < 1000; ++i) log.write({{"long", std::string(1000, 'x')}});
+  }
+  ::close(reader);
 }
 
 TEST(InferenceServer, WantsItsToken) {

@@ -109,7 +109,8 @@ TEST(RecordedRequests, InferWithCompressionBothWays) {
     const auto request =
         on_the_wire(kInfer, serving::compressed(head + kImage, coding), headers + header_length(head.size()));
     EXPECT_EQ(taken(sent(server, request)).head["outputs"][0]["data"], json({1}));
-    const auto metadata = sent(server, "GET /v2/models/made-up HTTP/1.1\r\nAccept-Encoding: " + name + "\r\n\r\n");
+    const auto metadata =
+        sent(server, "GET /v2/models/made-up HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: " + name + "\r\n\r\n");
     EXPECT_EQ(metadata.headers.at("Content-Encoding"), name);
     EXPECT_EQ(taken(metadata).head["name"], "made-up");
   }

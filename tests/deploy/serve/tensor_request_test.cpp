@@ -114,6 +114,16 @@ TEST(TensorRequest, SaysWhatIsWrong) {
       R"({"inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,2,2],"data":[0,0,0,0]}],"outputs":[{"name":"logits"}]})",
       "there is no output 'logits'; the outputs are prediction, probability, probabilities, alphas, entropy, "
       "mutual_information, p_value, verdict, verdict_by");
+  expect_refused(input(R"("datatype":"FP64","shape":[1,1,2,2],"data":[0,1e999,0,0])"),
+                 "the number 1e999 is out of range: JSON numbers are read as float64");
+  expect_refused(input(R"("datatype":"FP64","shape":[1,1,2,2],"data":[0,-1e300,0,0])"),
+                 "the data should fit float32, at most 3.4e+38 in size, found -1e+300 at index 1");
+  const auto double_head = input(R"("datatype":"FP64","shape":[1,2],"parameters":{"binary_data_size":16})");
+  const double values[2] = {0.5, 1e300};
+  const std::string value_bytes(reinterpret_cast<const char*>(values), sizeof values);
+  EXPECT_THROWS(ArgumentError,
+                read(double_head + value_bytes, std::to_string(double_head.size()), made_up_table_model().description),
+                "the data should fit float32, at most 3.4e+38 in size, found 1e+300 at index 1");
   expect_refused("{}", "Inference-Header-Content-Length should be at most the body's 2 bytes, found '3'", "3");
   const auto head = input(R"("datatype":"UINT8","shape":[2,1,2,2],"parameters":{"binary_data_size":8})");
   expect_refused(head + "abc", "the input should have 8 bytes of binary data, found 3, and binary_data_size says 8",
@@ -152,7 +162,8 @@ std::vector<float> numbers_of(const RowRequest& request) {
 }
 
 using Numbers = std::vector<float>;
-using Notes = std::vector<std::vector<std::string>>;
+using Names = std::vector<std::string>;
+using Notes = std::vector<Names>;
 
 TEST(RowRequest, TakesRowsByTheNamesOfColumns) {
   const auto model = table_description();
@@ -176,18 +187,40 @@ TEST(RowRequest, TakesRowsByTheNamesOfColumns) {
                 "rows should be a list of at least one row");
 }
 
+TEST(RowRequest, TakesOneRowInTheOrderOfTheModel) {
+  const auto model = table_description();
+  EXPECT_EQ(numbers_of(read_row_request(model, R"({"features":[31,"blue"]})", {})), (Numbers{31, 0, 1}));
+  EXPECT_THROWS(ArgumentError, read_row_request(model, R"({"features":[31]})", {}),
+                "features should hold 2 values, found 1");
+  for (const auto* body : {R"([31,"blue"])", R"([[31,"blue"]])", R"({"rows":[[31,"blue"]]})"})
+    EXPECT_THROWS(
+        ArgumentError, read_row_request(model, body, {"", 9}),
+        "a row should be an object: {\"column\": value, ...}; values in the model's order are taken one row at "
+        "a time: {\"features\": [value, ...]}");
+  EXPECT_THROWS(ArgumentError, read_row_request(model, R"({"age":31,"colour":"blue"})", {}),
+                "features are missing: {\"features\": {\"column\": value, ...}}, {\"features\": [value, ...]} in the "
+                "model's order, or {\"rows\": [{...}, {...}]}");
+}
+
+TEST(RowRequest, SaysOfEachRowThatAColumnIsNotThere) {
+  const auto model = table_description();
+  const Names absent{"age: this column is not there; its values count as missing"};
+  EXPECT_EQ(read_row_request(model, R"([{"colour":"red"},{"colour":"blue"}])", {"", 9}).notes, (Notes{absent, absent}));
+  EXPECT_EQ(read_row_request(model, "colour\nred\nblue\n", {"text/csv", 9}).notes, (Notes{absent, absent}));
+}
+
 TEST(RowRequest, SaysThatAnImageIsNoRow) {
   auto model = table_description();
   model.name = "trees";
   const auto* message =
       "the model trees takes rows of a table, not an image; /predict?model=NAME asks another model of this server";
-  EXPECT_THROWS(ArgumentError, read_row_request(model, "whatever", {"image/png", 1}), message);
+  EXPECT_THROWS(ArgumentError, read_row_request(model, "whatever", {"IMAGE/png", 1}), message);
   EXPECT_THROWS(ArgumentError, read_row_request(model, "\xff\xd8\xff\xe0", {"application/octet-stream", 1}), message);
 }
 
 TEST(RowRequest, TakesTables) {
   const auto model = table_description();
-  const auto rows = read_row_request(model, "colour;age\nred;30,5\nblue;\n", {"text/csv; charset=utf-8", 9});
+  const auto rows = read_row_request(model, "colour;age\nred;30,5\nblue;\n", {"Text/CSV; charset=utf-8", 9});
   EXPECT_EQ(numbers_of(rows), (Numbers{37, 1, 0, 37, 0, 1})) << "the model has no decimal commas";
   EXPECT_EQ(rows.notes[0], std::vector<std::string>{"age: \"30,5\" is not a number and counts as missing"});
   EXPECT_THROWS(ArgumentError, read_row_request(model, "a,b\n1,2\n", {"text/csv", 9}),
@@ -262,6 +295,10 @@ TEST(ContentCoding, ExpandsWhatItCompressed) {
     EXPECT_THROW(expanded(small + "x", coding, 1 << 20), ArgumentError) << "more than it should be";
     EXPECT_THROW(expanded("", coding, 1 << 20), ArgumentError);
   }
+  const auto half = compressed(text.substr(0, 50'000), ContentCoding::kGzip);
+  EXPECT_EQ(expanded(half + half, ContentCoding::kGzip, 100'000), text) << "gzip has members";
+  EXPECT_EQ(expanded(half + half, ContentCoding::kGzip, 99'999), std::nullopt);
+  EXPECT_THROW(expanded(half + half.substr(0, half.size() - 1), ContentCoding::kGzip, 100'000), ArgumentError);
   const auto zlib = compressed(text, ContentCoding::kDeflate);
   EXPECT_EQ(expanded(zlib.substr(2, zlib.size() - 6), ContentCoding::kDeflate, 100'000), text)
       << "bare, as some send it";
@@ -271,6 +308,7 @@ TEST(ContentCoding, IsChosenFromWhatIsAccepted) {
   EXPECT_EQ(accepted_coding("gzip, deflate, br"), ContentCoding::kGzip);
   EXPECT_EQ(accepted_coding("deflate"), ContentCoding::kDeflate);
   EXPECT_EQ(accepted_coding("deflate;q=0.5, gzip;q=0"), ContentCoding::kDeflate);
+  EXPECT_EQ(accepted_coding("GZIP;Q=0"), ContentCoding::kIdentity);
   EXPECT_EQ(accepted_coding("br"), ContentCoding::kIdentity);
   EXPECT_EQ(accepted_coding(""), ContentCoding::kIdentity);
   EXPECT_EQ(content_coding("GZIP "), ContentCoding::kGzip);
@@ -289,6 +327,10 @@ TEST(Multipart, FindsTheFile) {
   EXPECT_THROWS(ArgumentError, file_of_form(type, form.substr(0, 60)), "the form breaks off inside a part");
   EXPECT_THROWS(ArgumentError, file_of_form(type, "--xx--"), "the form has no part");
   EXPECT_EQ(file_of_form(type, "--xx\r\n\r\n\r\n--xx--"), "");
+  EXPECT_EQ(file_of_form(type,
+                         "--xx\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--xx\r\nContent-Disposition: "
+                         "form-data; name=\"f\"; filename*=UTF-8''d%C3%A9.png\r\n\r\nfile\r\n--xx--\r\n"),
+            "file");
 }
 
 }  // namespace

@@ -16,13 +16,18 @@ namespace {
 class TlsServer : public ::testing::Test {
  protected:
   void SetUp() override {
+    if (!make_certificate()) GTEST_SKIP() << "there is no openssl to make a certificate";
+    http_.tls_certificate = certificate_.string();
+    http_.tls_key = key_.string();
+  }
+
+  // Each time another one.
+  bool make_certificate() {
     const auto made = fmt::format(
         "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=priornet "
         "-addext subjectAltName=IP:127.0.0.1 -keyout '{}' -out '{}' 2>/dev/null",
         key_.string(), certificate_.string());
-    if (std::system(made.c_str()) != 0) GTEST_SKIP() << "there is no openssl to make a certificate";
-    http_.tls_certificate = certificate_.string();
-    http_.tls_key = key_.string();
+    return std::system(made.c_str()) == 0;
   }
 
   TemporaryFolder folder_;
@@ -31,7 +36,8 @@ class TlsServer : public ::testing::Test {
   serving::HttpOptions http_;
 };
 
-// The answer to one request of a client that trusts only this certificate; empty if client and server cannot agree.
+// The answer to one request of a client that trusts only this certificate; empty if client and server cannot agree. A
+// connection that is cut without TLS's word for the end adds "[cut]".
 std::string asked_by_tls(int port, const std::string& trusted, const std::string& request, int newest_version) {
   const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
   SSL_CTX_load_verify_locations(context.get(), trusted.c_str(), nullptr);
@@ -46,7 +52,10 @@ std::string asked_by_tls(int port, const std::string& trusted, const std::string
   char piece[4096];
   for (int got = 0; (got = BIO_read(connection.get(), piece, sizeof piece)) > 0;)
     answer.append(piece, static_cast<size_t>(got));
-  return answer;
+  SSL* tls = nullptr;
+  BIO_get_ssl(connection.get(), &tls);
+  const bool ended = (SSL_get_shutdown(tls) & SSL_RECEIVED_SHUTDOWN) != 0;
+  return ended ? answer : answer + "[cut]";
 }
 
 const std::string kRequest = HttpClient::request("POST", "/predict", "abcd", "Connection: close\r\n");
@@ -57,6 +66,31 @@ TEST_F(TlsServer, AnswersWhoTrustsItsCertificate) {
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK")) << answer;
   EXPECT_NE(answer.find("made-up"), std::string::npos) << answer;
   EXPECT_TRUE(asked_by_tls(server.port(), http_.tls_certificate, kRequest, TLS1_2_VERSION).starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(TlsServer, SaysThatItsAnswerIsWhole) {
+  const RunningServer server({}, http_);
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    const auto answer = asked_by_tls(server.port(), http_.tls_certificate, kRequest, version);
+    EXPECT_TRUE(answer.ends_with("}")) << answer;
+  }
+}
+
+TEST_F(TlsServer, TakesANewCertificateWhenItIsTold) {
+  RunningServer server({}, http_);
+  const auto old = folder_.file("old.pem", bytes_of(certificate_)).string();
+  ASSERT_TRUE(make_certificate());
+  const auto trusts = [&](const std::string& certificate) {
+    return asked_by_tls(server.port(), certificate, kRequest, TLS1_3_VERSION).starts_with("HTTP/1.1 200");
+  };
+  const auto use = server.http().read_certificate();
+  EXPECT_TRUE(trusts(old)) << "it was only read";
+  use();
+  EXPECT_TRUE(trusts(certificate_.string()));
+  EXPECT_FALSE(trusts(old));
+  folder_.file("key.pem", "nothing");
+  EXPECT_THROW(server.http().read_certificate(), DataError);
+  EXPECT_TRUE(trusts(certificate_.string()));
 }
 
 TEST_F(TlsServer, SpeaksNoOldTlsAndNoPlainHttp) {
