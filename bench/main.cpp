@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "tool/base/embedded_files.h"
 #include "tool/commands/bench.h"
 #include "tool/commands/command.h"
 #include "tool/server/http_server.h"
@@ -74,7 +75,7 @@ void run_scoring(const Work& options, Output& output) {
                          options.model.empty() ? what : options.model));
   output.say(fmt::format("{:<28} {:>6} {:>12} {:>8}", "way", "passes", "images/s", "cost"));
   if (!options.model.empty())
-    return measure_scoring_of(opening(options), options.model, options.work.seconds,
+    return measure_scoring_of(opening(options), model_path(options.model), options.work.seconds,
                               [&](const auto& line) { output.add(line); });
   measure_scoring(options.work.device, options.work.seconds, [&](const auto& line) { output.add(line); });
 }
@@ -103,7 +104,7 @@ void run_prediction(const Work& options, Output& output) {
   if (options.model.empty()) return;
   output.say("What serve and predict compute: from inputs in memory to all outputs of the model.");
   output.say(fmt::format("{:>5} {:>12} {:>20}", "batch", "inputs/s", "inputs per CPU s"));
-  measure_prediction(opening(options), options.model, options.work.seconds,
+  measure_prediction(opening(options), model_path(options.model), options.work.seconds,
                      [&](const auto& line) { output.add(line); });
 }
 
@@ -114,7 +115,7 @@ void run_serving(const Work& options, Output& output) {
       "per request. Then the batched server at half its requests per second.");
   output.say(fmt::format("{:<12} {:>5} {:>6} {:>12} {:>12} {:>8} {:>10} {:>12} {:>10} {:>10}", "network", "batch",
                          "conn.", "requests/s", "one by one", "ratio", "p99 ms", "half: req/s", "median ms", "p99 ms"));
-  measure_serving(options.work.device, options.model, 3 * options.work.seconds,
+  measure_serving(options.work.device, model_path(options.model), 3 * options.work.seconds,
                   [&](const auto& line) { output.add(line); });
 }
 

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 #include <priornet/learning/images.h>
+#include <priornet/learning/resize.h>
 #include <testing/gzip_bytes.h>
 #include <testing/small_images.h>
+#include <testing/small_models.h>
 #include <testing/tool.h>
 
 #include <algorithm>
@@ -119,8 +121,8 @@ TEST(Deploy, TrainsOnAThousandPhotosWithTwentyKindsOfTroubleAtTheFirstAttempt) {
   const PhotoFiles files(1000);
   add_trouble(files);
   const auto run = files.at("run");
-  const auto trained = run_tool({"train", "--data", files.at("photos"), "--out", run, "--epochs", "1", "--set",
-                                 "model.blocks=[[2],[2],[2]]", "outside.source=gaussian-noise"});
+  const auto trained = run_tool({"train", "--data", files.at("photos"), "--out", run, "--force", "--epochs", "1",
+                                 "--set", "model.blocks=[[2],[2],[2]]", "outside.source=gaussian-noise"});
   ASSERT_EQ(trained.status, 0) << trained.err;
   EXPECT_NE(trained.err.find("its images have several sizes; they are resized to 64x64"), std::string::npos)
       << trained.err;
@@ -158,6 +160,81 @@ TEST(Deploy, CalibratesFromAnyFolderAndEvaluatesTheModelFile) {
   EXPECT_EQ(nlohmann::json::parse(of_file.out)["in_distribution"]["error"],
             nlohmann::json::parse(of_run.out)["in_distribution"]["error"]);
   EXPECT_FALSE(fs::exists(files.at("m.priornet/evaluation")));
+}
+
+// As predict takes them: the model's size is known, so nobody has to name it.
+TEST(Deploy, BringsImagesOfSeveralSizesToTheSizeOfTheModel) {
+  const PhotoFiles files(0);
+  const auto with_a_large_one = [&](const std::string& name, uint64_t seed) {
+    const auto set = small_images(60, seed);
+    files.write(name, set);
+    const auto label = static_cast<size_t>(set.labels[7].item<int64_t>());
+    files.file(name + "/" + set.class_names[label] + "/7.png",
+               encode_png(resize(set.inputs[7], ResizeOptions{12, 10})));
+    return files.at(name);
+  };
+  const auto data = with_a_large_one("new", 2);
+  const auto other = with_a_large_one("other", 3);
+  const auto note = [](const std::string& name) {
+    return name + ": its images have several sizes; they are resized to 8x8, which the model takes\n";
+  };
+  const auto run = small_run().string();
+  const auto model = files.at("m.priornet");
+  const auto calibrate = [&](const std::string& suffix) {
+    return run_tool({"calibrate", run, "--data", data + suffix, "--check", other + suffix, "--no-detectors", "--out",
+                     model, "--json"});
+  };
+  const auto calibrated = calibrate("");
+  ASSERT_EQ(calibrated.status, 0) << calibrated.err;
+  EXPECT_NE(calibrated.err.find(note(data)), std::string::npos) << calibrated.err;
+  const auto watches = [](const Outcome& outcome) { return nlohmann::json::parse(outcome.out)["watches"]; };
+  EXPECT_EQ(watches(calibrated), watches(calibrate(",size=8")));
+
+  const auto evaluate = [&](const std::string& suffix) {
+    return run_tool(
+        {"evaluate", model, "--data", data + suffix, "--ood", other + suffix, "--replicates", "10", "--json"});
+  };
+  const auto evaluated = evaluate("");
+  ASSERT_EQ(evaluated.status, 0) << evaluated.err;
+  EXPECT_NE(evaluated.err.find(note(data)), std::string::npos) << evaluated.err;
+  EXPECT_NE(evaluated.err.find(note(other)), std::string::npos) << evaluated.err;
+  const auto wanted = nlohmann::json::parse(evaluate(",size=8").out);
+  const auto found = nlohmann::json::parse(evaluated.out);
+  EXPECT_EQ(found["in_distribution"]["nll"], wanted["in_distribution"]["nll"]);
+  EXPECT_EQ(found["out_of_distribution"][0]["detection"], wanted["out_of_distribution"][0]["detection"]);
+
+  const auto refused = run_tool({"calibrate", run, "--data", data, "--no-detectors", "--no-resize", "--out", model});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.err.find("add a size for images of several sizes"), std::string::npos) << refused.err;
+  const auto network = files.text("net.pt", "a network whose size nobody knows");
+  const auto unknown = run_tool({"calibrate", "--network", network, "--data", data, "--kind", "softmax"});
+  EXPECT_EQ(unknown.status, 1);
+  EXPECT_NE(unknown.err.find(data +
+                             ": its images have several sizes, and the file of a network does not say which it "
+                             "takes: add that size to the name, such as " +
+                             data + ",size=224"),
+            std::string::npos)
+      << unknown.err;
+}
+
+// The sets are not there: it is said before any is read.
+TEST(Deploy, RefusesDropoutSamplesOfANetworkWithoutDropout) {
+  const InputFiles files;
+  auto config = small_run_config("dnn");
+  config.model.keep_dense = 1.0;
+  config.model.keep_convolution = 1.0;
+  config.epochs = 1;
+  const auto run = (files / "run").string();
+  train_small_run(run, config);
+  for (const auto& words :
+       std::vector<std::vector<std::string>>{{"calibrate", run},
+                                             {"evaluate", run, "--data", "./none"},
+                                             {"export", run, "--onnx", (files / "m.onnx").string()}}) {
+    auto asked = words;
+    asked.insert(asked.end(), {"--dropout-samples", "3"});
+    expect_failure(run_tool(asked),
+                   "--dropout-samples: the network has no dropout, so its dropout samples would all be the same");
+  }
 }
 
 // The set by another path, a copy of it, and a set that the model does not know.
@@ -252,6 +329,11 @@ TEST(Deploy, WalksFromATableToVerdicts) {
   EXPECT_TRUE(rows[2][rows[2]["verdict_by"].get<std::string>()].is_number()) << rows[2];
   EXPECT_EQ(rows[3]["notes"][0], "width: \"oops\" is not a number and counts as missing");
   EXPECT_EQ(rows[3]["row"], 3);
+  const auto narrow = files.text("narrow.csv", "width\n1050\n950\n");
+  const auto of_narrow = run_tool({"predict", model, narrow, "--format", "jsonl"});
+  const std::string absent = "length: this column is not there; its values count as missing";
+  for (const auto& row : lines_of(of_narrow.out)) EXPECT_EQ(row["notes"], nlohmann::json({absent})) << row;
+  EXPECT_EQ(of_narrow.err, narrow + ":0: " + absent + "\n") << "for people, once per table";
 
   const auto over = run_tool({"predict", model, input, "--out", (files / "." / "new.csv").string()});
   EXPECT_EQ(over.status, 2);

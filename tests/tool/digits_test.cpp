@@ -55,6 +55,27 @@ TEST(Digits, IsServedWhereNoModelIsNamed) {
       << server.err();
 }
 
+TEST(Digits, IsMeasuredByBench) {
+  const auto said = run_tool({"bench", "--model", "digits:", "--only", "scoring", "--seconds", "0.001", "--json"});
+  ASSERT_EQ(said.status, 0) << said.err;
+  EXPECT_FALSE(nlohmann::json::parse(said.out)["scoring"].empty()) << said.out;
+}
+
+TEST(Digits, IsCopiedWhereResultsAreKeptBesideIt) {
+  for (const auto& words :
+       std::vector<std::vector<std::string>>{{"evaluate", "digits:"},
+                                             {"evaluate", "digits:", "--logits", "z.npy", "--labels", "y.npy"},
+                                             {"report", "digits:"}}) {
+    const auto refused = run_tool(words);
+    EXPECT_EQ(refused.status, 1);
+    EXPECT_TRUE(refused.err.starts_with("priornet: digits: comes with priornet, and " + words[0] +
+                                        " needs results "
+                                        "beside the model: copy "))
+        << refused.err;
+    EXPECT_TRUE(refused.err.ends_with("/digits.priornet to a folder of yours and name the copy\n")) << refused.err;
+  }
+}
+
 TEST(Digits, IsTheOnlyModelWithAName) {
   expect_misuse(run_tool({"predict", "letters:", "a.png"}),
                 "MODEL: Path does not exist: letters: (see priornet predict --help)");

@@ -63,6 +63,95 @@ TEST(Mistakes, TheKeysThatPeopleChangeMostAreOptionsOfTrain) {
             std::string::npos);
 }
 
+TEST(Mistakes, AValueThatIsNoNumberIsNamedWithWhatIsWanted) {
+  const auto refused = [](const std::string& subcommand, const std::string& option, const std::string& value,
+                          const std::string& wanted) {
+    expect_misuse(run_tool({subcommand, option, value}),
+                  option + ": should be " + wanted + ", found " + value + " (see priornet " + subcommand + " --help)");
+  };
+  for (const auto* value : {"abc", "3.5", "1e3", "", "7 ", "99999999999999999999"})
+    refused("train", "--epochs", value, "a whole number from 1 to 1000000000");
+  refused("train", "--rate", "fast", "a number above 0");
+  refused("train", "--seed", "-1", "a whole number of at least 0");
+  refused("evaluate", "--batch", "0", "a whole number of at least 1");
+  refused("evaluate", "--noise", "nan", "a number of at least 0");
+  refused("serve", "--port", "http", "a whole number from 0 to 65535");
+  refused("calibrate", "--false-alarm", "5%", "a number from 1e-06 to 0.999");
+  expect_misuse(run_tool({"bench", "--classes", "10,many"}),
+                "--classes: should be a whole number from 2 to 1000000, found many (see priornet bench --help)");
+}
+
+// They would be 18446744073709551615 and so on.
+TEST(Mistakes, ASeedBelowZeroIsRefused) {
+  for (const auto* subcommand : {"reproduce", "evaluate", "measure", "detect"})
+    for (const auto* seed : {"-1", "18446744073709551616"})
+      expect_misuse(run_tool({subcommand, "--seed", seed}), "--seed: should be a whole number of at least 0, found " +
+                                                                std::string(seed) + " (see priornet " + subcommand +
+                                                                " --help)");
+  const InputFiles files;
+  const auto logits = files.npy("z.npy", torch::zeros({2, 2, 3}));
+  const auto with = [&](const char* seed) { return run_tool({"measure", logits, "--seed", seed}); };
+  EXPECT_EQ(with("18446744073709551615").status, 0) << with("18446744073709551615").err;
+  EXPECT_EQ(with("010").out, with("10").out) << "not octal";
+}
+
+TEST(Mistakes, AnOptionWithoutItsValueSaysSo) {
+  expect_misuse(run_tool({"train", "--data"}), "--data needs a value (see priornet train --help)");
+  expect_misuse(run_tool({"train", "--data", "--epochs", "3"}), "--data needs a value (see priornet train --help)");
+  expect_misuse(run_tool({"train", "--data", "--quiet"}), "--data needs a value (see priornet train --help)");
+  expect_misuse(run_tool({"evaluate", "--ood"}), "--ood needs a value (see priornet evaluate --help)");
+  expect_misuse(run_tool({"train", "--epochs", "-1"}),
+                "--epochs: should be a whole number from 1 to 1000000000, found -1 (see priornet train --help)");
+}
+
+TEST(Mistakes, ANetworkThatDoesNotTakeTheSetIsRefusedBeforeThereIsAFolder) {
+  const InputFiles files;
+  std::string text = "a,b,kind\n";
+  for (int i = 0; i < 60; ++i)
+    text += std::to_string(i) + "," + std::to_string(i * i) + ".5," + (i % 2 == 0 ? "yes" : "no") + "\n";
+  const auto data = files.text("rows.csv", text) + ",label=kind";
+  const auto run = (files / "run").string();
+  for (const auto* network : {"vgg6", "resnet18", "wide-resnet-28-10"}) {
+    const auto refused = run_tool({"train", "--data", data, "--model", network, "--out", run});
+    EXPECT_EQ(refused.status, 1);
+    EXPECT_NE(
+        refused.err.find("model " + std::string(network) + " takes images, not rows of numbers (inputs of shape [2])"),
+        std::string::npos)
+        << refused.err;
+    EXPECT_FALSE(fs::exists(run));
+  }
+}
+
+TEST(Mistakes, AMessageNamesWhatThereIs) {
+  const auto experiment = run_tool({"reproduce", "foo"});
+  EXPECT_EQ(experiment.status, 2);
+  EXPECT_NE(experiment.err.find(", all (see priornet reproduce --help)"), std::string::npos) << experiment.err;
+  expect_failure(run_tool({"data", "get", "mnist", "--part", "foo"}), "mnist has no part foo (it has train, test)");
+}
+
+TEST(Mistakes, APathWithACommaIsToldFromAModifier) {
+  const InputFiles files;
+  const auto table = files.text("a,b,c.csv", "x,kind\n1,yes\n");
+  fs::create_directories(files / "photos, new");
+  const auto image = files.text("photos, new/1.png", "");
+  const auto refused = [](const std::string& set, const std::string& part) {
+    expect_failure(run_tool({"data", "show", set}), "data set '" + set + "': '" + part +
+                                                        "' is part of a path, and a path must not hold a comma: make a "
+                                                        "link without a comma (ln -s) and name that");
+  };
+  refused(table + ",label=kind", "b");
+  refused((files / "photos, new").string(), " new");
+  refused(image, " new/1.png");
+}
+
+TEST(Mistakes, AHostIsNamedWithoutItsScheme) {
+  for (const auto* name : {"https://models.example.org", "models.example.org:443", "models.example.org/"})
+    expect_misuse(run_tool({"serve", "digits:", "--port", "0", "--allow-host", name}),
+                  "--allow-host: " + std::string(name) +
+                      " should be the name of a host alone, such as models.example.org: no https:// before it and no "
+                      "port or path after it (see priornet serve --help)");
+}
+
 TEST(Mistakes, AKeyWithoutItsTableIsNamedWithIt) {
   const TrainFiles files;
   expect_failure(run_tool({"train", files.config(), "--set", "epochs=3"}),

@@ -360,6 +360,10 @@ TEST(NetworkFile, IsCalibratedAsItIs) {
   const auto refused = run_tool({"predict", files.model, new_rows});
   EXPECT_EQ(refused.status, 1);
   EXPECT_NE(refused.err.find("give --allow-torchscript"), std::string::npos) << refused.err;
+  expect_failure(run_tool({"export", files.model, "--onnx", (files / "net.onnx").string()}),
+                 files.model +
+                     ": holds a network that PyTorch scripted or compiled, and export writes only networks "
+                     "that priornet trained: export it from PyTorch instead");
 }
 
 // Only the last two columns are strange, and the network ignores them.
@@ -383,17 +387,58 @@ TEST(NetworkFile, HasDetectorsThatLearnFromItsTrainingSetOrFromOneHalf) {
   }
 }
 
+TEST(NetworkFile, TakesOneNumberForAllChannels) {
+  const InputFiles files;
+  torch::jit::Module script("net");
+  script.register_parameter("weight", torch::randn({3, 12}, make_generator(1)), false);
+  script.define("def forward(self, x):\n    return torch.matmul(x.flatten(1), self.weight.t())\n");
+  const auto network = (files / "net.pt").string();
+  script.save(network);
+  const auto images = files.npy(
+      "images.npy", torch::randint(0, 256, {60, 3, 2, 2}, make_generator(2), torch::kInt64).to(torch::kUInt8));
+  const auto with = [&](const Words& numbers) {
+    Words words = {"calibrate",
+                   "--network",
+                   network,
+                   "--data",
+                   images,
+                   "--kind",
+                   "softmax",
+                   "--no-detectors",
+                   "--json",
+                   "--out",
+                   (files / "m.priornet").string()};
+    words.insert(words.end(), numbers.begin(), numbers.end());
+    return run_tool(words);
+  };
+  const auto one = with({"--mean", "0.5", "--deviation", "0.2"});
+  ASSERT_EQ(one.status, 0) << one.err;
+  EXPECT_EQ(one.out, with({"--mean", "0.5", "0.5", "0.5", "--deviation", "0.2", "0.2", "0.2"}).out);
+  EXPECT_NE(one.out, with({"--mean", "0.5", "--deviation", "0.4"}).out);
+  expect_misuse(with({"--mean", "0.5", "--deviation", "0"}),
+                "--deviation: should be a number above 0, found 0 (see priornet calibrate --help)");
+  expect_misuse(with({"--mean", "0.5", "0.5", "--deviation", "0.2"}),
+                "--mean: should be 3 numbers, one per channel of " + images +
+                    ", or one number for all; found 2 (see priornet calibrate --help)");
+}
+
 TEST(NetworkFile, IsNotGuessedAt) {
   const NetworkFiles files;
   const auto data = files.table("val.csv", made_up(50, 1));
   const std::string more = " (see priornet calibrate --help)";
   expect_misuse(run_tool({"calibrate", "--network", files.network, "--kind", "softmax"}),
                 "--network: give --data too: a set that the network did not learn from" + more);
-  for (const Words& kind : {Words{}, Words{"--kind", "ensemble"}}) {
+  const auto refuse = [&](const Words& others, const std::string& message) {
     Words words = {"calibrate", "--network", files.network, "--data", data};
-    words.insert(words.end(), kind.begin(), kind.end());
-    expect_misuse(run_tool(words), "--network: give --kind too: what the network gives, softmax or dirichlet" + more);
-  }
+    words.insert(words.end(), others.begin(), others.end());
+    expect_misuse(run_tool(words), message + more);
+  };
+  refuse({}, "--network: give --kind too: what the network gives, softmax or dirichlet");
+  refuse({"--kind", "ensemble"}, "--kind: ensemble is for --logits; a network gives softmax or dirichlet");
+  refuse({"--kind", "softmax", "--mean", "0.5"},
+         "--mean: give --deviation too: the network takes (value - mean) / deviation");
+  refuse({"--kind", "softmax", "--mean", "0.5", "--deviation", "0.5"},
+         "--mean: is for images, and " + data + " holds rows of numbers: nothing is standardised");
   expect_misuse(
       run_tool({"calibrate", "--network", files.network, "--data", data, "--kind", "softmax", "--checkpoint", "best"}),
       "--checkpoint: is for a RUN, but --network was given instead" + more);

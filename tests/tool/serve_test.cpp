@@ -1,13 +1,16 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <priornet/deploy/model_file.h>
 #include <priornet/learning/network.h>
 #include <priornet/uncertainty/random.h>
+#include <sys/stat.h>
 #include <testing/hostile_requests.h>
 #include <testing/small_models.h>
 #include <testing/started_process.h>
 #include <testing/tool.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -49,8 +52,10 @@ class Serve : public ::testing::Test {
     return words;
   }
 
-  void start(const std::vector<std::string>& options) {
-    process_.emplace(command(options), std::vector<std::string>{});
+  void start(const std::vector<std::string>& options) { begin(command(options)); }
+
+  void begin(const std::vector<std::string>& words) {
+    process_.emplace(words, std::vector<std::string>{});
     while (process_->wait(std::chrono::milliseconds(10)) == -1) {
       try {
         HttpClient(port_).ask("GET", "/v2/health/ready");
@@ -180,6 +185,72 @@ TEST_F(Serve, ReadsItsTokenAnewOnSighupAndKeepsTheOldWhereItCannot) {
   files_.file("made-up.priornet", "no model");
   hang_up("made-up.priornet");
   EXPECT_EQ(status("second"), 200);
+}
+
+// The certificate could be read, and stays the old one all the same.
+TEST_F(Serve, ChangesAllOrNothingOnSighup) {
+  const auto key = (files_ / "key.pem").string();
+  const auto certificate = (files_ / "certificate.pem").string();
+  const auto made = fmt::format(
+      "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=priornet -addext "
+      "subjectAltName=IP:127.0.0.1 -keyout '{}' -out '{}' 2>/dev/null",
+      key, certificate);
+  if (std::system(made.c_str()) != 0) GTEST_SKIP() << "there is no openssl to make a certificate";
+  const auto other = (files_ / "other.priornet").string();
+  auto model = made_up_digits();
+  model.name = "other";
+  write_model_file(other, model);
+  const auto log = (files_ / "errors.jsonl").string();
+  ASSERT_NO_FATAL_FAILURE(start({other, "--tls-certificate", certificate, "--tls-key", key, "--error-log", log}));
+  const auto old = files_.file("old.pem", bytes_of(certificate)).string();
+  ASSERT_EQ(std::system(made.c_str()), 0);
+  write_model_file(other, made_up_digits());  // two of one name
+  ::kill(process_->id(), SIGHUP);
+  while (process_->wait(std::chrono::milliseconds(5)) == -1 && count_in(bytes_of(log), "nothing was changed: ") == 0) {
+  }
+  const auto trusts = [&](const std::string& file) {
+    return std::system(fmt::format("openssl s_client -connect 127.0.0.1:{} -CAfile '{}' -verify_return_error "
+                                   "</dev/null >/dev/null 2>&1",
+                                   port_, file)
+                           .c_str()) == 0;
+  };
+  EXPECT_TRUE(trusts(old)) << bytes_of(log);
+  EXPECT_FALSE(trusts(certificate));
+}
+
+// The program that reads the access log ends before the server.
+TEST_F(Serve, OutlivesTheReaderOfItsLog) {
+  const auto pipe = (files_ / "pipe").string();
+  const auto errors = (files_ / "errors.jsonl").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_NO_FATAL_FAILURE(start({"--access-log", pipe, "--error-log", errors}));
+  ::close(reader);
+  HttpClient(port_).ask("GET", "/v2/models");
+  while (process_->wait(std::chrono::milliseconds(5)) == -1 && count_in(bytes_of(errors), "Broken pipe") == 0) {
+  }
+  EXPECT_EQ(HttpClient(port_).ask("GET", "/v2/models").status, 200);
+  ::kill(process_->id(), SIGTERM);
+  EXPECT_EQ(process_->wait(), 0) << process_->err();
+}
+
+TEST_F(Serve, TakesAsManyConnectionsAsItMayOpenFiles) {
+  auto words = command({"--max-connections", "5000"});
+  const auto limited = [&](const std::string& limit) {
+    auto all = words;
+    all.insert(all.begin(), {"/bin/sh", "-c", limit + R"(; exec "$@")", "sh"});
+    return all;
+  };
+  ASSERT_NO_FATAL_FAILURE(begin(limited("ulimit -Sn 200; ulimit -Hn 300")));
+  EXPECT_NE(
+      process_->err().find("priornet: --max-connections 5000 needs 5320 open files, and this process may open 300 "
+                           "(ulimit -n): the server takes 177 connections\n"),
+      std::string::npos)
+      << process_->err();
+  process_.reset();
+  words = command({"--max-connections", "200"});
+  ASSERT_NO_FATAL_FAILURE(begin(limited("ulimit -Sn 200")));
+  EXPECT_EQ(complaints(), "") << "it raised the limit";
 }
 
 TEST_F(Serve, LogsWhatWasAsked) {

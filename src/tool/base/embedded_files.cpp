@@ -20,4 +20,11 @@ std::filesystem::path model_path(const std::string& name) {
   return path;
 }
 
+void refuse_digit_model(const std::string& name, std::string_view subcommand) {
+  if (name != kDigitModel) return;
+  throw DataError(name + " comes with priornet, and " + std::string(subcommand) +
+                  " needs results beside the model: copy " + model_path(name).string() +
+                  " to a folder of yours and name the copy");
+}
+
 }  // namespace priornet

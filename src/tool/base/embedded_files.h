@@ -28,4 +28,7 @@ constexpr std::string_view kDigitModel = "digits:";
 /// for any other name that path. Error if the model of digits is missing.
 std::filesystem::path model_path(const std::string& name);
 
+/// For a subcommand that writes beside a model: DataError, which says what to do, if the name is kDigitModel.
+void refuse_digit_model(const std::string& name, std::string_view subcommand);
+
 }  // namespace priornet

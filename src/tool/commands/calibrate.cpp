@@ -92,12 +92,14 @@ void describe_calibrate(Command& command) {
        .needs = "--network"},
       {.name = "--mean",
        .to = &options->mean,
-       .help = "With --network: the mean per channel. The network takes (value - mean) / deviation of values in [0, "
+       .help = "With --network: the mean per channel of the images, or one number for all channels. The network takes "
+               "(value - mean) / deviation of values in [0, "
                "1]; without it, values in [-1, 1]",
        .needs = "--network"},
       {.name = "--deviation",
        .to = &options->deviation,
-       .help = "With --network: the deviation per channel",
+       .help = "With --network: the deviation, likewise",
+       .range = kPositive,
        .needs = "--mean"},
       {.name = "--data",
        .to = &options->data,

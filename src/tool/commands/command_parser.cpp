@@ -1,7 +1,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <sstream>
 
 #include "learning/base/names.h"
@@ -11,14 +13,51 @@
 namespace priornet::tool {
 namespace {
 
-// CLI11's own ranges accept NaN, and print the largest double with all its digits. The option's type refuses what is
-// not a number at all.
-CLI::Validator number_between(const std::string& shown, const std::string& wanted, double least, double most) {
+enum class ValueType { kOther, kWhole, kNotNegative, kReal };
+
+ValueType value_type(const Option& option) {
+  return std::visit(
+      [](const auto& target) {
+        using T = std::decay_t<decltype(target)>;
+        if (std::is_same_v<T, int64_t*> || std::is_same_v<T, std::optional<int64_t>*> ||
+            std::is_same_v<T, std::vector<int64_t>*>)
+          return ValueType::kWhole;
+        if (std::is_same_v<T, uint16_t*> || std::is_same_v<T, uint64_t*>) return ValueType::kNotNegative;
+        if (std::is_same_v<T, double*> || std::is_same_v<T, std::optional<double>*> ||
+            std::is_same_v<T, std::vector<double>*>)
+          return ValueType::kReal;
+        return ValueType::kOther;
+      },
+      option.to);
+}
+
+// Rewrites the text in plain digits: CLI11 takes 010 for 8.
+template <class Number>
+std::optional<double> read_whole(std::string& text) {
+  Number number{};
+  const auto* begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  text = std::to_string(number);
+  return static_cast<double>(number);
+}
+
+std::optional<double> read_number(std::string& text, ValueType type) {
+  if (type == ValueType::kWhole) return read_whole<int64_t>(text);
+  if (type == ValueType::kNotNegative) return read_whole<uint64_t>(text);  // CLI11 takes -1 for the largest number
+  double value = 0;
+  return CLI::detail::lexical_cast(text, value) ? std::optional(value) : std::nullopt;
+}
+
+// CLI11's own ranges accept NaN, and print the largest double with all its digits; its types say of a text that is no
+// number only that it could not be converted.
+CLI::Validator number_between(ValueType type, const std::string& shown, const std::string& wanted, double least,
+                              double most) {
   return CLI::Validator(
-      [wanted, least, most](std::string& text) {
-        double value = 0;
-        if (!CLI::detail::lexical_cast(text, value) || (std::isfinite(value) && value >= least && value <= most))
-          return std::string();
+      [type, wanted, least, most](std::string& text) {
+        const auto value = read_number(text, type);
+        const bool is_any = least > most;
+        if (value && (is_any || (std::isfinite(*value) && *value >= least && *value <= most))) return std::string();
         return "should be " + wanted + ", found " + text;
       },
       shown);
@@ -31,17 +70,26 @@ std::string shown_number(double value) {
   return text.str();
 }
 
-void check_range(CLI::Option& added, const NumberRange& range) {
+void check_number(CLI::Option& added, const Option& option) {
   using Kind = NumberRange::Kind;
+  const auto type = value_type(option);
+  if (type == ValueType::kOther) return;
   constexpr auto kMost = std::numeric_limits<double>::max();
-  const auto ends = shown_number(range.low) + " to " + shown_number(range.high);
-  if (range.kind == Kind::kNotNegative) added.check(number_between("NONNEGATIVE", "a number of at least 0", 0, kMost));
-  if (range.kind == Kind::kPositive)
-    added.check(number_between("POSITIVE", "a number above 0", std::numeric_limits<double>::denorm_min(), kMost));
-  if (range.kind == Kind::kWhole)
-    added.check(number_between("from " + ends, "a whole number from " + ends, range.low, range.high));
-  if (range.kind == Kind::kReal)
-    added.check(number_between("from " + ends, "a number from " + ends, range.low, range.high));
+  const auto& range = option.range;
+  const auto ends = "from " + shown_number(range.low) + " to " + shown_number(range.high);
+  const bool whole = type != ValueType::kReal;
+  const std::string number = whole ? "a whole number" : "a number";
+  const auto check = [&](const std::string& shown, const std::string& wanted, double least, double most) {
+    added.check(number_between(type, shown, number + wanted, least, most));
+  };
+  if (range.kind == Kind::kNotNegative)
+    check("NONNEGATIVE", " of at least 0", 0, kMost);
+  else if (range.kind == Kind::kPositive)
+    check("POSITIVE", whole ? " of at least 1" : " above 0", std::numeric_limits<double>::denorm_min(), kMost);
+  else if (range.kind == Kind::kWhole || range.kind == Kind::kReal)
+    check(ends, " " + ends, range.low, range.high);
+  else
+    check("", type == ValueType::kNotNegative ? " of at least 0" : "", 1, 0);
 }
 
 CLI::Validator existing_model() {
@@ -72,7 +120,7 @@ void add_option(CLI::App& app, const Option& option) {
   auto& added = *add_target(app, option);
   if (option.required) added.required();
   if (!option.choices.empty()) added.check(CLI::IsMember(option.choices));
-  check_range(added, option.range);
+  check_number(added, option);
   if (option.exists == Exists::kFile) added.check(CLI::ExistingFile);
   if (option.exists == Exists::kFolder) added.check(CLI::ExistingDirectory);
   if (option.exists == Exists::kModel) added.check(existing_model());
@@ -137,9 +185,10 @@ class WordOrder {
     const auto& option = found(name);
     auto& to = option.anywhere ? first_ : rest_;
     to.push_back(option.name + word.substr(name.size()));
-    const bool has_value = name.size() == word.size() && at + 1 < words.size() && takes_value(option);
-    if (has_value) to.push_back(words[at + 1]);
-    return at + (has_value ? 2 : 1);
+    if (name.size() != word.size() || !takes_value(option)) return at + 1;
+    if (at + 1 == words.size() || is_option(words[at + 1])) fail(name + " needs a value", "", "");
+    to.push_back(words[at + 1]);
+    return at + 2;
   }
 
   void take_plain(const std::string& word) {
@@ -173,6 +222,18 @@ class WordOrder {
     if (const auto* option = sought(*path_.back(), true)) return *option;
     if (const auto* option = sought(tool_, false)) return *option;
     fail("there is no option " + name, nearest_name(name, names), "");
+  }
+
+  // One of those that may stand here; a value such as -1 is none.
+  bool is_option(const std::string& word) const {
+    const auto name = word.substr(0, word.find('='));
+    if (name == "--" || name == "--help" || name == "-h") return true;
+    const auto has = [&](const Command& command) {
+      return std::any_of(command.options.begin(), command.options.end(), [&](const Option& option) {
+        return !option.is_positional() && (option.name == name || option.older_name == name);
+      });
+    };
+    return name.starts_with('-') && (has(*path_.back()) || has(tool_));
   }
 
   static bool takes_value(const Option& option) {

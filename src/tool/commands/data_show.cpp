@@ -234,11 +234,22 @@ struct SetExportOptions {
   std::string root;
 };
 
-// A class as the name of a folder: characters with a meaning to a file system become dashes.
-std::string folder_name(std::string name) {
-  for (auto& c : name)
-    if (c == '/' || static_cast<unsigned char>(c) < 0x20) c = '-';
-  return name.empty() || name[0] == '.' ? "_" + name : name;
+// One folder per class, named like it: characters with a meaning to a file system become dashes, and a name that
+// another class has already gets a number.
+std::vector<std::string> class_folders(const std::vector<std::string>& classes) {
+  std::vector<std::string> folders;
+  for (auto name : classes) {
+    for (auto& c : name)
+      if (c == '/' || static_cast<unsigned char>(c) < 0x20) c = '-';
+    if (name.empty() || name[0] == '.') name = "_" + name;
+    const auto is_taken = [&](const std::string& folder) {
+      return std::find(folders.begin(), folders.end(), folder) != folders.end();
+    };
+    auto folder = name;
+    for (int number = 2; is_taken(folder); ++number) folder = fmt::format("{}-{}", name, number);
+    folders.push_back(folder);
+  }
+  return folders;
 }
 
 // Not AtomicFile: tens of thousands of images would wait for the disk one by one.
@@ -264,12 +275,11 @@ void run(const SetExportOptions& options) {
   if (fs::exists(options.folder) && !fs::is_empty(options.folder))
     throw DataError(fmt::format("{}: exists already and is not empty", options.folder));
   const auto width = std::to_string(set.size()).size();
+  const auto folders = class_folders(set.class_names);
   for (int64_t i = 0; i < set.size(); ++i) {
     if (i % 1000 == 0) progress.report("writing images", i, set.size());
-    const auto folder = set.has_labels()
-                            ? fs::path(options.folder) /
-                                  folder_name(set.class_names[static_cast<size_t>(set.labels[i].item<int64_t>())])
-                            : fs::path(options.folder);
+    auto folder = fs::path(options.folder);
+    if (set.has_labels()) folder /= folders[static_cast<size_t>(set.labels[i].item<int64_t>())];
     write_image(folder / fmt::format("{:0{}}.png", i, width), set.inputs[i]);
   }
   progress.report("writing images", set.size(), set.size());

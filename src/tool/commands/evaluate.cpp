@@ -20,6 +20,7 @@
 #include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
 #include "learning/base/names.h"
+#include "learning/sets/path_set.h"
 #include "tool/base/embedded_files.h"
 #include "tool/commands/command.h"
 #include "tool/commands/own_logits.h"
@@ -87,7 +88,8 @@ struct Sets {
 };
 
 // All of them before any work: a missing set should not cost hours.
-Sets load_sets(const EvaluateOptions& options, const TrainedRun& run, Progress& progress) {
+Sets load_sets(const EvaluateOptions& options, const ModelFile& model, Progress& progress) {
+  const auto& run = model.run;
   LoadOptions load;
   load.progress = &progress;
   Sets sets;
@@ -95,8 +97,12 @@ Sets load_sets(const EvaluateOptions& options, const TrainedRun& run, Progress& 
   sets.names.insert(sets.names.end(), options.ood.begin(), options.ood.end());
   load.encoding = run.split.encoding;
   load.notes = &sets.notes;
-  sets.inside = load_set(sets.names[0], load);
-  for (const auto& name : options.ood) sets.outside.push_back(load_set(name, load));
+  const auto loaded = [&](const std::string& name) {
+    const auto& takes = model.preprocessing;
+    return takes.resize ? load_set_for_shape(name, takes.shape, load) : load_set(name, load);
+  };
+  sets.inside = loaded(sets.names[0]);
+  for (const auto& name : options.ood) sets.outside.push_back(loaded(name));
   return sets;
 }
 
@@ -182,13 +188,15 @@ bool left(const ModelReport& shown, const EvaluatedSets& sets, const RunRecord& 
   return false;
 }
 
+// Before detectors learn.
+void check_dropout(ModelFile model, const EvaluateOptions& options) {
+  model.dropout_samples = options.dropout_samples;
+  check_networks("--dropout-samples", model);
+}
+
 // A run's folder, or a model file made from one.
 ModelFile opened(const std::string& name, const OpenOptions& options) {
-  if (name == kDigitModel)
-    throw DataError(
-        fmt::format("{}: evaluate writes its results beside the model: copy {} to a folder of yours and "
-                    "name the copy",
-                    name, model_path(name).string()));
+  refuse_digit_model(name, "evaluate");
   if (!std::filesystem::exists(name))
     throw DataError(fmt::format("{}: there is no such model file or folder of a run", name));
   auto model = is_folder(name) ? model_of_run(name, options) : open_model(name, options);
@@ -303,6 +311,7 @@ void run_logits(const EvaluateOptions& options, const Invocation& invocation) {
   std::optional<ModelFile> file;
   if (!options.run.empty()) {
     if (!source.kind.empty()) throw Misuse("--kind: leave it out: the model file says what its logits are");
+    refuse_digit_model(options.run, "evaluate");
     file = open_model(options.run);
     source.kind = kind_of(*file);
   }
@@ -347,11 +356,15 @@ void run(const EvaluateOptions& options, const Invocation& invocation) {
   OpenOptions open(device, which);
   open.allow_torchscript = options.allow_torchscript;
   auto model = opened(options.run, open);
+  check_dropout(model, options);
   std::optional<ModelFile> other;
-  if (!options.against.empty()) other = opened(options.against, open);
+  if (!options.against.empty()) {
+    other = opened(options.against, open);
+    check_dropout(*other, options);
+  }
   try {
     StoppableProgress progress;
-    const auto sets = load_sets(options, model.run, progress);
+    const auto sets = load_sets(options, model, progress);
     for (const auto& line : sets.notes) note(line);
     auto report = evaluated(options.run, model, sets, options, progress);
     if (other) {
@@ -402,8 +415,9 @@ void describe_evaluate(Command& command) {
        .range = whole_range(0, 10000)},
       {.name = "--odin",
        .to = &options->odin,
-       .help =
-           "Also compute ODIN; its temperature and step are chosen on validation inputs, never on a set named here"},
+       .help = "Also compute ODIN; its temperature and step are chosen on the run's validation set, on rows that it "
+               "kept back, "
+               "or without either on training rows"},
       {.name = "--detectors",
        .to = &options->detectors,
        .help = "Also compute these detectors in the same pass: names, or all. They learn from the run's training set; "
@@ -454,7 +468,8 @@ void describe_evaluate(Command& command) {
   command.notes =
       "For a model file from priornet calibrate, the command also says what share of inputs is handed back, and why.\n"
       "Scores are kept in RUN/scores and computed once for the same weights, inputs and options. The data for\n"
-      "priornet report are written to RUN/evaluation, or for a model file to MODEL.evaluation beside it.";
+      "priornet report are written to RUN/evaluation, or for the model file photos.priornet to\n"
+      "photos.evaluation beside it.";
   command.examples = {"priornet evaluate photos.priornet --data ./new-photos --ood ./other-photos",
                       "priornet evaluate runs/dpn --ood omniglot fashion-mnist:test --out dpn.json",
                       "priornet evaluate runs/dnn --ood omniglot --dropout-samples 20 --odin --against runs/dpn",

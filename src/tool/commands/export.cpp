@@ -25,13 +25,27 @@ struct ExportOptions {
   bool json = false;
 };
 
+// A program of the user's is neither written nor opened here: that would run what its author wrote.
+ModelFile opened(const std::string& name) {
+  try {
+    return open_model(model_path(name), torch::kCPU);
+  } catch (const ProgramNotAllowed&) {
+    throw DataError(
+        fmt::format("{}: holds a network that PyTorch scripted or compiled, and export writes only networks that "
+                    "priornet trained: export it from PyTorch instead",
+                    name));
+  }
+}
+
 void set_dropout(ModelFile& model, const ExportOptions& options) {
   if (!options.dropout_samples || *options.dropout_samples == model.dropout_samples) return;
   if (model.points)
     throw ArgumentError(fmt::format(
         "{}: was calibrated with {} dropout samples: its verdicts would not hold with {} (calibrate it again)",
-        options.model, model.dropout_samples, *options.dropout_samples));
+        options.model == kDigitModel ? model_path(options.model).string() : options.model, model.dropout_samples,
+        *options.dropout_samples));
   model.dropout_samples = *options.dropout_samples;
+  check_networks("--dropout-samples", model);
 }
 
 std::string shape_text(const std::vector<int64_t>& shape) {
@@ -63,7 +77,7 @@ std::string json_of(const ExportSignature& signature, const std::vector<std::str
 
 void run_export(const ExportOptions& options) {
   if (options.onnx.empty() && options.torchscript.empty()) throw Misuse("--onnx or --torchscript is required");
-  auto model = open_model(model_path(options.model), torch::kCPU);
+  auto model = opened(options.model);
   set_dropout(model, options);
   const auto input = options.input == "bytes" ? ImageInput::kBytes : ImageInput::kUnit;
   ExportSignature signature;

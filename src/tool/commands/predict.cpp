@@ -316,10 +316,11 @@ class PredictionProgress {
 class RowNotes {
  public:
   void add(const Input& input) {
-    if (input.notes.empty()) return;
+    const auto said_before = input.row == 0 ? 0 : input.table_notes;  // with the table's first row
+    if (input.notes.size() == said_before) return;
     ++rows_;
-    for (const auto& one : input.notes)
-      if (shown_.size() < kShown) shown_.push_back(fmt::format("{}: {}", place_of(input), one));
+    for (size_t n = said_before; n < input.notes.size() && shown_.size() < kShown; ++n)
+      shown_.push_back(fmt::format("{}: {}", place_of(input), input.notes[n]));
   }
 
   void say() const {

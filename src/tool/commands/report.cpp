@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "learning/base/file_io.h"
+#include "tool/base/embedded_files.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/experiments/reasons_figures.h"
@@ -74,6 +75,7 @@ void report(const ReportOptions& options) {
   if (!is_figures) check_ending("--out", options.out, endings_of(options.format));
   std::vector<StoredResults> all;
   for (const auto& given : options.folders) {
+    refuse_digit_model(given, "report");
     for (const auto& folder : folders_with_results(given)) all.push_back(read_results(folder));
     for (const auto& run : runs_without_results(given))
       note(fmt::format("{}: is left out, because it was not evaluated yet", run.string()));

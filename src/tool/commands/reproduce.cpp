@@ -56,7 +56,7 @@ std::vector<const Experiment*> chosen_experiments(const std::vector<std::string>
     try {
       add(experiment_named(name));
     } catch (const ConfigError& error) {
-      throw Misuse(fmt::format("WHAT: {}", error.what()));
+      throw Misuse(fmt::format("WHAT: {}, {}", error.what(), kAll));
     }
   }
   return found;

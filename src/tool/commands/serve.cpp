@@ -5,6 +5,7 @@
 #include <priornet/uncertainty/errors.h>
 #include <priornet/version.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -110,6 +111,15 @@ void check(const ServeOptions& options) {
   }
 }
 
+void check_host_names(const std::vector<std::string>& names) {
+  for (const auto& name : names)
+    if (name.find_first_of("/:") != std::string::npos)
+      throw Misuse(
+          fmt::format("--allow-host: {} should be the name of a host alone, such as models.example.org: no "
+                      "https:// before it and no port or path after it",
+                      name));
+}
+
 void say_if_root() {
   if (::geteuid() == 0) complain("the server runs as root, which it does not need: run it as an ordinary user");
 }
@@ -120,6 +130,7 @@ serving::ServerOptions inference_options(ServeOptions& options) {
   inference.batch.latency = std::chrono::microseconds(static_cast<int64_t>(options.latency_ms * 1e3));
   inference.timeout = std::chrono::milliseconds(options.queue_timeout_ms);
   inference.token = token_of(options);
+  check_host_names(options.allowed_hosts);
   inference.allowed_hosts = options.allowed_hosts;
   inference.version = PRIORNET_VERSION;
   inference.max_body = options.max_body << 20;
@@ -130,21 +141,51 @@ serving::ServerOptions inference_options(ServeOptions& options) {
   return inference;
 }
 
+// As many files may be open as connections need, or there are fewer connections.
+void fit_open_files(serving::ConnectionLimits& limits) {
+  constexpr int64_t kOthers = 64;  // logs, libraries, the device
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  const auto needed = static_cast<rlim_t>(limits.connections + limits.closing + kOthers);
+  if (files.rlim_cur >= needed) return;
+  const auto soft = files.rlim_cur;
+  files.rlim_cur = std::min(needed, files.rlim_max);
+  if (::setrlimit(RLIMIT_NOFILE, &files) != 0) files.rlim_cur = soft;
+  if (files.rlim_cur >= needed) return;
+  const auto room = std::max<int64_t>(2, static_cast<int64_t>(files.rlim_cur) - kOthers);
+  const auto wanted = limits.connections;
+  limits.connections = std::min(wanted, room - std::min(limits.closing, std::max<int64_t>(1, room / 4)));
+  limits.closing = room - limits.connections;
+  if (limits.connections < wanted)
+    complain(
+        fmt::format("--max-connections {} needs {} open files, and this process may open {} (ulimit -n): the "
+                    "server takes {} connections",
+                    wanted, needed, files.rlim_cur, limits.connections));
+}
+
 void finish_http_options(ServeOptions& options, const std::shared_ptr<serving::MemoryAccount>& memory) {
   auto& http = options.http;
   http.max_body = options.max_body << 20;
   http.memory = memory;
+  fit_open_files(http.connections);
   http.connections.per_address =
       options.per_address > 0 ? options.per_address : std::max<int64_t>(1, http.connections.connections / 2);
   http.timeout = std::chrono::milliseconds(static_cast<int64_t>(options.client_timeout_s * 1e3));
   http.threads = std::max(2, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/// The two logs: requests, and faults.
+/// The two logs: requests, and faults. What is wrong with a log stands in the error log; what is wrong with that, on
+/// standard error.
 class Logs {
  public:
-  explicit Logs(const ServeOptions& options) : errors_(options.error_log) {
-    if (!options.access_log.empty()) access_.emplace(options.access_log);
+  explicit Logs(const ServeOptions& options)
+      : errors_(options.error_log == "-" ? std::make_shared<serving::ServerLog>("-")
+                                         : std::make_shared<serving::ServerLog>(options.error_log, complain)) {
+    // The thread of a log that nobody reads may outlive the other log.
+    const auto say = [errors = std::weak_ptr(errors_)](const std::string& what) {
+      if (const auto log = errors.lock()) log->write({{"level", "error"}, {"event", what}});
+    };
+    if (!options.access_log.empty()) access_.emplace(options.access_log, say);
   }
 
   void attach(serving::HttpOptions& http) {
@@ -161,21 +202,21 @@ class Logs {
   }
   void attach(serving::ServerOptions& inference) {
     inference.failed = [this](const serving::ServerFailure& failure) {
-      errors_.write({{"level", "error"},
-                     {"client", failure.request.peer},
-                     {"path", failure.request.path.substr(0, 512)},
-                     {"status", failure.status},
-                     {"error", failure.reason}});
+      errors_->write({{"level", "error"},
+                      {"client", failure.request.peer},
+                      {"path", failure.request.path.substr(0, 512)},
+                      {"status", failure.status},
+                      {"error", failure.reason}});
     };
   }
-  void note(const char* level, const std::string& what) { errors_.write({{"level", level}, {"event", what}}); }
+  void note(const char* level, const std::string& what) { errors_->write({{"level", level}, {"event", what}}); }
   void reopen() {
-    errors_.reopen();
+    errors_->reopen();
     if (access_) access_->reopen();
   }
 
  private:
-  serving::ServerLog errors_;
+  const std::shared_ptr<serving::ServerLog> errors_;
   std::optional<serving::ServerLog> access_;
 };
 
@@ -214,15 +255,16 @@ class HangUpSignal {
   }
 };
 
-// If anything cannot be read, everything stays as it was.
+// Everything is read before anything changes: if something cannot be read, all stays as it was.
 void reload(const ServeOptions& options, serving::InferenceServer& server, serving::HttpServer& listener, Logs& logs) {
   logs.reopen();
   try {
     auto models = load_models(options);
     const auto token = token_of(options);
     const auto names = names_of(models);
-    listener.renew_certificate();
-    server.replace(std::move(models), token);
+    const auto use_certificate = listener.read_certificate();
+    server.replace(std::move(models), token);  // or throws, and nothing changes
+    use_certificate();
     logs.note("info", fmt::format("SIGHUP: serves {} anew", fmt::join(names, ", ")));
   } catch (const std::exception& error) {
     logs.note("error", fmt::format("SIGHUP: nothing was changed: {}", error.what()));
@@ -230,6 +272,7 @@ void reload(const ServeOptions& options, serving::InferenceServer& server, servi
 }
 
 void run(ServeOptions& options) {
+  ::signal(SIGPIPE, SIG_IGN);  // the reader of a log may end before the server
   check(options);
   if (options.models.empty()) {
     options.models = {std::string(kDigitModel)};

@@ -108,14 +108,13 @@ std::vector<std::string> all_overrides(const TrainOptions& options) {
 }
 
 // Photographs have many sizes: if the user names none, a size at which most things can be told apart.
-TrainConfig config_for_photos(const std::string& name, const LoadOptions& load) {
-  constexpr const char* kSize = ",size=64";
+Dataset load_photos(const std::string& name, const LoadOptions& load) {
   try {
-    return config_for(name, load_set(name, load));
+    return load_set(name, load);
   } catch (const SeveralSizes&) {
     note(fmt::format("{}: its images have several sizes; they are resized to 64x64 (,size=N chooses another size)",
                      name));
-    return config_for(name + kSize, load_set(name + kSize, load));
+    return load_set(name + ",size=64", load);
   }
 }
 
@@ -154,7 +153,8 @@ TrainConfig config_of(const TrainOptions& options) {
   load.strict = options.strict;
   std::vector<std::string> notes;
   load.notes = &notes;
-  auto config = config_for_photos(options.data, load);
+  const auto set = load_photos(options.data, load);
+  auto config = config_for(set.name, set);
   for (const auto& line : notes) note(line);
   if (!options.ood.empty()) config.outside.source = options.ood;
   if (!options.model.empty() && options.model != config.model.name) {
@@ -162,7 +162,10 @@ TrainConfig config_of(const TrainOptions& options) {
     config.model = {};  // the layers of another network
     config.model.name = name;
   }
-  return with_whole_paths(read_config(TomlText{"", to_toml(config)}, overrides));
+  auto changed = with_whole_paths(read_config(TomlText{"", to_toml(config)}, overrides));
+  // A network that does not take the set is refused before there is a folder.
+  if (changed.train == with_whole_path(config.train)) static_cast<void>(plan_model(model_for(changed, set)));
+  return changed;
 }
 
 EnsembleOptions ensemble_options(const TrainOptions& options) {
@@ -294,17 +297,16 @@ void run(const TrainOptions& options) {
     const auto files = files_of(config.train, options.strict, progress);
     auto sets = load_training_sets(config, progress);
     if (speaks) warn_of_small_classes(sets);
-    if (options.resume && !read_training_split(folder).may_be_of(sets.split.content))
-      throw DataError(
-          fmt::format("{}: its rows have changed since {} began; --force starts again", config.train, folder.string()));
     ensemble.trainer.on_begin = [&] {
-      write_training_split(folder, sets.split);
       if (speaks) leave_list(folder, files.left_out);
     };
     train_run(config, sets, folder, ensemble, progress);
   } catch (const TrainingStopped& stopped) {
     if (speaks) complain(stopped.what());
-    if (!progress.stopping()) std::exit(1);  // another process was asked to stop
+    if (!progress.stopping()) {  // another process was asked to stop; threads of the exchange still work
+      std::fflush(nullptr);
+      std::quick_exit(1);
+    }
     Stopped::end_process();
   } catch (const Stopped&) {
     if (speaks) complain("stopped while preparing");

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "learning/sets/path_set.h"
 #include "tool/commands/terminal.h"
 
 namespace priornet::tool {
@@ -82,6 +83,11 @@ torch::Tensor labels_if_any(const TrainedRun& run, const Dataset& set) {
 
 }  // namespace
 
+Dataset set_for_shape(const std::string& name, const std::vector<int64_t>& shape, const CalibrateOptions& options,
+                      const LoadOptions& load) {
+  return options.no_resize ? load_set(name, load) : load_set_for_shape(name, shape, load);
+}
+
 UncalibratedModel uncalibrated_with_set(ModelFile model, const ChosenDetectors& chosen, Dataset set,
                                         const CalibrateOptions& options, const LoadOptions& load) {
   const auto labels = set.has_labels() ? labels_for(model.run, set) : torch::Tensor();
@@ -89,8 +95,8 @@ UncalibratedModel uncalibrated_with_set(ModelFile model, const ChosenDetectors& 
           [set = std::move(set), labels, load](const ModelFile& judge) {
             return judged_set(judge, set, labels, *load.progress);
           },
-          [check = options.check, load](const ModelFile& judge) {
-            const auto set = load_set(check, load);
+          [options, load](const ModelFile& judge) {
+            const auto set = set_for_shape(options.check, judge.preprocessing.shape, options, load);
             return judged_set(judge, set, labels_if_any(judge.run, set), *load.progress);
           }};
 }

@@ -97,6 +97,11 @@ struct Halves {
 /// Drawn at random, always in the same way. DataError, which begins with the set's name, for fewer than 4 rows.
 Halves halves_of(const std::string& name, int64_t rows);
 
+/// A set for a network with inputs of that shape. Images of several sizes become that size, unless --no-resize is
+/// given.
+Dataset set_for_shape(const std::string& name, const std::vector<int64_t>& shape, const CalibrateOptions& options,
+                      const LoadOptions& load);
+
 /// A model that takes inputs, with its detectors, and `set`, which neither learnt from.
 UncalibratedModel uncalibrated_with_set(ModelFile model, const ChosenDetectors& chosen, Dataset set,
                                         const CalibrateOptions& options, const LoadOptions& load);

@@ -3,6 +3,7 @@
 #include <priornet/learning/classifier.h>
 #include <priornet/learning/evaluation.h>
 #include <priornet/learning/networks.h>
+#include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
 
@@ -15,6 +16,16 @@
 namespace priornet::tool {
 namespace {
 
+// One number per channel of the images; a single one holds for all.
+std::vector<double> per_channel(const char* option, std::vector<double> numbers, const Dataset& set) {
+  const auto channels = static_cast<size_t>(image_shape(set).channels);
+  if (numbers.size() == 1) numbers.resize(channels, numbers[0]);
+  if (numbers.size() != channels)
+    throw Misuse(fmt::format("{}: should be {} numbers, one per channel of {}, or one number for all; found {}", option,
+                             channels, set.name, numbers.size()));
+  return numbers;
+}
+
 // A network from a file, for inputs like those of a set: its classes are those of the set, in their order.
 ModelFile model_of_network(const CalibrateOptions& options, const Dataset& set) {
   TrainedRun run;
@@ -23,8 +34,11 @@ ModelFile model_of_network(const CalibrateOptions& options, const Dataset& set) 
   config.method.name = options.logits.kind == "dirichlet" ? "dpn" : "dnn";
   config.model.file = options.network;
   if (!options.mean.empty()) {
-    config.model.mean = options.mean;
-    config.model.deviation = options.deviation;
+    if (!set.has_images())
+      throw Misuse(
+          fmt::format("--mean: is for images, and {} holds rows of numbers: nothing is standardised", set.name));
+    config.model.mean = per_channel("--mean", options.mean, set);
+    config.model.deviation = per_channel("--deviation", options.deviation, set);
   }
   run.split.feature_names = set.feature_names;
   run.split.encoding = set.encoding;
@@ -56,7 +70,7 @@ std::vector<NamedDetector> detectors_of_network(const std::vector<std::string>& 
   if (names.empty()) return {};
   auto training = set;
   if (!options.training.empty()) {
-    training = load_set(options.training, load);
+    training = set_for_shape(options.training, run.members.at(0)->input_shape(), options, load);
   } else if (learns(names)) {
     const auto halves = halves_of(set.name, set.size());
     const auto name = set.name;
@@ -70,15 +84,31 @@ std::vector<NamedDetector> detectors_of_network(const std::vector<std::string>& 
                        *load.progress);
 }
 
+// The file of a network does not say which size it takes: the set says it.
+Dataset set_that_says_the_size(const std::string& name, const LoadOptions& load) {
+  try {
+    return load_set(name, load);
+  } catch (const SeveralSizes&) {
+    throw DataError(
+        fmt::format("{0}: its images have several sizes, and the file of a network does not say which it "
+                    "takes: add that size to the name, such as {0},size=224",
+                    name));
+  }
+}
+
 }  // namespace
 
 UncalibratedModel uncalibrated_network(const CalibrateOptions& options, LoadOptions load) {
   refuse_without_run("--checkpoint", options.checkpoint != "last", "--network");
   refuse_without_run("--dropout-samples", options.dropout_samples != 0, "--network");
   if (options.data.empty()) throw Misuse("--network: give --data too: a set that the network did not learn from");
-  if (options.logits.kind != "softmax" && options.logits.kind != "dirichlet")
+  if (options.mean.empty() != options.deviation.empty())
+    throw Misuse("--mean: give --deviation too: the network takes (value - mean) / deviation");
+  if (options.logits.kind == "ensemble")
+    throw Misuse("--kind: ensemble is for --logits; a network gives softmax or dirichlet");
+  if (options.logits.kind.empty())
     throw Misuse("--network: give --kind too: what the network gives, softmax or dirichlet");
-  auto set = load_set(options.data, load);
+  auto set = set_that_says_the_size(options.data, load);
   auto model = model_of_network(options, set);
   const auto chosen = chosen_detectors(options, *model.run.members.at(0));
   load.encoding = set.encoding;

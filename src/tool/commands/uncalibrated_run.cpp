@@ -43,7 +43,7 @@ struct HeldOut {
 
 HeldOut held_out(const TrainedRun& run, const CalibrateOptions& options, const LoadOptions& load) {
   if (options.data.empty()) return {rows_kept_back(run, options.run, load), true};
-  auto set = load_set(options.data, load);
+  auto set = set_for_shape(options.data, run.members.at(0)->input_shape(), options, load);
   // Whether this is the set that the run was trained on, moved or not: then the rows that it kept back are known.
   const auto& split = run.split;
   if (split.calibration_rows.defined() && !split.content.empty() && split.content == training_content(set))
@@ -111,6 +111,8 @@ UncalibratedModel uncalibrated_run(const CalibrateOptions& options, LoadOptions 
                    options.checkpoint == "best" ? WhichCheckpoint::kBest : WhichCheckpoint::kLast);
   open.allow_torchscript = options.allow_torchscript;
   auto model = model_of_run(options.run, open);
+  model.dropout_samples = options.dropout_samples;
+  check_networks("--dropout-samples", model);  // before detectors learn
   say_whether_finished(options.run, model.run.config.epochs);
   model.provenance["checkpoint"] = options.checkpoint;
   const auto chosen = chosen_detectors(options, *model.run.members.at(0));

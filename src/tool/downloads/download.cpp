@@ -13,6 +13,8 @@
 #include <system_error>
 #include <thread>
 
+#include "learning/base/file_io.h"
+
 namespace priornet {
 
 bool has_checksum(const KnownFile& file) { return !file.sha256.empty() || !file.md5.empty(); }
@@ -40,15 +42,6 @@ std::string fault_of(const KnownFile& file, const std::filesystem::path& path, P
 namespace {
 
 std::filesystem::path with_suffix(std::filesystem::path path, const char* suffix) { return path += suffix; }
-
-// A rename is on disk once its folder is. Not every file system can sync a folder: then it reaches the disk a little
-// later.
-void sync_folder(const std::filesystem::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
-}
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <priornet/learning/catalogue.h>
 #include <priornet/uncertainty/errors.h>
 #include <sys/file.h>
@@ -117,9 +118,11 @@ bool nothing_known_is_there(const CatalogueEntry& entry, const std::filesystem::
 }  // namespace
 
 std::vector<KnownFile> needed_files(const CatalogueEntry& entry, const std::vector<std::string>& parts) {
+  std::vector<std::string> known;
+  for (const auto& part : entry.parts) known.push_back(part.name);
   for (const auto& name : parts)
-    if (std::none_of(entry.parts.begin(), entry.parts.end(), [&](const SetPart& part) { return part.name == name; }))
-      throw ArgumentError(fmt::format("{} has no part {}", entry.name, name));
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw ArgumentError(fmt::format("{} has no part {} (it has {})", entry.name, name, fmt::join(known, ", ")));
   std::vector<KnownFile> needed;
   for (const auto& file : entry.files) {
     if (!is_published(file)) continue;

@@ -98,7 +98,8 @@ fs::path evaluation_folder(const fs::path& run_or_model) {
   std::error_code not_there;
   if (!fs::is_regular_file(run_or_model, not_there)) return run_or_model / kEvaluation;
   auto beside = run_or_model;
-  return beside.replace_extension(kEvaluation);
+  if (beside.extension() == ".priornet") return beside.replace_extension(kEvaluation);
+  return beside += fmt::format(".{}", kEvaluation);  // photos.model is not photos.priornet
 }
 
 namespace {

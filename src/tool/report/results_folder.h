@@ -38,7 +38,8 @@ struct StoredResults {
       document;  ///< JSON: results.json without the entries per seed, the folder's name, the other files by stem
 };
 
-/// Where an evaluation writes its results: RUN/evaluation for a run's folder, MODEL.evaluation beside MODEL.priornet.
+/// Where an evaluation writes its results: RUN/evaluation for a run's folder, photos.evaluation beside photos.priornet.
+/// For a model file with another ending, its whole name and .evaluation.
 std::filesystem::path evaluation_folder(const std::filesystem::path& run_or_model);
 
 /// The folders with a results.json: the folder itself, else its evaluation_folder(), else the same for the folders

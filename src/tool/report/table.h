@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,10 +11,11 @@
 
 namespace priornet {
 
-/// The number rounded to this many digits, so that its text is short. strtod, unlike stod, takes the smallest numbers
-/// too.
+/// The number rounded to this many digits, so that its text is short.
 inline double short_number(double value, int digits) {
-  return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
+  const auto text = fmt::format("{:.{}g}", value, digits);
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 inline std::vector<double> short_numbers(std::vector<double> values, int digits) {
