@@ -81,6 +81,18 @@ TEST(ReadTable, FindsLevelsThatComeLate) {
   EXPECT_EQ(set.encoding->columns[0].levels, Names({"bad", "good"}));
 }
 
+TEST(ReadTable, SaysWhereFloat32IsTooCoarse) {
+  Names notes;
+  TableOptions options;
+  options.notes = &notes;
+  read_table("a.csv", "when,x\n1712000000,1\n1712000059,2\n", options);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(
+      notes[0],
+      "a.csv: column when: 1.712e+09 to 1.712e+09: networks tell such numbers apart only in steps of 128: subtract "
+      "a constant");
+}
+
 TEST(ReadTable, SaysThatNoRowHasALabel) {
   EXPECT_THROWS(DataError, table_of("x,k\n1,\n2,NA\n", "k"), "a.csv: none of its 2 rows has a label in column k");
 }

@@ -124,6 +124,14 @@ void ColumnFacts::add_number(double number) {
   if (!all_differ_) std::unordered_set<int64_t>().swap(seen_);
 }
 
+std::optional<double> ColumnFacts::coarse_step() const {
+  constexpr double kValues = 1000;
+  if (numbers_ == 0 || least_ == most_) return std::nullopt;
+  const auto step = std::ldexp(1.0, std::ilogb(std::max(std::abs(least_), std::abs(most_))) - 23);
+  if (most_ - least_ >= kValues * step) return std::nullopt;
+  return step;
+}
+
 std::string ColumnFacts::reason_to_drop(const std::string& name) const {
   if (present() == 0) return "empty";
   const bool only_numbers = numbers_ == present();

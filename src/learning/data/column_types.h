@@ -59,6 +59,10 @@ class ColumnFacts {
   const LevelCounts& texts() const { return texts_; }
   bool has_numbers() const { return numbers_ > 0; }
 
+  /// If float32, which networks take, tells fewer than a thousand of the column's numbers apart, as of seconds since
+  /// 1970 within one day: the step between those that it has there.
+  std::optional<double> coarse_step() const;
+
  private:
   int64_t present() const { return values_ - missing_; }
   std::string reason_to_drop(const std::string& name) const;

@@ -183,6 +183,9 @@ class TableReader {
     for (size_t c = 0; c < names_.size(); ++c) {
       if (c == label_) continue;
       encoding.columns.push_back(facts[c].column(names_[c], wanted_type(names_[c])));
+      if (const auto step = facts[c].coarse_step(); step && encoding.columns.back().type == ColumnType::kNumber)
+        say(fmt::format("column {}: {}: networks tell such numbers apart only in steps of {:.3g}: subtract a constant",
+                        names_[c], encoding.columns.back().summary, *step));
       if (encoding.columns.back().type != ColumnType::kCategory) continue;
       if (facts[c].has_numbers())
         recount.emplace_back(c, encoding.columns.size() - 1);
