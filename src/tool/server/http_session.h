@@ -1,5 +1,8 @@
 #pragma once
 
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -254,6 +257,7 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
   static constexpr size_t kHeaderLimit = 16 << 10;
   static constexpr int64_t kBodyOfGet = 4096;  ///< nothing reads it
   static constexpr size_t kSmallAnswer = 64 << 10;
+  static constexpr int kUnsentBytes = 128 << 10;
   static constexpr int64_t kLingerBytes = int64_t{64} << 20;
 
   Socket& socket() { return socket_of(stream_); }
@@ -277,6 +281,8 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
     });
     ErrorCode ignored;
     socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+    // Otherwise a client that takes no answers gets megabytes of them computed and kept by the kernel.
+    ::setsockopt(socket().native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
     if constexpr (kTls) {
       within(shared_.options.timeout);
       stream_.async_handshake(TlsStream::server, [self = this->shared_from_this()](ErrorCode error) {

@@ -320,6 +320,24 @@ TEST(Attack, AnAddressHasItsShareOfTheConnections) {
   for (auto& client : busy) EXPECT_EQ(client->reply().status, 200) << "nobody who is being answered makes way";
 }
 
+// The kernel would take megabytes of answers from the server for each such client.
+TEST(Attack, AClientThatTakesNoAnswersGetsFewComputed) {
+  std::atomic<int> answers{0};
+  serving::HttpOptions http;
+  http.answered = [&](const serving::AccessRecord&) { ++answers; };
+  RunningServer server({}, http);
+  const auto request = HttpClient::request("GET", "/page/main.js", "");
+  const auto bytes = static_cast<int>(HttpClient(server.port()).ask("GET", "/page/main.js").body.size());
+  ASSERT_GT(bytes, 10'000);
+  const HttpClient greedy(server.port());
+  std::string requests;
+  for (int i = 0; i < 1'000; ++i) requests += request;
+  EXPECT_TRUE(greedy.send(requests));
+  EXPECT_TRUE(eventually([&] { return answers > 5; }));
+  for (int before = 0; before != answers; std::this_thread::sleep_for(200ms)) before = answers;
+  EXPECT_LT(answers * bytes, 600'000);
+}
+
 // Without free file descriptors the server closes an idle connection for the one that waits, or ends as usual.
 TEST(Attack, RunningOutOfFileDescriptorsPasses) {
   for (const bool ends : {false, true}) {
