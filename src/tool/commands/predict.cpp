@@ -459,13 +459,7 @@ void describe_predict(Command& command) {
   command.examples = {"priornet predict digits: drawing.png", "priornet predict photos.priornet new/ one.jpg",
                       "priornet predict mine.priornet --logits new.npy",
                       "curl -s URL | priornet predict photos.priornet - --format jsonl"};
-  command.run = [options](const Invocation&) {
-    try {
-      run(*options);
-    } catch (const Stopped&) {  // an unfinished file is gone
-      Stopped::end_process();
-    }
-  };
+  command.run = [options](const Invocation&) { run(*options); };
 }
 
 }  // namespace priornet::tool

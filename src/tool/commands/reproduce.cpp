@@ -84,7 +84,7 @@ nlohmann::ordered_json to_json(const ExperimentOutcome& outcome) {
   return json;
 }
 
-/// Ctrl-C ends the process, in training after a checkpoint.
+/// Ctrl-C ends the command, in training after a checkpoint.
 ExperimentSummary run_stoppably(const Experiment& experiment, ExperimentOptions run) {
   try {
     StoppableProgress progress;
@@ -92,9 +92,7 @@ ExperimentSummary run_stoppably(const Experiment& experiment, ExperimentOptions 
     return experiment.run(run, progress);
   } catch (const TrainingStopped&) {
     complain("stopped; the same command goes on from there");
-    Stopped::end_process();
-  } catch (const Stopped&) {
-    Stopped::end_process();
+    throw Stopped();
   }
 }
 

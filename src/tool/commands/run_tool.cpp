@@ -128,6 +128,8 @@ int run_tool(std::vector<Command> subcommands, const std::vector<std::string>& a
   } catch (const Misuse& misuse) {
     const auto& name = misuse.subcommand;
     return fail(2, misuse.what(), fmt::format(" (see priornet {}{}--help)", name, name.empty() ? "" : " "));
+  } catch (const Stopped&) {
+    Stopped::end_process();
   } catch (const c10::Error& error) {
     return fail(1, first_line(error.what_without_backtrace()));
   } catch (const std::bad_alloc&) {

@@ -59,7 +59,8 @@ class StopSignal {
   bool caught() const;
 };
 
-/// Thrown after Ctrl-C or SIGTERM, so that everything is cleaned up and finished work is kept.
+/// Thrown after Ctrl-C or SIGTERM, so that everything is cleaned up and finished work is kept. run_tool() catches it
+/// and ends the process.
 class Stopped final : public std::exception {
  public:
   const char* what() const noexcept override { return "stopped"; }
