@@ -61,5 +61,15 @@ TEST(EvaluationCurves, HaveNoTaskWhereNothingIsMisclassified) {
   EXPECT_TRUE(json["models"][0]["training"].empty());
 }
 
+TEST(EvaluationCurves, LeaveOutALineThatTheTrainingDidNotFinish) {
+  auto run = load_small_run();
+  const auto evaluation = drawn_evaluation(run);
+  const TemporaryFolder cut;
+  const auto metrics = cut.file("metrics.jsonl", bytes_of(small_run() / "metrics.jsonl") + R"({"epoch": 4, "lo)");
+  const auto json =
+      nlohmann::json::parse(curves_json({7, "bars", {"noise"}}, {{"DPN", 0.0, metrics.parent_path(), &evaluation}}));
+  EXPECT_EQ(json["models"][0]["training"].size(), 3u);
+}
+
 }  // namespace
 }  // namespace priornet

@@ -6,8 +6,11 @@
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 #include <vector>
+
+#include "learning/base/file_io.h"
 
 namespace priornet {
 namespace {
@@ -168,5 +171,14 @@ const std::array<MetricFormat, 3> kMetricFormats = {{
     {"metrics.csv", csv_names, csv_row, size_of_lines, with_new_names},
     {"metrics.tfevents", version_event, epoch_event, size_of_records, nullptr},
 }};
+
+std::vector<Json> epochs_in(const std::filesystem::path& metrics) {
+  std::vector<Json> epochs;
+  if (!std::filesystem::exists(metrics)) return epochs;
+  std::istringstream lines(InputFile(metrics).read_rest());
+  for (std::string line; std::getline(lines, line);)
+    if (auto epoch = Json::parse(line, nullptr, false); epoch.is_object()) epochs.push_back(std::move(epoch));
+  return epochs;
+}
 
 }  // namespace priornet

@@ -2,8 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // The metrics of a run in formats that other programs read. Each file has a start, if it needs one, and a piece per
 // epoch.
@@ -32,5 +35,9 @@ struct MetricFormat {
 /// in all its lines; events keep their names. A number that is null (JSON has no other way to say "not finite") is
 /// empty in the table and left out of the events.
 extern const std::array<MetricFormat, 3> kMetricFormats;
+
+/// The lines of a metrics.jsonl; none if there is no such file. A full disk or a killed process may leave a part of a
+/// line: it is not among them. DataError if the file cannot be read.
+std::vector<nlohmann::ordered_json> epochs_in(const std::filesystem::path& metrics);
 
 }  // namespace priornet

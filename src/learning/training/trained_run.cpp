@@ -8,7 +8,6 @@
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
 
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -16,6 +15,7 @@
 #include "learning/base/gpu_modes.h"
 #include "learning/base/json_text.h"
 #include "learning/training/checkpoint.h"
+#include "learning/training/metric_files.h"
 
 namespace priornet {
 namespace {
@@ -118,12 +118,9 @@ int64_t epochs_trained(const std::filesystem::path& folder) {
   const auto members = read_config(folder / "config.toml").members;
   auto fewest = std::numeric_limits<int64_t>::max();
   for (int64_t m = 1; m <= members; ++m) {
-    std::ifstream lines((members == 1 ? folder : folder / fmt::format("member-{}", m)) / "metrics.jsonl");
+    const auto metrics = (members == 1 ? folder : folder / fmt::format("member-{}", m)) / "metrics.jsonl";
     int64_t epochs = 0;
-    for (std::string line; std::getline(lines, line);) {
-      const auto json = nlohmann::json::parse(line, nullptr, false);
-      if (json.is_object()) epochs = std::max(epochs, whole_number_of(json, "epoch", 0));
-    }
+    for (const auto& epoch : epochs_in(metrics)) epochs = std::max(epochs, whole_number_of(epoch, "epoch", 0));
     fewest = std::min(fewest, epochs);
   }
   return fewest;

@@ -12,6 +12,7 @@
 
 #include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
+#include "learning/training/metric_files.h"
 
 namespace priornet {
 namespace {
@@ -105,15 +106,13 @@ bool is_finished_run(const std::filesystem::path& folder, const TrainConfig& con
 
 double training_seconds(const std::filesystem::path& folder) {
   double seconds = 0.0;
-  std::istringstream lines(InputFile(folder / "metrics.jsonl").read_rest());
-  for (std::string line; std::getline(lines, line);) seconds += parse_json(line).value("seconds", 0.0);
+  for (const auto& epoch : epochs_in(folder / "metrics.jsonl")) seconds += epoch.value("seconds", 0.0);
   return seconds;
 }
 
 int64_t restarts_of(const std::filesystem::path& folder) {
   int64_t restarts = 0;
-  std::istringstream lines(InputFile(folder / "metrics.jsonl").read_rest());
-  for (std::string line; std::getline(lines, line);) restarts = whole_number_of(parse_json(line), "restart", 0);
+  for (const auto& epoch : epochs_in(folder / "metrics.jsonl")) restarts = whole_number_of(epoch, "restart", 0);
   return restarts;
 }
 

@@ -6,10 +6,9 @@
 #include <priornet/uncertainty/detection.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
+#include "learning/training/metric_files.h"
 #include "tool/report/table.h"
 
 namespace priornet {
@@ -105,11 +104,7 @@ std::filesystem::path metrics_of_run(const std::filesystem::path& run) {
 
 CurveJson training_json(const std::filesystem::path& run) {
   auto json = CurveJson::array();
-  const auto file = metrics_of_run(run);
-  if (!std::filesystem::exists(file)) return json;
-  std::vector<CurveJson> epochs;
-  std::istringstream lines(InputFile(file).read_rest());
-  for (std::string line; std::getline(lines, line);) epochs.push_back(CurveJson::parse(line));
+  const auto epochs = epochs_in(metrics_of_run(run));
   const size_t step = (epochs.size() + kEpochs - 1) / kEpochs;
   for (size_t i = 0; i < epochs.size(); ++i) {
     if (i % step != 0 && i + 1 != epochs.size()) continue;
