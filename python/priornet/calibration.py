@@ -239,7 +239,7 @@ def _with_detectors(
     if labels is None:
         raise ValueError("calibrate: training inputs should have labels, found none")
     fitting = classes.DetectorFitting(model._model)
-    outcome = run_job(fitting, list(watch or []), inputs, labels, progress=progress)
+    outcome = run_job(fitting, list(dict.fromkeys(watch or [])), inputs, labels, progress=progress)
     if outcome.interrupted or not outcome.finished:
         raise KeyboardInterrupt("calibration was stopped")
     with_detectors = Model(fitting.model(), model.device)

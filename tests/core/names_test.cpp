@@ -31,5 +31,11 @@ TEST(Printable, ShowsBytesThatAreNoText) {
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a pair";
 }
 
+TEST(AddNewNames, AddsEachOnce) {
+  std::vector<std::string> names{"knn"};
+  add_new_names(names, {"vim", "knn", "gen", "vim"});
+  EXPECT_EQ(names, (std::vector<std::string>{"knn", "vim", "gen"}));
+}
+
 }  // namespace
 }  // namespace priornet

@@ -224,7 +224,7 @@ def test_the_older_name_of_watch_still_works_and_says_so(network):
 
     with pytest.warns(DeprecationWarning, match="detectors is now called watch"):
         older = watched(detectors=["gen"])
-    assert older == watched(watch=["gen"])
+    assert older == watched(watch=["gen"]) == watched(watch=["gen", "gen"])
     assert "gen" in older
     assert "gen" not in watched(watch=[])
     with pytest.raises(ValueError, match="give watch alone"):

@@ -171,8 +171,8 @@ TEST(OwnLogits, AreJudgedByTheirFeaturesToo) {
                                       files.npy("g.npy", fresh.features.narrow(0, 0, 3999).contiguous())});
   expect_failure(short_of_one, (files / "g.npy").string() + ": has features of 3999 inputs, but the logits have 4000");
 
-  command.insert(command.end(), {"--watch", "mahalanobis", "gen", "--detectors", "all"});
-  calibrated(command);
+  command.insert(command.end(), {"--watch", "mahalanobis", "gen", "mahalanobis", "--detectors", "all"});
+  EXPECT_EQ(calibrated(command)["watches"].size(), 4u) << "two measures, and each detector once";
   const auto all = judged(strange);
   EXPECT_GT(share_rejected(all), 0.95);
   for (const auto* name : {"mahalanobis", "gen", "knn", "vim", "max_logit", "mahalanobis_relative"})

@@ -142,4 +142,9 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   return nearest;
 }
 
+void add_new_names(std::vector<std::string>& names, const std::vector<std::string>& more) {
+  for (const auto& name : more)
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
 }  // namespace priornet

@@ -40,4 +40,7 @@ std::string without_name(const std::string& message, const std::string& name);
 /// else empty.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& names);
 
+/// Adds those of `more` that are not among the names yet, in their order.
+void add_new_names(std::vector<std::string>& names, const std::vector<std::string>& more);
+
 }  // namespace priornet

@@ -143,16 +143,16 @@ EvaluationReport::Odin chosen_odin(const TrainedRun& run, const Sets& sets, cons
 // does not depend on what is asked. ODIN has an option of its own.
 std::vector<std::string> detector_names(const EvaluateOptions& options, const ModelFile& model) {
   const auto& run = model.run;
-  auto names = options.detectors;
-  if (names == std::vector<std::string>{"all"}) names = usable_detectors(*run.members.at(0));
+  const bool all = options.detectors == std::vector<std::string>{"all"};
+  std::vector<std::string> names;
+  add_new_names(names, all ? usable_detectors(*run.members.at(0)) : options.detectors);
   for (const auto& name : names) {
     const auto* info = find_detector(name);
     if (info == nullptr || info->is_measure)
       throw Misuse(fmt::format("--detectors: there is no detector {}: should be all, or some of {}", name,
                                fmt::join(usable_detectors(*run.members.at(0)), ", ")));
   }
-  for (const auto& one : model.detectors)
-    if (std::find(names.begin(), names.end(), one.name) == names.end()) names.push_back(one.name);
+  for (const auto& one : model.detectors) add_new_names(names, {one.name});
   if (options.odin) std::erase(names, "odin");
   return names;
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "learning/base/names.h"
 #include "learning/sets/path_set.h"
 #include "tool/commands/terminal.h"
 
@@ -18,11 +19,10 @@ ChosenDetectors chosen_detectors(const CalibrateOptions& options, const std::vec
   if (options.no_detectors && !(options.watch.empty() && options.detectors.empty()))
     throw Misuse("--no-detectors: cannot be given together with --watch or --detectors");
   ChosenDetectors chosen;
-  if (!options.no_detectors) chosen.watched = options.watch.empty() ? usual : options.watch;
+  if (!options.no_detectors) add_new_names(chosen.watched, options.watch.empty() ? usual : options.watch);
   chosen.kept = chosen.watched;
   const bool all = options.detectors == std::vector<std::string>{"all"};
-  for (const auto& name : all ? usable : options.detectors)
-    if (std::find(chosen.kept.begin(), chosen.kept.end(), name) == chosen.kept.end()) chosen.kept.push_back(name);
+  add_new_names(chosen.kept, all ? usable : options.detectors);
   for (const auto& name : chosen.kept) {
     const auto* info = find_detector(name);
     if (info == nullptr || info->is_measure)
