@@ -115,6 +115,15 @@ TEST_F(Manual, CompletionsNameEverySubcommandAndOption) {
   });
 }
 
+TEST_F(Manual, SaysWhichOptionsTakeSeveralValues) {
+  const auto page = without_escapes(read_text(share_ + "/man/man1/priornet-calibrate.1"));
+  const auto zsh = read_text(share_ + "/zsh/site-functions/_priornet");
+  for (const auto* name : {"--watch", "--mean"}) {  // a list of texts, a list of numbers
+    EXPECT_NE(page.find(fmt::format(".B {} VALUE...\n", name)), std::string::npos) << page;
+    EXPECT_NE(zsh.find(fmt::format("'*{}[", name)), std::string::npos) << zsh;
+  }
+}
+
 TEST_F(Manual, BashCompletesSubcommandsOptionsAndChoices) {
   const auto completed = [&](const std::string& words, int at) {
     return said_by("bash",

@@ -83,6 +83,10 @@ std::string option_words(const Option& option, const std::vector<std::string>& v
 
 }  // namespace
 
+bool Option::takes_value() const { return !std::holds_alternative<bool*>(to) && !std::holds_alternative<Answer>(to); }
+
+bool Option::takes_several() const { return type_of(*this).starts_with("list"); }
+
 Invocation::Values values_of(const Option& option) {
   return std::visit(
       [](const auto& target) -> Invocation::Values {

@@ -80,6 +80,8 @@ struct Option {
   std::string older_name = {};            ///< what it was called: taken as well, but not shown anywhere
 
   bool is_positional() const { return !name.starts_with('-'); }
+  bool takes_value() const;    ///< else it is a flag, or printed instead of running anything
+  bool takes_several() const;  ///< a list
 };
 
 class Invocation;

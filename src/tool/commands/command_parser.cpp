@@ -185,7 +185,7 @@ class WordOrder {
     const auto& option = found(name);
     auto& to = option.anywhere ? first_ : rest_;
     to.push_back(option.name + word.substr(name.size()));
-    if (name.size() != word.size() || !takes_value(option)) return at + 1;
+    if (name.size() != word.size() || !option.takes_value()) return at + 1;
     if (at + 1 == words.size() || is_option(words[at + 1])) fail(name + " needs a value", "", "");
     to.push_back(words[at + 1]);
     return at + 2;
@@ -234,10 +234,6 @@ class WordOrder {
       });
     };
     return name.starts_with('-') && (has(*path_.back()) || has(tool_));
-  }
-
-  static bool takes_value(const Option& option) {
-    return !std::holds_alternative<bool*>(option.to) && !std::holds_alternative<Answer>(option.to);
   }
 
   std::string path_name() const {

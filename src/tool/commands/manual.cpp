@@ -18,15 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool takes_value(const Option& option) {
-  return !std::holds_alternative<bool*>(option.to) && !std::holds_alternative<Answer>(option.to);
-}
-
-bool takes_several(const Option& option) {
-  return std::holds_alternative<std::vector<std::string>*>(option.to) ||
-         std::holds_alternative<std::vector<int64_t>*>(option.to);
-}
-
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
     text.replace(at, what.size(), by);
@@ -81,12 +72,12 @@ std::string roff(const std::string& words) {
 std::string value_name(const Option& option) {
   if (!option.value_text.empty()) return option.value_text;
   if (!option.choices.empty()) return fmt::format("{}", fmt::join(option.choices, "|"));
-  return takes_several(option) ? "VALUE..." : "VALUE";
+  return option.takes_several() ? "VALUE..." : "VALUE";
 }
 
 std::string man_option(const Option& option) {
   auto text = fmt::format(".TP\n.B {}", roff(option.name));
-  if (!option.is_positional() && takes_value(option)) text += " " + roff(value_name(option));
+  if (!option.is_positional() && option.takes_value()) text += " " + roff(value_name(option));
   text += "\n" + roff(option.help) + ".";
   const auto defaults = values_of(option);
   if (option.shows_default && !defaults.empty()) text += roff(fmt::format(" By default {}.", fmt::join(defaults, " ")));
@@ -101,7 +92,7 @@ std::string synopsis(const Entry& entry) {
   if (!entry.command->subcommands.empty()) text += " SUBCOMMAND ...";
   for (const auto& option : entry.command->options)
     if (option.is_positional()) {
-      const auto name = option.name + (takes_several(option) ? "..." : "");
+      const auto name = option.name + (option.takes_several() ? "..." : "");
       text += " " + (option.required ? name : "[" + name + "]");
     }
   return text + "\n";
@@ -182,8 +173,8 @@ std::string zsh_text(std::string text) {
 }
 
 std::string zsh_option(const Option& option) {
-  auto text = fmt::format("'{}{}[{}]", takes_several(option) ? "*" : "", option.name, zsh_text(option.help));
-  if (takes_value(option))
+  auto text = fmt::format("'{}{}[{}]", option.takes_several() ? "*" : "", option.name, zsh_text(option.help));
+  if (option.takes_value())
     text += option.choices.empty() ? std::string(":value:_files")
                                    : fmt::format(":value:({})", fmt::join(option.choices, " "));
   return text + "'";
@@ -244,7 +235,7 @@ end
       text += fmt::format("{} -f -a {} -d {}\n", at, one.name, fish_word(one.summary));
     for (const auto& option : options_of(entry, tool)) {
       text += fmt::format("{} -l {} -d {}", at, option.name.substr(2), fish_word(option.help));
-      if (takes_value(option)) text += " -r";
+      if (option.takes_value()) text += " -r";
       if (!option.choices.empty())
         text += fmt::format(" -f -a {}", fish_word(fmt::format("{}", fmt::join(option.choices, " "))));
       text += "\n";
