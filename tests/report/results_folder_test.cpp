@@ -103,13 +103,19 @@ TEST(ResultsFolder, SaysWhatIsMissingOrDamaged) {
   EXPECT_THROWS(
       DataError, read_results(folder / ""),
       (text("results.json") + ": should hold \"tables\": an older priornet wrote it; run that command again").c_str());
-  folder.file("results.json", "{");
-  try {
-    read_results(folder / "");
-    ADD_FAILURE() << "damaged JSON was read";
-  } catch (const DataError& error) {
-    EXPECT_EQ(std::string(error.what()).find(text("results.json") + ": should be JSON: "), 0u) << error.what();
-  }
+  const auto expect_refused = [&](const char* json, const char* why) {
+    folder.file("results.json", json);
+    try {
+      read_results(folder / "");
+      ADD_FAILURE() << "was read: " << json;
+    } catch (const DataError& error) {
+      EXPECT_EQ(std::string(error.what()).find(text("results.json") + why), 0u) << error.what();
+    }
+  };
+  expect_refused("{", ": should be JSON: ");
+  for (const auto* json : {R"({"tables": [], "run": 3})", R"({"tables": [], "seeds": 3})",
+                           R"({"tables": [], "seeds": [3]})", R"({"tables": [], "run": {"kept": [{"models": 3}]}})"})
+    expect_refused(json, ": should be as priornet writes it: ");
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ std::vector<fs::path> folders_with_results(const fs::path& path) {
   return found;
 }
 
-StoredResults read_results(const fs::path& folder) {
+StoredResults read_results(const fs::path& folder) try {
   const auto file = folder / "results.json";
   auto json = read_document(file);
   if (!json.is_object() || !json.contains("tables") || !json.at("tables").is_array())
@@ -166,6 +166,9 @@ StoredResults read_results(const fs::path& folder) {
   }
   results.document = json_text(json);
   return results;
+} catch (const Document::exception& error) {  // a member of another type
+  throw DataError(
+      fmt::format("{}: should be as priornet writes it: {}", (folder / "results.json").string(), error.what()));
 }
 
 std::string to_markdown(const StoredResults& results) {
