@@ -40,16 +40,18 @@ TEST(Table, EscapesBarsInMarkdown) {
             "A note.\n");
 }
 
-// A title, a column or a class may be anything that stands in a file of the user.
+// A title, a column or a class may be anything that stands in a file of the user. Notes name them too.
 TEST(Table, ShowsNamesInMarkdownAsTheyAre) {
-  Table table{"*all* <b>", {"R&D"}, {}, {}};
+  Table table{"*all* <b>", {"R&D"}, {}, {"<b>\nalone tells `a_b` apart"}};
   table.add({"a \\ `x < y` 3 ` 4"});
   EXPECT_EQ(to_markdown(table),
             "**\\*all\\* \\<b>**\n"
             "\n"
             "| R\\&D |\n"
             "|---|\n"
-            "| a \\\\ `x < y` 3 \\` 4 |\n");
+            "| a \\\\ `x < y` 3 \\` 4 |\n"
+            "\n"
+            "\\<b> alone tells `a_b` apart\n");
 }
 
 TEST(Table, EscapesTheStarOfANoteInMarkdown) {

@@ -24,7 +24,7 @@ struct ReportOptions {
 std::string markdown_of(const std::vector<StoredResults>& all) {
   std::string text;
   for (const auto& results : all)
-    text += fmt::format("{}# {}\n\n{}", text.empty() ? "" : "\n", results.title, to_markdown(results));
+    text += fmt::format("{}# {}\n\n{}", text.empty() ? "" : "\n", markdown_text(results.title), to_markdown(results));
   return text;
 }
 

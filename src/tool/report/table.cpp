@@ -126,8 +126,7 @@ std::string to_markdown(const Table& table) {
     for (const auto& cell : row) result += fmt::format(" {} |", markdown_text(cell.text()));
   }
   result += '\n';
-  // A note on starred cells begins with a star, which would be the bullet of a list.
-  for (const auto& note : table.notes) result += (note.starts_with("* ") ? "\n\\" : "\n") + note + "\n";
+  for (const auto& note : table.notes) result += "\n" + markdown_text(note) + "\n";
   return result;
 }
 
