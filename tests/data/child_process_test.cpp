@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <priornet/uncertainty/errors.h>
+#include <sys/resource.h>
 #include <testing/temporary_folder.h>
 #include <unistd.h>
 
@@ -107,6 +108,18 @@ TEST(ScratchFolder, GoesAndTakesThoseThatWereLeftBehindWithIt) {
     EXPECT_EQ(folder.names().size(), 3u);
   }
   EXPECT_EQ(folder.names(), std::vector<std::string>{"mnist"});
+}
+
+// As on a network file system without locks; here because no file can be opened.
+TEST(ScratchFolder, IsMadeWhereFoldersCannotBeLocked) {
+  const TemporaryFolder folder;
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  const rlimit none{0, files.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  const ScratchFolder scratch(folder / "");
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  EXPECT_TRUE(std::filesystem::is_directory(scratch.path()));
 }
 
 TEST(ScratchFolder, NamesARootThatCannotBeMade) {

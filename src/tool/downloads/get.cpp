@@ -25,11 +25,14 @@ namespace {
 
 constexpr auto kPrefix = ".fetch-";
 
-// The folder's descriptor with its lock, or -1 if a living process holds it.
+// The folder's descriptor with its lock, or -1: errno is EWOULDBLOCK if a living process holds it, and something else
+// where folders cannot be locked, as on some network file systems.
 int locked(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  const int reason = errno;
   ::close(descriptor);
+  errno = reason;
   return -1;
 }
 
@@ -51,26 +54,24 @@ ScratchFolder::ScratchFolder(const fs::path& root) {
   fs::create_directories(root, error);
   if (error) throw DataError(fmt::format("{}: cannot be made: {}", root.string(), error.message()));
   remove_left_behind(root);
-  auto name = (fs::absolute(root) / (std::string(kPrefix) + "XXXXXX")).string();
-  // Another process may remove the folder as left behind before it is locked: then try another name.
-  while (lock_ < 0) {
+  while (true) {
+    auto name = (fs::absolute(root) / (std::string(kPrefix) + "XXXXXX")).string();
     if (::mkdtemp(name.data()) == nullptr)
       throw DataError(
           fmt::format("{}: cannot make a folder in it: {}", root.string(), std::generic_category().message(errno)));
-    lock_ = locked(name);
-    if (lock_ >= 0 && !fs::exists(name)) {
-      ::close(lock_);
-      lock_ = -1;
-    }
-    if (lock_ < 0) name.replace(name.size() - 6, 6, "XXXXXX");
+    path_ = name;
+    lock_ = locked(path_);
+    const bool is_being_removed = lock_ < 0 && errno == EWOULDBLOCK;
+    if (!is_being_removed && fs::exists(path_)) return;
+    // Another process took it for one that was left behind before it was locked: another name is tried.
+    if (lock_ >= 0) ::close(lock_);
   }
-  path_ = name;
 }
 
 ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
-  ::close(lock_);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 namespace {

@@ -24,7 +24,7 @@ class ScratchFolder {
 
  private:
   std::filesystem::path path_;
-  int lock_ = -1;  ///< on the folder: tells others that its process lives
+  int lock_ = -1;  ///< on the folder: tells others that its process lives; -1 where folders cannot be locked
 };
 
 /// The published files from which the named parts of a set are read; with no names, all parts but one called "extra".
