@@ -229,8 +229,6 @@ GetOutcome get_set(const CatalogueEntry& entry, const GetOptions& options, Progr
 
 namespace {
 
-namespace fs = std::filesystem;
-
 // For the expanded bytes of a .gz file.
 std::string expanded_fault(const KnownFile& expanded, const fs::path& path) {
   const auto bytes = open_file(path);
@@ -244,17 +242,11 @@ std::string expanded_fault(const KnownFile& expanded, const fs::path& path) {
   return fault_of(expanded, size, checksum.hexadecimal());
 }
 
-const KnownFile* expanded_of(const CatalogueEntry& entry, const KnownFile& file) {
-  const auto found = std::find_if(entry.files.begin(), entry.files.end(),
-                                  [&](const KnownFile& other) { return other.path + ".gz" == file.path; });
-  return found == entry.files.end() ? nullptr : &*found;
-}
-
 Finding check_file(const CatalogueEntry& entry, const KnownFile& file, const fs::path& path, Progress& progress) {
   Finding finding{path.string(), "", has_checksum(file) ? "" : "no checksum is known"};
   try {
     finding.fault = fault_of(file, path, progress);
-    const auto* expanded = expanded_of(entry, file);
+    const auto* expanded = expansion_of(entry, file);
     if (!finding.fault.empty() && expanded != nullptr && expanded_fault(*expanded, path).empty()) {
       finding.fault.clear();
       finding.note = "compressed differently from the published file; expands to the published bytes";
