@@ -134,6 +134,18 @@ void lay_out_black_cifar10(const std::filesystem::path& root) {
   }
 }
 
+// Whatever fails: here the system, which follows no link to itself.
+TEST(Reproduce, GoesOnAfterAFailureOfTheSystem) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("mnist", folder / "mnist");
+  const auto done = run_tool(
+      {"reproduce", "mnist", "synthetic", "--only", "DPN", "--profile", "quick", "--out", (folder / "").string()});
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.err.find("priornet: mnist: "), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("priornet: 2 of 2 experiments failed: mnist, synthetic\n"), std::string::npos) << done.err;
+  EXPECT_TRUE(std::filesystem::exists(folder / "summary.json"));
+}
+
 TEST(Reproduce, PrintsWhatIsLeftToTrain) {
   const TemporaryFolder folder;
   lay_out_black_cifar10(folder / "data");

@@ -3,6 +3,7 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -152,6 +153,9 @@ Option torchscript_option(bool& allowed);
 
 /// `auto` is a CUDA device if there is one. Error if the user asked for `cuda` and there is none.
 c10::Device chosen_device(const std::string& name);
+
+/// Why something failed, as run_tool() says it.
+std::string words_of(const std::exception& error);
 
 /// The body of main(): runs priornet with these subcommands and arguments (without the program's name). Returns the
 /// exit status: 0 done, 1 failed, 2 misuse; a failure is one line on standard error. `--help-json`, which help does not

@@ -103,9 +103,11 @@ ExperimentOutcome outcome_of(const Experiment& experiment, const ExperimentOptio
   outcome.name = experiment.name;
   try {
     outcome.summary = run_stoppably(experiment, run);
-  } catch (const Error& error) {
+  } catch (const Stopped&) {
+    throw;
+  } catch (const std::exception& error) {  // also LibTorch's, such as a GPU without memory
     if (is_alone) throw;
-    outcome.error = error.what();
+    outcome.error = words_of(error);
   }
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outcome;

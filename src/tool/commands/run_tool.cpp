@@ -29,9 +29,6 @@ int fail(int status, std::string_view message, std::string_view hint = "") {
   return status;
 }
 
-// Drops the lines after the first: libraries add where they were called from.
-std::string_view first_line(std::string_view message) { return message.substr(0, message.find('\n')); }
-
 // LibTorch counts the cores of some virtual machines as one. OMP_NUM_THREADS in the environment is left alone.
 void use_threads(const std::optional<int64_t>& wanted) {
   if (wanted)
@@ -90,6 +87,14 @@ void keep_freed_memory() {
 
 }  // namespace
 
+std::string words_of(const std::exception& error) {
+  if (dynamic_cast<const Error*>(&error) != nullptr) return error.what();
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "out of memory";
+  const auto* of_libtorch = dynamic_cast<const c10::Error*>(&error);
+  const std::string text = of_libtorch == nullptr ? error.what() : of_libtorch->what_without_backtrace();
+  return text.substr(0, text.find('\n'));  // libraries add where they were called from
+}
+
 int run_tool(std::vector<Command> subcommands, const std::vector<std::string>& arguments) {
   keep_freed_memory();
   Command tool{"priornet", "priornet tells how sure a classifier is and why."};
@@ -130,14 +135,8 @@ int run_tool(std::vector<Command> subcommands, const std::vector<std::string>& a
     return fail(2, misuse.what(), fmt::format(" (see priornet {}{}--help)", name, name.empty() ? "" : " "));
   } catch (const Stopped&) {
     Stopped::end_process();
-  } catch (const c10::Error& error) {
-    return fail(1, first_line(error.what_without_backtrace()));
-  } catch (const std::bad_alloc&) {
-    return fail(1, "out of memory");
-  } catch (const Error& error) {
-    return fail(1, error.what());
   } catch (const std::exception& error) {
-    return fail(1, first_line(error.what()));
+    return fail(1, words_of(error));
   }
 }
 
