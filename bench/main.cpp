@@ -115,12 +115,25 @@ void run_serving(const Work& options, Output& output) {
       "per request. Then the batched server at half its requests per second.");
   output.say(fmt::format("{:<12} {:>5} {:>6} {:>12} {:>12} {:>8} {:>10} {:>12} {:>10} {:>10}", "network", "batch",
                          "conn.", "requests/s", "one by one", "ratio", "p99 ms", "half: req/s", "median ms", "p99 ms"));
-  measure_serving(options.work.device, model_path(options.model), 3 * options.work.seconds,
+  measure_serving(opening(options), model_path(options.model), 3 * options.work.seconds,
                   [&](const auto& line) { output.add(line); });
+}
+
+// What is measured with everything else only if it can be.
+void check_what_was_asked_for(const Work& options) {
+  const auto refuse = [&](const char* name, bool is_possible, const char* needed) {
+    if (!options.only.empty() && options.asks_for(name) && !is_possible)
+      throw tool::Misuse(fmt::format("--only {}: needs {}", name, needed));
+  };
+  refuse("ways", !options.work.device.is_cpu(), "a GPU: --device cuda");
+  refuse("reading", !options.data.empty(), "--data FOLDER");
+  refuse("prediction", !options.model.empty(), "--model MODEL");
+  refuse("serve", serving::has_http_server(), "a build with Boost.Beast");
 }
 
 void run(const tool::BenchOptions& asked) {
   const Work options(asked);
+  check_what_was_asked_for(options);
   Output output(options.json);
   if (!options.trace.empty()) {
     trace_training(options.work.device, options.networks.empty() ? "vgg16" : options.networks.front(), options.trace);

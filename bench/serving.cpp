@@ -119,15 +119,15 @@ ServingTimes measure_one(const std::string& label, ModelFile file, double second
 
 }  // namespace
 
-void measure_serving(const torch::Device& device, const std::filesystem::path& model, double seconds,
+void measure_serving(const OpenOptions& open, const std::filesystem::path& model, double seconds,
                      const std::function<void(const ServingTimes&)>& report) {
   if (!model.empty()) {
-    auto file = open_model(model, device);
+    auto file = open_model(model, open);
     const auto name = file.name;
     return report(measure_one(name, std::move(file), seconds));
   }
   for (const auto& network : served_networks())
-    report(measure_one(network.label, untrained_model(network, device), seconds));
+    report(measure_one(network.label, untrained_model(network, open.device), seconds));
 }
 
 }  // namespace priornet::bench

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <bench/load.h>
-#include <torch/types.h>
+#include <priornet/learning/trained_run.h>
 
 #include <filesystem>
 #include <functional>
@@ -23,7 +23,7 @@ struct ServingTimes {
 /// The named model file, or networks with random weights: an MLP (256, 256) of 784 numbers, a small VGG-6 (8, 16
 /// channels) and the paper's VGG-6 of 28x28 images. Each server is asked in turn, several times, and the best result of
 /// each is kept; clients and server share the machine.
-void measure_serving(const torch::Device& device, const std::filesystem::path& model, double seconds,
+void measure_serving(const OpenOptions& open, const std::filesystem::path& model, double seconds,
                      const std::function<void(const ServingTimes&)>& report);
 
 }  // namespace priornet::bench

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tool/server/http_server.h"
+
 namespace priornet {
 namespace {
 
@@ -364,6 +366,10 @@ TEST(NetworkFile, IsCalibratedAsItIs) {
                  files.model +
                      ": holds a network that PyTorch scripted or compiled, and export writes only networks "
                      "that priornet trained: export it from PyTorch instead");
+  if (!serving::has_http_server()) return;
+  const auto measured = run_tool(
+      {"bench", "--only", "serve", "--model", files.model, "--allow-torchscript", "--seconds", "0.001", "--json"});
+  EXPECT_EQ(measured.status, 0) << measured.err;
 }
 
 // Only the last two columns are strange, and the network ignores them.
