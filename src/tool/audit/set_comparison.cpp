@@ -176,7 +176,6 @@ std::string to_json(const SetComparison& comparison) {
                {"out_classes_of_in", comparison.out_classes_of_in},
                {"in_classes_of_out", comparison.in_classes_of_out},
                {"verdict", verdict(comparison)}};
-  // A file's name may not be UTF-8.
   return json_text(json, 2) + "\n";
 }
 
@@ -207,7 +206,8 @@ std::string trivial_sentence(const SetComparison& comparison) {
 }
 
 std::string polarity_sentence(const SetComparison& comparison) {
-  const bool out_is_light = comparison.statistics[0].out_median > comparison.statistics[0].in_median;
+  const auto& border = named(comparison.statistics, "border brightness");
+  const bool out_is_light = border.out_median > border.in_median;
   return fmt::format(
       "OUT has the opposite polarity: {}; if OUT is inverted, trivial statistics reach at most {}",
       out_is_light ? "dark on light where IN is light on dark" : "light on dark where IN is dark on light",
