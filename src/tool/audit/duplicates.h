@@ -66,7 +66,7 @@ struct DuplicatePair {
 };
 
 /// Inputs [M, ...] of the same dtype and shape that have the same bytes as one of the earlier [N, ...]: one pair for
-/// each of them, in order, with the first match. Found by a 128-bit hash and compared byte by byte.
+/// each of them, in order, with the first match. Found by a hash, and compared byte by byte.
 std::vector<DuplicatePair> exact_duplicates(const torch::Tensor& in, const torch::Tensor& out);
 
 /// The inputs that repeat an earlier one of the same set.

@@ -22,7 +22,7 @@ std::string fault_of(const KnownFile& file, const std::filesystem::path& path, P
 /// The same from a size and a checksum already computed: the SHA-256 if it is known, else the MD5, else nothing.
 std::string fault_of(const KnownFile& file, int64_t size, const std::string& checksum);
 
-/// Whether a size or checksum is known that the bytes can be checked against.
+/// Whether a checksum is known that the bytes can be checked against.
 bool has_checksum(const KnownFile& file);
 
 /// The part of a file that has arrived so far: PATH.part beside PATH. One process at a time holds it; the constructor

@@ -25,7 +25,7 @@ class CheckedFile {
 
   void write(std::string_view bytes);
 
-  /// DataError if size or checksum differ: "PATH: cannot be made from SOURCE, what came has ...".
+  /// DataError if size or checksum differ: "PATH: cannot be made from SOURCE: the download has ...".
   void commit(const std::string& source);
 
  private:

@@ -200,9 +200,9 @@ std::vector<TrainingCommand> plan_images(const std::vector<ImageExperiment>& pla
 
 /// Runs it for every seed and the models that the options choose. If they choose some, rows of the others that
 /// OUT/results.json holds are kept (stored_images.h), and their curves in OUT/curves.json. Writes results.json,
-/// curves.json and images.json (of the first seed), table.md,
-/// table.tex, table.csv and report.html; networks stay below OUT/runs and are used again. `run` says where the sets
-/// come from and which other runs may be used; device, folder and stop are those of `options`.
+/// curves.json and images.json (of the first seed), table.md, table.tex, table.csv and report.html; networks stay below
+/// OUT/runs and are used again. `run` says where the sets come from and which other runs may be used; device, folder
+/// and stop are those of `options`.
 ExperimentSummary reproduce_images(const PlanOfSeed& plan, const ExperimentOptions& options, ImageRunOptions run,
                                    Progress& progress);
 

@@ -86,12 +86,12 @@ class InferenceServer {
     Responder respond;
     std::string pattern = "other";  ///< of its route
     Clock::time_point start = Clock::now();
-    std::unique_ptr<TakenMemory> expanded;  ///< its body, decoded
+    std::unique_ptr<TakenMemory> expanded;  ///< memory that its expanded body takes
   };
   using AskedPointer = std::shared_ptr<Asked>;
   struct Route {
     std::string pattern;  ///< for the metrics
-    std::string method;   ///< memory that it takes
+    std::string method;   ///< that it takes
     std::function<void(const AskedPointer&)> run;
   };
   /// What preparing an input costs.
