@@ -138,8 +138,9 @@ async function checkKeyboardAndLinks(page, name) {
   expect(nameless === 0, `${name}: ${nameless} controls without a name`);
 }
 
-// The same page with a model that has every measure of the table: the page must call each by its label.
-async function checkLabels(browser) {
+// The same page with a model that has every measure of the table: the page must call each by its label. And with a duration
+// that is nearly three minutes.
+async function checkWords(browser) {
   const html = readFileSync(report, "utf8");
   const jsonOf = (id) => new RegExp(`(<script type="application/json" id="${id}">)(.*?)(</script>)`, "s");
   const table = JSON.parse(jsonOf("measures").exec(html)[2]);
@@ -147,6 +148,7 @@ async function checkLabels(browser) {
   const { models } = results[0].curves;
   models.splice(1);
   models[0].measures = table.map(({ name }) => ({ ...models[0].measures[0], measure: name }));
+  results[0].run.seconds = 179.6;
   const folder = mkdtempSync(join(tmpdir(), "priornet-report-"));
   const file = join(folder, "labels.html");
   const json = JSON.stringify(results).replaceAll("<", "\\u003c");
@@ -161,6 +163,8 @@ async function checkLabels(browser) {
     expect(label && shown.some((options) => options.includes(label)), `the measure ${name} is not called '${label}', found ${shown.at(-1).join(", ")}`);
   const axis = await page.evaluate(`document.querySelector(".explorer").textContent`);
   expect(/, nats \(high: uncertain\)/.test(axis), "the histogram's axis has no unit");
+  const facts = await page.evaluate(`document.querySelector(".facts").textContent`);
+  expect(/Duration3 min 0 s/.test(facts), `179.6 seconds are not 3 min 0 s in ${facts}`);
   for (const complaint of page.complaints) problems.push(`labels: ${complaint}`);
   rmSync(folder, { recursive: true });
 }
@@ -194,7 +198,7 @@ try {
     }
   }
   expect(colours.light !== colours.dark, "light and dark look the same");
-  if (sections.includes("curves")) await checkLabels(browser);
+  if (sections.includes("curves")) await checkWords(browser);
 } finally {
   await browser.close();
 }

@@ -1,10 +1,13 @@
 // How the results were made, and what to be careful with.
 import { h } from "./elements.js";
 
+// The smaller unit is rounded first: 179.6 s is 3 min 0 s.
 function duration(seconds) {
   if (seconds < 90) return `${seconds.toFixed(1)} s`;
-  if (seconds < 5400) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+  const whole = Math.round(seconds);
+  if (whole < 5400) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  const minutes = Math.round(seconds / 60);
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 const seedsText = (seeds, drawn) =>
