@@ -68,6 +68,8 @@ TEST(Table, WritesCsvWithFullPrecisionAndQuotes) {
             "1,DNN,0.6666666666666666\n"
             "10,a|b,-\n"
             "2,\"say \"\"hi\"\", twice\",0.5\n");
+  table.rows = {{"two\nlines", "", "-"}};
+  EXPECT_EQ(to_csv(table), "σ,model,AUROC\ntwo\\nlines,,-\n") << "as every CSV of ours: one line per row";
 }
 
 TEST(Table, WritesNumbersAsNumbersInJson) {

@@ -12,6 +12,7 @@
 
 #include "learning/base/json_text.h"
 #include "learning/base/names.h"
+#include "learning/data/csv.h"
 
 namespace priornet {
 namespace {
@@ -28,16 +29,6 @@ std::vector<size_t> widths_of(const Table& table) {
     widths.push_back(width);
   }
   return widths;
-}
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char character : text) {
-    if (character == '"') result += '"';
-    result += character;
-  }
-  return result + '"';
 }
 
 }  // namespace
@@ -134,13 +125,13 @@ std::string to_csv(const Table& table) {
   std::string result;
   for (size_t c = 0; c < table.columns.size(); ++c) {
     if (c > 0) result += ',';
-    result += csv_cell(table.columns[c]);
+    result += csv_field(table.columns[c]);
   }
   result += '\n';
   for (const auto& row : table.rows) {
     for (size_t c = 0; c < row.size(); ++c) {
       if (c > 0) result += ',';
-      result += row[c].is_number() ? fmt::format("{}", row[c].value()) : csv_cell(row[c].text());
+      result += row[c].is_number() ? fmt::format("{}", row[c].value()) : csv_field(row[c].text());
     }
     result += '\n';
   }

@@ -76,7 +76,7 @@ std::string to_markdown(const Table& table);
 std::string markdown_text(std::string_view text);
 /// A table environment in the manner of the package booktabs, the title as its caption, notes below.
 std::string to_latex(const Table& table);
-/// RFC 4180, with full precision; neither title nor notes.
+/// RFC 4180, one line per row (csv.h), with full precision; neither title nor notes.
 std::string to_csv(const Table& table);
 /// {"title", "columns", "rows": one object per row, "notes"}; a number that is not finite is null.
 std::string to_json(const Table& table);
