@@ -173,6 +173,13 @@ TEST(OwnLogits, AreJudgedByTheirFeaturesToo) {
                                       files.npy("g.npy", fresh.features.narrow(0, 0, 3999).contiguous())});
   expect_failure(short_of_one, (files / "g.npy").string() + ": has features of 3999 inputs, but the logits have 4000");
 
+  auto checked = command;
+  checked.insert(checked.begin(), "calibrate");
+  checked.insert(checked.end(), {"--check", files.npy("new.npy", fresh.logits)});
+  expect_misuse(run_tool(checked),
+                "--check: its logits have no features, and the detector knn looks at them: leave it out here, and call "
+                "priornet evaluate with the model file, --ood and --ood-features (see priornet calibrate --help)");
+
   command.insert(command.end(), {"--watch", "mahalanobis", "gen", "mahalanobis", "--detectors", "all"});
   EXPECT_EQ(calibrated(command)["watches"].size(), 4u) << "two measures, and each detector once";
   const auto all = judged(strange);

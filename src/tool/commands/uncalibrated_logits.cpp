@@ -39,6 +39,16 @@ std::vector<NamedDetector> detectors_of_logits(const std::vector<std::string>& n
   return fit_detectors(names, seen);
 }
 
+// Before detectors learn.
+void refuse_check_without_features(const std::vector<std::string>& detectors) {
+  for (const auto& name : detectors)
+    if (find_detector(name)->needs.features)
+      throw Misuse(
+          fmt::format("--check: its logits have no features, and the detector {} looks at them: leave it out here, and "
+                      "call priornet evaluate with the model file, --ood and --ood-features",
+                      name));
+}
+
 }  // namespace
 
 UncalibratedModel uncalibrated_logits(const CalibrateOptions& options) {
@@ -55,6 +65,7 @@ UncalibratedModel uncalibrated_logits(const CalibrateOptions& options) {
   model.name = std::filesystem::path(options.out.empty() ? outputs.name : options.out).stem().string();
   const auto chosen = chosen_detectors(options, usable_without_network(features),
                                        features ? std::vector<std::string>{"knn"} : std::vector<std::string>{});
+  if (!options.check.empty()) refuse_check_without_features(chosen.kept);
   model.detectors = detectors_of_logits(chosen.kept, model.run.gives_dirichlet(), calibration);
   return {std::move(model), chosen.watched,
           [calibration](const ModelFile& judge) -> JudgedInputs {
