@@ -142,8 +142,8 @@ TEST(Detect, LeavesNothingBehindWhenItFails) {
   expect_failure(run_tool({"detect", "--positive", some, "--negative", some, "--out", missing}),
                  missing + ": cannot be written: No such file or directory");
   const auto unknown = (files / "result.txt").string();
-  expect_failure(run_tool({"detect", "--positive", some, "--negative", some, "--out", unknown}),
-                 unknown + ": extension .txt is not supported: wanted .json or .csv");
+  expect_misuse(run_tool({"detect", "--positive", some, "--negative", some, "--out", unknown}),
+                "--out: " + unknown + " should end in .json or .csv (see priornet detect --help)");
   EXPECT_EQ(files.names(), Names{"some.csv"});
 }
 

@@ -184,6 +184,9 @@ TEST(Measure, LeavesNothingBehindWhenItFails) {
     expect_failure(run_tool({"measure", logits, "--kind", "softmax", "--out", missing}),
                    missing + ": cannot be written: No such file or directory");
   }
+  const auto unknown = (files / "measures.txt").string();
+  expect_misuse(run_tool({"measure", logits, "--out", unknown}),
+                "--out: " + unknown + " should end in .csv, .json or .npz (see priornet measure --help)");
   const auto bad = files.text("bad.csv", "1,2\nnan,2\n");
   const auto out = files.text("older.csv", "older");
   EXPECT_EQ(run_tool({"measure", bad, "--out", out}).status, 1);

@@ -11,6 +11,7 @@
 
 #include "learning/base/file_io.h"
 #include "learning/base/json_text.h"
+#include "learning/base/names.h"
 #include "learning/data/csv.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
@@ -20,8 +21,6 @@ namespace priornet::tool {
 namespace {
 
 using Columns = std::vector<NamedTensor>;
-
-constexpr std::initializer_list<FileFormat> kOutputs = {FileFormat::kJson, FileFormat::kCsv};
 
 struct DetectOptions {
   std::string positive;
@@ -155,13 +154,11 @@ std::string as_csv(const std::vector<Result>& results) {
 
 void write(const std::vector<Result>& results, const DetectOptions& options) {
   AtomicFile file(options.out);
-  file.write(format_of(options.out, kOutputs) == FileFormat::kCsv ? as_csv(results) : as_json(results, options));
+  file.write(lower_case(options.out).ends_with(".csv") ? as_csv(results) : as_json(results, options));
   file.commit();
 }
 
 void run(const DetectOptions& options) {
-  // The output's name is checked first, so that a wrong ending does not cost the wait.
-  if (!options.out.empty()) format_of(options.out, kOutputs);
   std::vector<Result> results;
   for (const auto& pair : score_pairs(options)) results.push_back(detected(pair, options));
   if (!options.out.empty()) write(results, options);
@@ -196,7 +193,8 @@ void describe_detect(Command& command) {
       {.name = "--json", .to = &options->json, .help = "Print JSON with all digits"},
       {.name = "--out",
        .to = &options->out,
-       .help = "Also write the result, with all digits, to this file: .json or .csv"}};
+       .help = "Also write the result, with all digits, to this file: .json or .csv",
+       .endings = {".json", ".csv"}}};
   command.notes =
       "Metrics: area under the ROC curve, area under the precision-recall curve by trapezoids (AUPR) and by steps\n"
       "(average precision), false positive rate at 95 % true positive rate (FPR95).";

@@ -80,8 +80,6 @@ std::string summary_json(const Columns& columns, const MeasureOptions& options) 
 }
 
 void run(const MeasureOptions& options) {
-  // The output's name is checked first, so that a wrong ending does not cost the wait.
-  if (!options.out.empty()) format_of(options.out, {FileFormat::kCsv, FileFormat::kJson, FileFormat::kNpz});
   const auto logits = read_logits({options.logits.begin(), options.logits.end()}, {.array = options.array});
   for (const auto& doubt : doubts_about_logits(logits)) warn(fmt::format("{}: {}", options.logits.front(), doubt));
   if (options.kind.empty())
@@ -120,7 +118,8 @@ void describe_measure(Command& command) {
       {.name = "--out",
        .to = &options->out,
        .help =
-           "Write the measures to this file (.csv, .json or .npz) and print a summary; by default print them as CSV"},
+           "Write the measures to this file (.csv, .json or .npz) and print a summary; by default print them as CSV",
+       .endings = {".csv", ".json", ".npz"}},
       {.name = "--json", .to = &options->json, .help = "Print JSON"},
       {.name = "--mu-theta-samples",
        .to = &options->estimate.samples,
