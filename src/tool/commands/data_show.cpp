@@ -1,25 +1,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <priornet/learning/dataset.h>
-#include <priornet/learning/images.h>
 #include <priornet/learning/load_set.h>
 #include <priornet/learning/table_encoding.h>
 #include <priornet/uncertainty/errors.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "learning/base/json_text.h"
 #include "learning/base/names.h"
-#include "tool/audit/set_comparison.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/image_sheets.h"
@@ -221,210 +215,6 @@ void describe_data_show(Command& command) {
       ".tsv,\n"
       ".npy, .npz, .mat, an IDX file.";
   command.examples = {"priornet data show omniglot:evaluation,invert,size=28 --out omniglot.png"};
-  command.run = [options](const Invocation&) { run(*options); };
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-
-struct SetExportOptions {
-  std::string set;
-  std::string folder;
-  std::string root;
-};
-
-// One folder per class, named like it: characters with a meaning to a file system become dashes, and a name that
-// another class has already gets a number.
-std::vector<std::string> class_folders(const std::vector<std::string>& classes) {
-  std::vector<std::string> folders;
-  for (auto name : classes) {
-    for (auto& c : name)
-      if (c == '/' || static_cast<unsigned char>(c) < 0x20) c = '-';
-    if (name.empty() || name[0] == '.') name = "_" + name;
-    const auto is_taken = [&](const std::string& folder) {
-      return std::find(folders.begin(), folders.end(), folder) != folders.end();
-    };
-    auto folder = name;
-    for (int number = 2; is_taken(folder); ++number) folder = fmt::format("{}-{}", name, number);
-    folders.push_back(folder);
-  }
-  return folders;
-}
-
-// Not AtomicFile: tens of thousands of images would wait for the disk one by one.
-void write_image(const fs::path& path, const torch::Tensor& image) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  const auto bytes = encode_png(image);
-  std::FILE* file = error ? nullptr : std::fopen(path.c_str(), "wb");
-  bool written = file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  if (!written && !error) error.assign(errno, std::generic_category());
-  written = (file == nullptr || std::fclose(file) == 0) && written;
-  if (written) return;
-  if (!error) error.assign(errno, std::generic_category());
-  if (file != nullptr) ::unlink(path.c_str());  // part of an image is not an image
-  throw DataError(fmt::format("{}: cannot be written: {}", path.string(), error.message()));
-}
-
-void run(const SetExportOptions& options) {
-  StoppableProgress progress;
-  LoadOptions load{options.root.empty() ? data_root() : fs::path(options.root), true, &progress};
-  const auto set = load_set(options.set, load);
-  if (!set.has_images()) throw DataError(fmt::format("{}: should hold images, holds rows of numbers", set.name));
-  if (fs::exists(options.folder) && !fs::is_empty(options.folder))
-    throw DataError(fmt::format("{}: exists already and is not empty", options.folder));
-  const auto width = std::to_string(set.size()).size();
-  const auto folders = class_folders(set.class_names);
-  for (int64_t i = 0; i < set.size(); ++i) {
-    if (i % 1000 == 0) progress.report("writing images", i, set.size());
-    auto folder = fs::path(options.folder);
-    if (set.has_labels()) folder /= folders[static_cast<size_t>(set.labels[i].item<int64_t>())];
-    write_image(folder / fmt::format("{:0{}}.png", i, width), set.inputs[i]);
-  }
-  progress.report("writing images", set.size(), set.size());
-  print(fmt::format("{} images written to {}. This path now names a set.\n", set.size(), options.folder));
-}
-
-}  // namespace
-
-void describe_data_export(Command& command) {
-  const auto options = std::make_shared<SetExportOptions>();
-  command.options = {
-      {.name = "set", .to = &options->set, .help = "SET[:SPLIT][,MODIFIER...]", .required = true},
-      {.name = "folder",
-       .to = &options->folder,
-       .help = "Folder to write to; it must be new or empty",
-       .required = true},
-      {.name = "--root", .to = &options->root, .help = "The data root; by default PRIORNET_DATA or its defaults"}};
-  command.examples = {"priornet data export fashion-mnist:train ./clothes"};
-  command.run = [options](const Invocation&) { run(*options); };
-}
-
-namespace {
-
-// More features than this are for --json; the strongest are shown.
-constexpr size_t kStatisticsShown = 20;
-
-struct CompareOptions {
-  std::string in;
-  std::string out;
-  std::string resample = "bilinear";
-  bool no_antialias = false;
-  bool invert = false;
-  bool json = false;
-  int64_t limit = 0;
-};
-
-const std::map<std::string, Resampling> kResampling(kResamplingNames.begin(), kResamplingNames.end());
-
-// If a set is sorted by class, takes rows from all over it.
-Dataset limited(const Dataset& set, int64_t limit) {
-  if (limit == 0 || set.size() <= limit) return set;
-  return select(set, (torch::arange(limit, torch::kInt64) * set.size()).div(limit, "floor"));
-}
-
-// If `like` is a table, the columns become numbers as its columns do.
-Dataset loaded(const std::string& name, int64_t limit, const Dataset& like = {}) {
-  TerminalProgress progress;
-  LoadOptions options;
-  options.progress = &progress;
-  options.encoding = like.encoding;
-  return limited(load_set(name, options), limit);
-}
-
-std::string listed(const std::vector<double>& values) {
-  constexpr size_t kShown = 4;
-  std::vector<std::string> texts;
-  for (size_t i = 0; i < std::min(values.size(), kShown); ++i) texts.push_back(fmt::format("{:.3f}", values[i]));
-  if (values.size() > kShown) texts.emplace_back("...");
-  return fmt::format("{}", fmt::join(texts, " "));
-}
-
-std::string sets_as_text(const SetComparison& comparison) {
-  Table table;
-  table.columns = {"", "set", "inputs", "shape", "mean", "deviation", "classes"};
-  for (const auto& [role, set] : {std::pair("IN", &comparison.in), std::pair("OUT", &comparison.out)})
-    table.add({role, set->name, Cell::number(static_cast<double>(set->size), 0),
-               fmt::format("{}", fmt::join(set->shape, "x")), listed(set->means), listed(set->deviations),
-               Cell::number(static_cast<double>(set->num_classes), 0)});
-  return fmt::format("{}\n{:.2f} % of the inputs are of OUT{}{}\n", to_text(table), 100 * comparison.prevalence,
-                     comparison.matching.empty() ? "" : "; OUT matched to IN: " + comparison.matching,
-                     comparison.out_was_inverted ? "; OUT inverted" : "");
-}
-
-std::string statistics_as_text(const SetComparison& comparison) {
-  auto statistics = comparison.statistics;
-  std::stable_sort(statistics.begin(), statistics.end(),
-                   [](const auto& a, const auto& b) { return a.auroc > b.auroc; });
-  Table table;
-  table.columns = {"statistic", "AUROC %", "higher in", "median of IN", "median of OUT"};
-  if (!comparison.inverted_statistics.empty()) table.columns.emplace_back("AUROC %, OUT inverted");
-  for (size_t i = 0; i < std::min(statistics.size(), kStatisticsShown); ++i) {
-    const auto& statistic = statistics[i];
-    std::vector<Cell> row{statistic.name, Cell::number(100 * statistic.auroc, 2),
-                          statistic.auroc == 0.5    ? "-"
-                          : statistic.out_is_higher ? "OUT"
-                                                    : "IN",
-                          Cell::number(statistic.in_median, 4), Cell::number(statistic.out_median, 4)};
-    for (const auto& inverted : comparison.inverted_statistics)
-      if (inverted.name == statistic.name) row.push_back(Cell::number(100 * inverted.auroc, 2));
-    table.add(std::move(row));
-  }
-  auto text = to_text(table);
-  if (statistics.size() > kStatisticsShown)
-    text += fmt::format("and {} weaker ones\n", statistics.size() - kStatisticsShown);
-  return text;
-}
-
-std::string as_text(const SetComparison& comparison) {
-  auto text = fmt::format("{}\n{}\n", sets_as_text(comparison), statistics_as_text(comparison));
-  for (const auto& sentence : verdict(comparison)) text += fmt::format("- {}\n", sentence);
-  return text;
-}
-
-void run(const CompareOptions& options) {
-  const auto in = loaded(options.in, options.limit);
-  const auto out = loaded(options.out, options.limit, in);
-  const auto comparison =
-      compare_sets(in, out,
-                   {.fit = {.resampling = kResampling.at(options.resample), .antialias = !options.no_antialias},
-                    .invert_out = options.invert});
-  print(options.json ? to_json(comparison) : as_text(comparison));
-}
-
-}  // namespace
-
-void describe_data_compare(Command& command) {
-  const auto options = std::make_shared<CompareOptions>();
-  std::vector<std::string> resampling;
-  for (const auto& [name, how] : kResamplingNames) resampling.emplace_back(name);
-  command.options = {
-      {.name = "IN", .to = &options->in, .help = "The in-distribution set: a name, or a path", .required = true},
-      {.name = "OUT",
-       .to = &options->out,
-       .help = "The out-of-distribution set; it is brought to the size and channels of IN",
-       .required = true},
-      {.name = "--invert", .to = &options->invert, .help = "Exchange light and dark in OUT"},
-      {.name = "--resample",
-       .to = &options->resample,
-       .help = "How OUT is resized to IN's size: nearest, bilinear or bicubic",
-       .shows_default = true,
-       .choices = resampling},
-      {.name = "--no-antialias",
-       .to = &options->no_antialias,
-       .help = "Do not average pixels when images become smaller"},
-      {.name = "--limit",
-       .to = &options->limit,
-       .help = "Compare at most this many inputs of each set, evenly spread",
-       .range = kPositive},
-      {.name = "--json", .to = &options->json, .help = "Print JSON with all digits"}};
-  command.notes =
-      "The AUROC of a statistic says how well this statistic alone tells the sets apart: 50 is chance, 100 is "
-      "certainty.\n"
-      "The highest one should stand beside every OOD result on these sets.";
-  command.examples = {"priornet data compare mnist:test omniglot",
-                      "priornet data compare cifar10:test tinyimagenet:val,without=cifar10"};
   command.run = [options](const Invocation&) { run(*options); };
 }
 

@@ -4,7 +4,7 @@
 
 // The list of subcommands: one line each, in the order of `priornet --help`. X(NAME, SUMMARY) stands for the subcommand
 // NAME, whose options the function describe_NAME fills in, in a file of its own; a subcommand of `priornet data` has
-// describe_data_NAME.
+// describe_data_NAME (list, get and verify, which look at the same files, in data.cpp).
 
 #define PRIORNET_SUBCOMMANDS(X)                                                                                     \
   X(reproduce, "Run the paper's experiments and report on them")                                                    \
