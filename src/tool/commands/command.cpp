@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <priornet/learning/catalogue.h>
 #include <priornet/uncertainty/errors.h>
 #include <torch/cuda.h>
 
@@ -198,6 +199,12 @@ Option device_option(std::string& name, const std::string& what) {
           .shows_default = true,
           .choices = {"auto", "cpu", "cuda"}};
 }
+
+Option root_option(std::filesystem::path& root) {
+  return {.name = "--root", .to = &root, .help = "The data root; by default PRIORNET_DATA or its defaults"};
+}
+
+std::filesystem::path chosen_root(const std::filesystem::path& named) { return named.empty() ? data_root() : named; }
 
 Option torchscript_option(bool& allowed) {
   return {.name = "--allow-torchscript",

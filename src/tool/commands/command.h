@@ -148,6 +148,11 @@ std::string shell_word(const std::string& word);
 /// --device auto|cpu|cuda; `what` says what runs there.
 Option device_option(std::string& name, const std::string& what);
 
+/// --root: the folder where data sets lie.
+Option root_option(std::filesystem::path& root);
+/// The one that the user named, or else data_root().
+std::filesystem::path chosen_root(const std::filesystem::path& named);
+
 /// --allow-torchscript: whether a run or model file that holds a network as a program is opened.
 Option torchscript_option(bool& allowed);
 

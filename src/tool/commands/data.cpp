@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 struct ListCommand {
-  std::string root;
+  fs::path root;
   bool json = false;
 };
 
@@ -90,7 +90,7 @@ std::string as_json(const fs::path& root) {
 }
 
 void run(const ListCommand& options) {
-  const auto root = options.root.empty() ? data_root() : fs::path(options.root);
+  const auto root = chosen_root(options.root);
   print(options.json ? as_json(root) : as_text(root));
 }
 
@@ -98,11 +98,10 @@ void run(const ListCommand& options) {
 
 void describe_data_list(Command& command) {
   const auto options = std::make_shared<ListCommand>();
-  command.options = {
-      {.name = "--root", .to = &options->root, .help = "The data root; by default PRIORNET_DATA or its defaults"},
-      {.name = "--json",
-       .to = &options->json,
-       .help = "Print JSON, with the files of each set, their sizes and checksums"}};
+  command.options = {root_option(options->root),
+                     {.name = "--json",
+                      .to = &options->json,
+                      .help = "Print JSON, with the files of each set, their sizes and checksums"}};
   command.examples = {"priornet data list"};
   command.run = [options](const Invocation&) { run(*options); };
 }
@@ -131,7 +130,7 @@ void run(GetCommand options) {
   std::vector<const CatalogueEntry*> entries;
   for (const auto& name : options.names) entries.push_back(&entry_named(name));
   options.get.from = kSources.at(options.from);
-  if (options.get.root.empty()) options.get.root = data_root();
+  options.get.root = chosen_root(options.get.root);
   options.get.download.largest = options.gigabytes << 30;
   if (const char* mirror = std::getenv("PRIORNET_MIRROR")) options.get.download.mirror = mirror;
 
@@ -184,7 +183,7 @@ void describe_data_get(Command& command) {
        .help = "Stop the download of a file of unknown size at this many gigabytes",
        .shows_default = true,
        .range = whole_range(1, 1 << 20)},
-      {.name = "--root", .to = &options->get.root, .help = "The data root; by default PRIORNET_DATA or its defaults"},
+      root_option(options->get.root),
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};
   command.notes =
       "If a download is interrupted, call the command again: it goes on where it stopped. A file gets its final name "
@@ -201,7 +200,7 @@ namespace {
 
 struct VerifyCommand {
   std::vector<std::string> names;
-  std::string root;
+  fs::path root;
   bool json = false;
 };
 
@@ -254,7 +253,7 @@ std::string as_json(const std::vector<VerifiedSet>& results) {
 }
 
 void run(const VerifyCommand& options) {
-  const auto root = options.root.empty() ? data_root() : std::filesystem::path(options.root);
+  const auto root = chosen_root(options.root);
   const auto results = verified(options, root);
   print(options.json ? as_json(results) : as_text(results, root));
   std::vector<std::string> wrong;
@@ -270,7 +269,7 @@ void describe_data_verify(Command& command) {
   const auto options = std::make_shared<VerifyCommand>();
   command.options = {
       {.name = "names", .to = &options->names, .help = "Names of sets; by default all sets in the data root"},
-      {.name = "--root", .to = &options->root, .help = "The data root; by default PRIORNET_DATA or its defaults"},
+      root_option(options->root),
       {.name = "--json", .to = &options->json, .help = "Print JSON"}};
   command.notes =
       "The command also reads every part of a set from its original files and counts its rows. The exit status is 1 "

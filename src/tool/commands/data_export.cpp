@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 struct SetExportOptions {
   std::string set;
   std::string folder;
-  std::string root;
+  fs::path root;
 };
 
 // One folder per class, named like it: characters with a meaning to a file system become dashes, and a name that
@@ -61,7 +61,7 @@ void write_image(const fs::path& path, const torch::Tensor& image) {
 
 void run(const SetExportOptions& options) {
   StoppableProgress progress;
-  LoadOptions load{options.root.empty() ? data_root() : fs::path(options.root), true, &progress};
+  LoadOptions load{chosen_root(options.root), true, &progress};
   const auto set = load_set(options.set, load);
   if (!set.has_images()) throw DataError(fmt::format("{}: should hold images, holds rows of numbers", set.name));
   if (fs::exists(options.folder) && !fs::is_empty(options.folder))
@@ -82,13 +82,12 @@ void run(const SetExportOptions& options) {
 
 void describe_data_export(Command& command) {
   const auto options = std::make_shared<SetExportOptions>();
-  command.options = {
-      {.name = "set", .to = &options->set, .help = "SET[:SPLIT][,MODIFIER...]", .required = true},
-      {.name = "folder",
-       .to = &options->folder,
-       .help = "Folder to write to; it must be new or empty",
-       .required = true},
-      {.name = "--root", .to = &options->root, .help = "The data root; by default PRIORNET_DATA or its defaults"}};
+  command.options = {{.name = "set", .to = &options->set, .help = "SET[:SPLIT][,MODIFIER...]", .required = true},
+                     {.name = "folder",
+                      .to = &options->folder,
+                      .help = "Folder to write to; it must be new or empty",
+                      .required = true},
+                     root_option(options->root)};
   command.examples = {"priornet data export fashion-mnist:train ./clothes"};
   command.run = [options](const Invocation&) { run(*options); };
 }

@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 
 struct ShowOptions {
   std::string name;
-  std::string root;
+  std::filesystem::path root;
   std::string out;
   bool json = false;
 };
@@ -174,7 +174,7 @@ void warn_of_faults(const std::vector<LeftOut>& left_out) {
 void run(const ShowOptions& options) {
   const auto name = parse_set_name(options.name);
   TerminalProgress progress;
-  LoadOptions load{options.root.empty() ? data_root() : std::filesystem::path(options.root), true, &progress};
+  LoadOptions load{chosen_root(options.root), true, &progress};
   std::vector<std::string> notes;
   load.notes = &notes;
   SetFiles files;
@@ -195,17 +195,16 @@ void run(const ShowOptions& options) {
 
 void describe_data_show(Command& command) {
   const auto options = std::make_shared<ShowOptions>();
-  command.options = {
-      {.name = "set",
-       .to = &options->name,
-       .help = "SET[:SPLIT][,MODIFIER...]: a name from the catalogue, or a path",
-       .required = true},
-      {.name = "--out",
-       .to = &options->out,
-       .help = "Also write a picture with some of its images, a contact sheet, to this .png file",
-       .endings = {".png"}},
-      {.name = "--root", .to = &options->root, .help = "The data root; by default PRIORNET_DATA or its defaults"},
-      {.name = "--json", .to = &options->json, .help = "Print JSON"}};
+  command.options = {{.name = "set",
+                      .to = &options->name,
+                      .help = "SET[:SPLIT][,MODIFIER...]: a name from the catalogue, or a path",
+                      .required = true},
+                     {.name = "--out",
+                      .to = &options->out,
+                      .help = "Also write a picture with some of its images, a contact sheet, to this .png file",
+                      .endings = {".png"}},
+                     root_option(options->root),
+                     {.name = "--json", .to = &options->json, .help = "Print JSON"}};
   command.notes =
       "Modifiers, applied in the order given: invert, grey, rgb, size=N or size=HxW, pad=N, subset=N, first=N, "
       "last=N,\n"

@@ -18,7 +18,7 @@ namespace {
 
 struct SynthesisOptions {
   std::string set;
-  std::string root;
+  std::filesystem::path root;
   std::string kind = "factor-analysis";
   int64_t count = 10000;
   FactorAnalysisOptions fit;
@@ -53,7 +53,7 @@ Made from_factors(const Dataset& set, const SynthesisOptions& options) {
 
 Made make(const SynthesisOptions& options) {
   TerminalProgress progress;
-  LoadOptions load{options.root.empty() ? data_root() : std::filesystem::path(options.root), true, &progress};
+  LoadOptions load{chosen_root(options.root), true, &progress};
   const auto set = load_set(options.set, load);
   const auto shape = image_shape(set);
   if (options.kind == "gaussian-noise")
@@ -131,7 +131,7 @@ void describe_data_synthesise(Command& command) {
        .to = &options->sheet,
        .help = "Write a picture with some of them, a contact sheet, to this .png file",
        .endings = {".png"}},
-      {.name = "--root", .to = &options->root, .help = "The data root; by default PRIORNET_DATA or its defaults"}};
+      root_option(options->root)};
   command.notes =
       "The paper trains MNIST's Prior Network on images from factor analysis with inflated variance as unfamiliar "
       "input.";
