@@ -205,6 +205,15 @@ std::string figure_text(const torch::Tensor& points) {
   return text;
 }
 
+// Where the next plot lies, in CSS pixels.
+void place(Figure& figure, double left, double top, double width, double height) {
+  figure.script += fmt::format(
+      "set lmargin at screen {:.6f}\nset rmargin at screen {:.6f}\nset tmargin at screen {:.6f}\n"
+      "set bmargin at screen {:.6f}\n",
+      left / figure.width, (left + width) / figure.width, 1.0 - top / figure.height,
+      1.0 - (top + height) / figure.height);
+}
+
 // In CSS pixels.
 constexpr int kPanel = 290;     // side of a heat map
 constexpr int kLeft = 78;       // row title and tick labels
@@ -237,9 +246,11 @@ class Layout {
   void panel(int64_t row, int64_t column, const Panel& panel) {
     const auto name = fmt::format("r{}c{}", row, column);
     const double left = kLeft + static_cast<double>(column) * kColumn;
-    heat_map(name, {left, top_of(row), kPanel}, panel);
+    place(figure_, left, top_of(row), kPanel, kPanel);
+    heat_map(name, panel);
     figure_.script += "unset label 1\n";
-    colour_bar(name, {left + kPanel + kBarGap, top_of(row), kBar}, panel.scale);
+    place(figure_, left + kPanel + kBarGap, top_of(row), kBar, kPanel);
+    colour_bar(name, panel.scale);
   }
 
   Figure take() {
@@ -248,25 +259,12 @@ class Layout {
   }
 
  private:
-  struct Box {
-    double left, top, width;
-  };
-
   static double top_of(int64_t row) { return kTop + static_cast<double>(row) * (kPanel + kRowGap); }
 
-  void place(const Box& box) {
-    figure_.script += fmt::format(
-        "set lmargin at screen {:.6f}\nset rmargin at screen {:.6f}\nset tmargin at screen {:.6f}\n"
-        "set bmargin at screen {:.6f}\n",
-        box.left / figure_.width, (box.left + box.width) / figure_.width, 1.0 - box.top / figure_.height,
-        1.0 - (box.top + kPanel) / figure_.height);
-  }
-
-  void heat_map(const std::string& name, const Box& box, const Panel& panel) {
+  void heat_map(const std::string& name, const Panel& panel) {
     const auto side = panel.values.size(0);
     const double cell = 2 * half_side_ / static_cast<double>(side);
     figure_.files.emplace_back(name + ".rgb", figure_bytes(colours(panel.values, panel.scale.map, panel.scale.range)));
-    place(box);
     figure_.script += fmt::format(
         "set title {} noenhanced font ',15'\nset xrange [{}:{}]\nset yrange [{}:{}]\nset xtics 10 out scale 0.5 "
         "nomirror offset "
@@ -286,13 +284,12 @@ class Layout {
     figure_.script += "\n";
   }
 
-  void colour_bar(const std::string& name, const Box& box, const ColourScale& scale) {
+  void colour_bar(const std::string& name, const ColourScale& scale) {
     constexpr int64_t kSteps = 256;
     const auto& [low, high] = scale.range;
     const double step = (high - low) / kSteps;
     const auto ramp = torch::linspace(low + step / 2, high - step / 2, kSteps, torch::kFloat64).unsqueeze(1);
     figure_.files.emplace_back(name + ".bar", figure_bytes(colours(ramp.expand({kSteps, 2}), scale.map, scale.range)));
-    place(box);
     figure_.script += fmt::format(
         "set title {} noenhanced offset 1.2,-0.4 font ',13'\nunset xtics\nunset ytics\nset xrange [0:2]\nset yrange "
         "[{}:{}]\n"
@@ -370,14 +367,6 @@ torch::Tensor shade(const torch::Tensor& logits) {
   const auto opacity = ((edge_distance + 0.5).clamp(0.0, 1.0) * 255).round().to(torch::kUInt8);
   return torch::cat({colours((density / 3).exp(), kMap, kRootDensity), opacity.unsqueeze(1)}, 1)
       .view({height, width, 4});
-}
-
-void place(Figure& figure, double left, double top, double width, double height) {
-  figure.script += fmt::format(
-      "set lmargin at screen {:.6f}\nset rmargin at screen {:.6f}\nset tmargin at screen {:.6f}\n"
-      "set bmargin at screen {:.6f}\n",
-      left / figure.width, (left + width) / figure.width, 1.0 - top / figure.height,
-      1.0 - (top + height) / figure.height);
 }
 
 void draw_panel(Figure& figure, size_t index, const SimplexPanel& panel) {
