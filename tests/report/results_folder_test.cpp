@@ -70,6 +70,16 @@ TEST(ResultsFolder, IsFoundAtBelowAndInARun) {
   EXPECT_EQ(runs_without_results(folder / "runs"), (std::vector<fs::path>{folder / "runs/not evaluated"}));
 }
 
+// Such as a folder of another user; here a link to itself, which the system refuses to follow for everyone.
+TEST(ResultsFolder, IsFoundBesideWhatCannotBeRead) {
+  const TemporaryFolder folder;
+  leave_results(folder / "a", "A");
+  fs::create_symlink("loop", folder / "loop");
+  EXPECT_EQ(folders_with_results(folder / ""), (std::vector<fs::path>{folder / "a"}));
+  fs::remove_all(folder / "a");
+  EXPECT_TRUE(runs_without_results(folder / "").empty());
+}
+
 TEST(ResultsFolder, OfAModelFileLiesBesideIt) {
   const TemporaryFolder folder;
   folder.file("photos.priornet", "a model");

@@ -25,7 +25,13 @@ Document read_document(const fs::path& file) {
   }
 }
 
-bool has_results(const fs::path& folder) { return fs::is_regular_file(folder / "results.json"); }
+// False too where nobody may look, as in the folder of another user.
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+bool has_results(const fs::path& folder) { return is_file(folder / "results.json"); }
 
 std::string text_of(const Document& json, const char* key) {
   return json.contains(key) && json.at(key).is_string() ? json.at(key).get<std::string>() : std::string();
@@ -76,7 +82,7 @@ std::string name_of(const fs::path& folder) {
   return path.filename().string();
 }
 
-bool is_run(const fs::path& folder) { return fs::is_regular_file(folder / "config.toml"); }
+bool is_run(const fs::path& folder) { return is_file(folder / "config.toml"); }
 
 }  // namespace
 
@@ -95,8 +101,7 @@ void OutputFolder::write(std::string_view name, std::string_view bytes) {
 }
 
 fs::path evaluation_folder(const fs::path& run_or_model) {
-  std::error_code not_there;
-  if (!fs::is_regular_file(run_or_model, not_there)) return run_or_model / kEvaluation;
+  if (!is_file(run_or_model)) return run_or_model / kEvaluation;
   auto beside = run_or_model;
   if (beside.extension() == ".priornet") return beside.replace_extension(kEvaluation);
   return beside += fmt::format(".{}", kEvaluation);  // photos.model is not photos.priornet
@@ -122,7 +127,7 @@ std::vector<fs::path> runs_without_results(const fs::path& path) {
 
 std::vector<fs::path> folders_with_results(const fs::path& path) {
   if (const auto here = results_of(path); !here.empty()) return {here};
-  if (fs::is_regular_file(path) || is_run(path))
+  if (is_file(path) || is_run(path))
     throw DataError(
         fmt::format("{0}: was not evaluated yet: call priornet evaluate {0} --data SET --ood SET with sets that the "
                     "model did not learn from",
@@ -162,7 +167,7 @@ StoredResults read_results(const fs::path& folder) try {
   json["folder"] = name_of(folder);
   for (const auto* stem : {"curves", "examples", "images", "maps"}) {
     const auto beside = folder / fmt::format("{}.json", stem);
-    if (fs::is_regular_file(beside)) json[stem] = read_document(beside);
+    if (is_file(beside)) json[stem] = read_document(beside);
   }
   results.document = json_text(json);
   return results;
