@@ -101,8 +101,8 @@ void Output::add(const PartTimes& line) {
 }
 
 void Output::add(const ScoringCost& line) {
-  if (line.how.ends_with(", one pass")) first_scoring_ = line.images_per_second;  // the next ones are compared with it
-  const double cost = first_scoring_ / line.images_per_second;
+  if (line.is_reference) reference_ = line.images_per_second;
+  const double cost = reference_ / line.images_per_second;
   say(fmt::format("{:<28} {:>6} {:>12.0f} {:>7.1f}x", line.how, line.passes, line.images_per_second, cost));
   all_["scoring"].push_back(
       {{"how", line.how}, {"passes", line.passes}, {"images_per_second", line.images_per_second}, {"cost", cost}});

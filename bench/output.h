@@ -35,7 +35,7 @@ class Output {
  private:
   bool json_;
   Ceilings ceilings_;
-  double first_scoring_ = 0;  ///< images per second, by the way that others are compared with
+  double reference_ = 0;  ///< ScoringCost::images_per_second of the last reference
   nlohmann::json all_;
 };
 

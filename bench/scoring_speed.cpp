@@ -109,7 +109,7 @@ void measure_detectors(Work& one, const std::string& name, double seconds, const
     softmax_measures(logits);
   };
   one.options.detectors.clear();
-  report({name + ", one pass", 1, images_per_second(one, seconds, measured)});
+  report({name + ", one pass", 1, images_per_second(one, seconds, measured), true});
   const auto every = usable_detectors(*one.run.members[0], false);
   std::vector<std::pair<std::string, std::vector<std::string>>> ways = {
       {"and what its verdict watches", watched_detectors(*one.run.members[0])}};

@@ -14,6 +14,7 @@ struct ScoringCost {
   std::string how;
   int64_t passes = 0;  ///< through a network, for each image
   double images_per_second = 0;
+  bool is_reference = false;  ///< the costs of the ways after it, up to the next such one, are multiples of its cost
 };
 
 using ScoringReport = std::function<void(const ScoringCost& line)>;
