@@ -1,3 +1,5 @@
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <testing/http_client.h>
 #include <testing/started_process.h>
 #include <testing/tool.h>
@@ -53,6 +55,23 @@ TEST(Digits, IsServedWhereNoModelIsNamed) {
   EXPECT_NE(server.err().find("no MODEL was given: serving the digit model that comes with priornet"),
             std::string::npos)
       << server.err();
+}
+
+// As at a terminal where nothing was typed, or behind a program that writes nothing.
+TEST(Digits, StopsWaitingForInputOnCtrlC) {
+  const InputFiles files;
+  const auto input = (files / "input").string();
+  ASSERT_EQ(::mkfifo(input.c_str(), 0600), 0);
+  const int writer = ::open(input.c_str(), O_RDWR | O_CLOEXEC);
+  const auto out = files.text("out", "");
+  StartedProcess waiting(
+      {"/bin/sh", "-c", "exec \"$0\" predict digits: - <\"$1\" >\"$2\"", PRIORNET_TOOL_PATH, input, out}, {});
+  while (bytes_of(out).empty() && waiting.wait(std::chrono::milliseconds(10)) == -1) {
+  }
+  waiting.wait(std::chrono::milliseconds(300));  // it has written the header and waits
+  ::kill(waiting.id(), SIGINT);
+  EXPECT_EQ(waiting.wait(), 128 + SIGINT) << waiting.err();
+  ::close(writer);
 }
 
 TEST(Digits, IsMeasuredByBench) {

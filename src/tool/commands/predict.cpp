@@ -385,7 +385,9 @@ void run(const PredictOptions& options) {
   const PredictionRows rows(predictor.model(), format);
   RowSink sink(options.out);
   sink.write(rows.header());
-  const StopSignal signal;
+  // An unfinished file has to be removed. Otherwise Ctrl-C ends the process at once, also while it waits for input.
+  std::optional<StopSignal> signal;
+  if (!options.out.empty()) signal.emplace();
   PredictionProgress progress(options);
   std::vector<Input> waiting;
   int64_t count = 0;
@@ -394,7 +396,7 @@ void run(const PredictOptions& options) {
   for (size_t i = 0; i < options.inputs.size(); ++i) {
     const auto source = source_of(options.inputs[i], predictor);
     while (auto input = source->next()) {
-      if (signal.caught()) throw Stopped();
+      if (signal && signal->caught()) throw Stopped();
       ++count;
       notes.add(*input);
       waiting.push_back(std::move(*input));
