@@ -77,5 +77,19 @@ TEST(Tool, EndsByTheSignalThatStopsASubcommand) {
   }
 }
 
+TEST(Tool, EndsAtOnceByASecondSignalOfEitherKind) {
+  for (const auto& [first, second] :
+       {std::pair(SIGINT, SIGINT), std::pair(SIGINT, SIGTERM), std::pair(SIGTERM, SIGINT)}) {
+    const auto interrupted = [first = first, second = second] {
+      const tool::StopSignal stop;
+      ::raise(first);
+      EXPECT_TRUE(stop.caught());
+      ::raise(second);
+      std::_Exit(0);
+    };
+    EXPECT_EXIT(interrupted(), ::testing::KilledBySignal(second), "^$");
+  }
+}
+
 }  // namespace
 }  // namespace priornet

@@ -74,17 +74,19 @@ namespace {
 
 volatile sig_atomic_t caught_signal = 0;
 
-void on_signal(int signal) { caught_signal = signal; }
-
 void handle(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
-  action.sa_flags = handler == SIG_DFL ? 0 : static_cast<int>(SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction older {};
     ::sigaction(signal, nullptr, &older);
     if (older.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);  // as nohup has it
   }
+}
+
+void on_signal(int signal) {
+  caught_signal = signal;
+  handle(SIG_DFL);
 }
 
 }  // namespace
