@@ -42,8 +42,8 @@ function tile(image, pixels, index, { classes, shape, measure }, top) {
 }
 
 export function images(data) {
-  const all = data.sets.flatMap((set) => set.images.flatMap((image) => image.alpha ?? image.p));
-  const top = Math.max(...all);
+  const all = data.sets.flatMap((set) => set.images);
+  const top = all.reduce((largest, image) => Math.max(largest, ...(image.alpha ?? image.p)), 0);
   const isDirichlet = data.sets.some((set) => set.images.some((image) => image.alpha));
   return h("div", {},
     h("p", { class: "caption" }, `By the ${measureInSentence(data.measure)} of the ${data.model}, seed ${data.seed}. Under each image ` +
