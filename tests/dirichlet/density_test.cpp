@@ -91,6 +91,8 @@ TEST(LogDensityOfDraws, RejectsWhatAreNoDraws) {
 TEST(LogDensity, RejectsPointsThatDoNotMatch) {
   EXPECT_THROWS(ArgumentError, log_density(torch::zeros({2, 3}), torch::zeros({2, 2})),
                 "log_density: log_mu should be shaped like logits (shape [2, 3]), found shape [2, 2]");
+  EXPECT_THROWS(ArgumentError, log_density(torch::zeros({2, 3}), torch::zeros({2, 3}).to(torch::kMeta)),
+                "log_density: log_mu should be on cpu, like logits, found meta");
 }
 
 TEST(DirichletMode, IsWhereTheDensityIsHighest) {

@@ -90,6 +90,8 @@ TEST(KlDivergence, RejectsRowsThatDoNotMatch) {
                 "kl_divergence: q_logits should be shaped like p_logits (shape [2, 3]), found shape [2, 4]");
   EXPECT_THROWS(ArgumentError, kl_divergence(torch::zeros({2, 3}), torch::zeros({2, 3}, torch::kFloat64)),
                 "kl_divergence: q_logits should be Float, like p_logits, found Double");
+  EXPECT_THROWS(ArgumentError, kl_divergence(torch::zeros({2, 3}), torch::zeros({2, 3}).to(torch::kMeta)),
+                "kl_divergence: q_logits should be on cpu, like p_logits, found meta");
 }
 
 }  // namespace

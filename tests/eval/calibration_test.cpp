@@ -79,6 +79,8 @@ TEST(Calibration, IsNearZeroWhereProbabilitiesAreTrue) {
 TEST(Calibration, RejectsLabelsThatDoNotFit) {
   EXPECT_THROW(error_rate(kProbabilities(), torch::tensor({0, 1}, torch::kInt64)), ArgumentError);
   EXPECT_THROW(calibration_error(kProbabilities(), kLabels(), Binning::kEqualWidth, 0), ArgumentError);
+  EXPECT_THROWS(ArgumentError, error_rate(kProbabilities(), kLabels().to(torch::kMeta)),
+                "error_rate: labels should be on cpu, like probabilities, found meta");
 }
 
 }  // namespace

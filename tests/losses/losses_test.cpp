@@ -220,6 +220,25 @@ TEST(Losses, RejectWhatDoesNotFit) {
                 "cross_entropy: labels should be a tensor, found none");
 }
 
+// The kernels would read memory of another device.
+TEST(Losses, RejectTargetsOnAnotherDevice) {
+  const auto logits = torch::zeros({4, 3});
+  const auto labels = labels_for(4, 3).to(torch::kMeta);
+  const auto probabilities = (torch::ones({4, 3}) / 3).to(torch::kMeta);
+  EXPECT_THROWS(ArgumentError, forward_kl(logits, DirichletTarget::smoothed_labels(labels)),
+                "forward_kl: labels should be on cpu, like logits, found meta");
+  EXPECT_THROWS(ArgumentError, reverse_kl(logits, DirichletTarget::teacher(probabilities, 10)),
+                "reverse_kl: probabilities should be on cpu, like logits, found meta");
+  EXPECT_THROWS(ArgumentError, cross_entropy(logits, labels),
+                "cross_entropy: labels should be on cpu, like logits, found meta");
+  EXPECT_THROWS(ArgumentError, prior_network_loss(logits, labels),
+                "prior_network_loss: labels should be on cpu, like logits, found meta");
+  EXPECT_THROWS(ArgumentError, cross_entropy_gradient(logits, labels),
+                "cross_entropy_gradient: labels should be on cpu, like logits, found meta");
+  EXPECT_THROWS(ArgumentError, distillation_gradient(logits, probabilities),
+                "distillation_gradient: probabilities should be on cpu, like logits, found meta");
+}
+
 // Without an error, the gradient would look right but lack the part through the loss.
 TEST(Losses, RefuseASecondDerivative) {
   const auto inputs = make_logits(Shape::kRandom, 4, 3, torch::kFloat64, 3, -2, 4).requires_grad_();

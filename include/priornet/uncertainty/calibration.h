@@ -5,7 +5,7 @@
 #include <vector>
 
 // How far the probabilities of a classifier can be believed. probabilities: [N, K], float32 or float64, rows sum to 1;
-// labels: int64 [N], on the same device. N >= 1. A wrong shape or dtype throws ArgumentError.
+// labels: int64 [N], on the same device. N >= 1. A wrong shape, dtype or device throws ArgumentError.
 
 namespace priornet {
 

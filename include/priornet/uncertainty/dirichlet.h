@@ -10,7 +10,7 @@ namespace priornet {
 /// K >= 2; differentiable in both (once). Accurate also where one class dominates both (docs/math.md, section 3).
 torch::Tensor kl_divergence(const torch::Tensor& p_logits, const torch::Tensor& q_logits);
 
-// The density of a Dirichlet, logits [N, K] as in measures.h.
+// The density of a Dirichlet, logits [N, K] as in measures.h; log_mu has their dtype and device.
 
 /// ln Dir(mu; exp logits) of each row, [N] for log_mu = ln mu [N, K], or [S, N] for S points per row [S, N, K]. It
 /// takes logarithms, so a mu near a corner is no problem. Differentiable in both (once).

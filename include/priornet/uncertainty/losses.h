@@ -53,7 +53,8 @@ class DirichletTarget {
 
 // Losses of logits [N, K], K >= 2 (float32 or float64, CPU or CUDA), alpha = exp(logits). Each returns [N] in nats,
 // differentiable in logits (once; a second derivative throws ArgumentError): value and gradient come from one fused
-// pass, not from a graph over special functions.
+// pass, not from a graph over special functions. Labels and probabilities lie on the device of the logits.
+// A wrong shape, dtype or device throws ArgumentError.
 
 /// KL[target || Dir(alpha)]: the paper's loss.
 torch::Tensor forward_kl(const torch::Tensor& logits, const DirichletTarget& target);

@@ -49,6 +49,13 @@ void check_same_dtype(std::string_view function, std::string_view name, const to
          c10::toString(tensor.scalar_type()));
 }
 
+void check_same_device(std::string_view function, std::string_view name, const torch::Tensor& tensor,
+                       std::string_view other_name, const torch::Tensor& other) {
+  if (!tensor.defined()) fail(function, name, "a tensor", "none");
+  if (tensor.device() != other.device())
+    fail(function, name, c10::str("on ", other.device().str(), ", like ", other_name), tensor.device().str());
+}
+
 void check_labels(std::string_view function, std::string_view name, const torch::Tensor& labels, int64_t rows,
                   int64_t num_classes) {
   if (!labels.defined()) fail(function, name, "a tensor", "none");

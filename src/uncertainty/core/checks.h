@@ -26,6 +26,10 @@ void check_same_shape(std::string_view function, std::string_view name, const to
 void check_same_dtype(std::string_view function, std::string_view name, const torch::Tensor& tensor,
                       std::string_view other_name, const torch::Tensor& other);
 
+/// On the same device: kernels read memory where the first of their tensors lies.
+void check_same_device(std::string_view function, std::string_view name, const torch::Tensor& tensor,
+                       std::string_view other_name, const torch::Tensor& other);
+
 /// int64 [N] with every label in [0, num_classes).
 void check_labels(std::string_view function, std::string_view name, const torch::Tensor& labels, int64_t rows,
                   int64_t num_classes);

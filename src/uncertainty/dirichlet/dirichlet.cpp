@@ -58,14 +58,12 @@ torch::Tensor kl_divergence(const torch::Tensor& p_logits, const torch::Tensor& 
   check_logits(kFunction, "q_logits", q_logits);
   check_same_shape(kFunction, "q_logits", q_logits, "p_logits", p_logits);
   check_same_dtype(kFunction, "q_logits", q_logits, "p_logits", p_logits);
+  check_same_device(kFunction, "q_logits", q_logits, "p_logits", p_logits);
   is_on_cuda(kFunction, p_logits);
   return KlFunction::apply(p_logits, q_logits);
 }
 
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::tensor_list;
 
 constexpr int64_t kCostOfDensity = 16;  // cost of an element, relative to one of a vectorised kernel
 
@@ -117,6 +115,7 @@ torch::Tensor log_density(const torch::Tensor& logits, const torch::Tensor& log_
   check_logits(kFunction, "logits", logits);
   check_floating(kFunction, "log_mu", log_mu);
   check_same_dtype(kFunction, "log_mu", log_mu, "logits", logits);
+  check_same_device(kFunction, "log_mu", log_mu, "logits", logits);
   is_on_cuda(kFunction, logits);
   if (log_mu.dim() == 3) {
     if (log_mu.size(0) > 0) check_same_shape(kFunction, "log_mu[0]", log_mu[0], "logits", logits);
@@ -131,6 +130,7 @@ torch::Tensor log_density_of_draws(const torch::Tensor& logits, const torch::Ten
   check_logits(kFunction, "logits", logits);
   check_rank(kFunction, "log_mu", log_mu, 3);
   check_same_dtype(kFunction, "log_mu", log_mu, "logits", logits);
+  check_same_device(kFunction, "log_mu", log_mu, "logits", logits);
   if (logits.scalar_type() != torch::kFloat64)
     throw ArgumentError(c10::str(kFunction, ": logits should be float64, found float32"));
   if (log_mu.size(0) > 0) check_same_shape(kFunction, "log_mu[0]", log_mu[0], "logits", logits);

@@ -40,6 +40,7 @@ DirichletTarget DirichletTarget::contiguous() const {
 void DirichletTarget::check(std::string_view function, const torch::Tensor& logits) const {
   const int64_t classes = logits.size(1);
   if (kind_ == Kind::kSmoothedLabels) {
+    check_same_device(function, "labels", values_, "logits", logits);
     check_labels(function, "labels", values_, logits.size(0), classes);
     check_range(function, "epsilon", static_cast<double>(classes - 1) * options_.epsilon < 1,
                 "less than 1 / (classes - 1)", options_.epsilon);
@@ -47,6 +48,7 @@ void DirichletTarget::check(std::string_view function, const torch::Tensor& logi
   if (kind_ == Kind::kTeacher) {
     check_same_shape(function, "probabilities", values_, "logits", logits);
     check_same_dtype(function, "probabilities", values_, "logits", logits);
+    check_same_device(function, "probabilities", values_, "logits", logits);
   }
 }
 
@@ -156,6 +158,7 @@ torch::Tensor reverse_kl(const torch::Tensor& logits, const DirichletTarget& tar
 
 torch::Tensor cross_entropy(const torch::Tensor& logits, const torch::Tensor& labels) {
   check_logits("cross_entropy", "logits", logits);
+  check_same_device("cross_entropy", "labels", labels, "logits", logits);
   check_labels("cross_entropy", "labels", labels, logits.size(0), logits.size(1));
   is_on_cuda("cross_entropy", logits);
   return RowLossFunction::apply(logits,
@@ -196,6 +199,7 @@ LossWithGradient prior_network_gradient(const torch::Tensor& logits, const torch
 LossWithGradient cross_entropy_gradient(const torch::Tensor& logits, const torch::Tensor& labels, double steepest) {
   constexpr auto kFunction = "cross_entropy_gradient";
   check_logits(kFunction, "logits", logits);
+  check_same_device(kFunction, "labels", labels, "logits", logits);
   check_labels(kFunction, "labels", labels, logits.size(0), logits.size(1));
   is_on_cuda(kFunction, logits);
   // Only the number of its rows counts here.

@@ -14,6 +14,7 @@ void check(const char* function, const torch::Tensor& probabilities, const torch
   check_floating(function, "probabilities", probabilities);
   check_rank(function, "probabilities", probabilities, 2);
   check_range(function, "the rows of probabilities", probabilities.size(0) >= 1, "at least 1", 0);
+  check_same_device(function, "labels", labels, "probabilities", probabilities);
   check_labels(function, "labels", labels, probabilities.size(0), probabilities.size(1));
   const auto sum = probabilities.sum().item<double>();
   check_range(function, "probabilities", std::isfinite(sum), "finite", sum);
