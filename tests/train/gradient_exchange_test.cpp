@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <priornet/uncertainty/random.h>
+#include <sys/prctl.h>
 #include <testing/started_process.h>
 #include <testing/throws.h>
 #include <torch/nn/functional/loss.h>
@@ -154,6 +155,51 @@ TEST(ProcessGroup, WhoDisagreesWithTheFirstIsRefused) {
       EXPECT_THROWS(ConfigError, disagree(), "process 1 of 2: its rank differs");
     return 0;
   });
+}
+
+// A store in a process of its own, which can be stopped for a while.
+class StoreProcess {
+ public:
+  explicit StoreProcess(const ProcessPlace& place) : id_(::fork()) {
+    if (id_ != 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    try {
+      const auto store = open_store(place, {true, 250s});
+      while (true) ::pause();
+    } catch (const std::exception&) {  // then nobody finds it
+    }
+    ::_exit(1);
+  }
+  ~StoreProcess() {
+    ::kill(id_, SIGKILL);
+    ::waitpid(id_, nullptr, 0);
+  }
+  void send(int signal) const { ::kill(id_, signal); }
+
+ private:
+  pid_t id_;
+};
+
+TEST(ProcessGroup, AgreesOnceASlowStoreAnswers) {
+  ProcessPlace place;
+  place.master = "127.0.0.1";
+  place.port = static_cast<uint16_t>(free_local_port());
+  place.attempt = "0";
+  const StoreProcess store(place);
+  const auto agreed = in_processes(
+      1,
+      [&](ProcessGroup& group) {
+        store.send(SIGSTOP);
+        std::this_thread::sleep_for(500ms);  // the sign of life now waits for the store
+        const auto awake = std::async(std::launch::async, [&] {
+          std::this_thread::sleep_for(1s);
+          store.send(SIGCONT);
+        });
+        group.agree("number", "1", "differs");
+        return true;
+      },
+      place);
+  EXPECT_EQ(agreed, std::vector<bool>{true});
 }
 
 // torchrun has such a store, and starts failed processes again.

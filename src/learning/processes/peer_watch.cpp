@@ -277,12 +277,14 @@ void PeerWatch::explain(const std::string& message) {
 void PeerWatch::agree(const std::string& name, const std::string& value, const std::string& message) {
   auto& shared = *shared_;
   const auto key = fmt::format("agreement {}: {}", shared.agreements++, name);
-  for (bool first = true;; first = false) {
+  bool is_said = shared.place.rank != 0;
+  while (true) {
     check();
     std::unique_lock lock(shared.store_mutex, kBeat);
     if (!lock) continue;
     try {
-      if (shared.place.rank == 0 && first) shared.store->set(key, bytes(value));
+      if (!is_said) shared.store->set(key, bytes(value));
+      is_said = true;
       if (shared.store->check({key})) {
         if (text(shared.store->get(key)) == value) return;
         throw ConfigError(fmt::format("process {} of {}: {}", shared.place.rank, shared.place.processes, message));
