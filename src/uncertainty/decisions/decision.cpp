@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 #include <span>
+#include <unordered_map>
 
 namespace priornet {
 namespace {
@@ -188,14 +189,31 @@ std::vector<Decision> decide_alike(const OperatingPoints& points, const std::vec
   return decisions;
 }
 
+/// The rows whose predicted class is in each group.
+std::vector<std::vector<int64_t>> rows_by_group(const OperatingPoints& points, const torch::Tensor& predictions) {
+  std::unordered_map<int64_t, size_t> group_of;
+  for (size_t g = 0; g < points.groups.size(); ++g)
+    for (const auto one : points.groups[g].classes) group_of[one] = g;
+  std::vector<std::vector<int64_t>> rows(points.groups.size());
+  const auto* predicted = predictions.data_ptr<int64_t>();
+  for (int64_t row = 0; row < predictions.size(0); ++row) {
+    const auto group = group_of.find(predicted[row]);
+    if (group == group_of.end()) throw ArgumentError("decide: a predicted class is in none of the groups");
+    rows[group->second].push_back(row);
+  }
+  return rows;
+}
+
 }  // namespace
 
 OperatingPoints points_of_group(const OperatingPoints& points, const ClassGroup& group) {
-  auto alike = points;
-  alike.watches = group.watches;
-  alike.rarities = group.rarities;
-  alike.groups.clear();
-  return alike;
+  return {.watches = group.watches,
+          .rarities = group.rarities,
+          .groups = {},
+          .false_alarm = points.false_alarm,
+          .temperature = points.temperature,
+          .calibration_set = points.calibration_set,
+          .calibration_size = points.calibration_size};
 }
 
 std::vector<Decision> decide(const OperatingPoints& points, const std::vector<torch::Tensor>& scores,
@@ -203,22 +221,18 @@ std::vector<Decision> decide(const OperatingPoints& points, const std::vector<to
   check_points(points);
   check_scores(points, scores);
   if (points.groups.empty()) return decide_alike(points, scores);
-  const auto size = scores[0].size(0);
   if (!predictions.defined() || predictions.sizes() != scores[0].sizes() || predictions.scalar_type() != torch::kInt64)
     throw ArgumentError("decide: the thresholds are per class: predictions should be int64 [N]");
-  std::vector<Decision> decisions(static_cast<size_t>(size));
-  int64_t decided = 0;
-  for (const auto& group : points.groups) {
-    const auto rows = torch::isin(predictions.cpu(), torch::tensor(group.classes, torch::kInt64)).nonzero().flatten();
-    decided += rows.size(0);
-    if (rows.size(0) == 0) continue;
+  const auto rows = rows_by_group(points, predictions.cpu().contiguous());
+  std::vector<Decision> decisions(static_cast<size_t>(predictions.size(0)));
+  for (size_t g = 0; g < rows.size(); ++g) {
+    if (rows[g].empty()) continue;
+    const auto indices = torch::tensor(rows[g], torch::kInt64);
     std::vector<torch::Tensor> of_group;
-    for (const auto& values : scores) of_group.push_back(values.cpu().index_select(0, rows));
-    const auto judged = decide_alike(points_of_group(points, group), of_group);
-    const auto* at = rows.data_ptr<int64_t>();
-    for (size_t i = 0; i < judged.size(); ++i) decisions[static_cast<size_t>(at[i])] = judged[i];
+    for (const auto& values : scores) of_group.push_back(values.cpu().index_select(0, indices));
+    const auto judged = decide_alike(points_of_group(points, points.groups[g]), of_group);
+    for (size_t i = 0; i < judged.size(); ++i) decisions[static_cast<size_t>(rows[g][i])] = judged[i];
   }
-  if (decided != size) throw ArgumentError("decide: a predicted class is in none of the groups");
   return decisions;
 }
 
