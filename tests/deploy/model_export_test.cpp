@@ -37,6 +37,20 @@ void expect_close(const torch::Tensor& found, const torch::Tensor& wanted, doubl
       << wanted.flatten()[worst].item<double>();
 }
 
+// A buffer of a module may not have a dot in its name.
+TEST(Export, KeepsTensorsApartWhoseNamesDifferInADot) {
+  const TemporaryFolder folder;
+  graph::Graph graph;
+  const auto x = graph.input("x", torch::kFloat64, {});
+  const auto first = graph.tensor("conv.1_weight", torch::tensor({2.0}, torch::kFloat64));
+  const auto second = graph.tensor("conv_1.weight", torch::tensor({30.0}, torch::kFloat64));
+  graph.output("y", x * first + second, {-1});
+  graph::write_torchscript(folder / "model.pt", graph, {});
+  auto module = torch::jit::load((folder / "model.pt").string());
+  EXPECT_TRUE(
+      answers_of(module, torch::tensor({1.0}, torch::kFloat64))["y"].equal(torch::tensor({32.0}, torch::kFloat64)));
+}
+
 TEST(Export, GivesInTorchScriptWhatTheLibrarySays) {
   const TemporaryFolder folder;
   for (auto& [name, model, inputs, calibration_rows] : export_cases(1201)) {

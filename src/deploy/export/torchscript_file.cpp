@@ -8,6 +8,7 @@
 #include <cctype>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "learning/base/file_io.h"
@@ -18,12 +19,6 @@ namespace {
 
 using Operands = std::vector<std::string>;
 using Entry = Graph::Entry;
-
-std::string buffer_name(std::string name) {
-  for (auto& character : name)
-    if (std::isalnum(static_cast<unsigned char>(character)) == 0) character = '_';
-  return name;
-}
 
 std::string joined(const std::vector<int64_t>& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
 
@@ -123,58 +118,83 @@ const std::map<std::string, Translation>& translations() {
   return all;
 }
 
-std::string text_of(const Graph& graph, size_t index) {
-  const auto& entry = graph.entries()[index];
-  switch (entry.kind) {
-    case Entry::Kind::kInput:
-      return entry.name;
-    case Entry::Kind::kNumber:
-      return torch::isFloatingType(entry.type) ? fmt::format("{:#}", entry.number)
-                                               : fmt::format("{}", static_cast<int64_t>(entry.number));
-    case Entry::Kind::kTensor:
-      return "self." + buffer_name(entry.name);
-    case Entry::Kind::kResult:
-      break;
+// The graph as a function: forward(self, INPUT) -> Dict[str, Tensor].
+class SourceWriter {
+ public:
+  explicit SourceWriter(const Graph& graph) : graph_(graph) {
+    std::set<std::string> taken;
+    for (size_t i = 0; i < graph.entries().size(); ++i) {
+      if (graph.entries()[i].kind != Entry::Kind::kTensor) continue;
+      auto name = graph.entries()[i].name;
+      for (auto& character : name)
+        if (std::isalnum(static_cast<unsigned char>(character)) == 0) character = '_';
+      while (!taken.insert(name).second) name += '_';  // a.b and a_b
+      buffer_names_[i] = std::move(name);
+    }
   }
-  return fmt::format("v{}", index);
-}
 
-std::string expression(const Graph& graph, const Entry& entry) {
-  const auto found = translations().find(entry.operation);
-  if (found == translations().end())
-    throw ArgumentError(fmt::format("torchscript_source: no translation for {}", entry.operation));
-  Operands operands;
-  for (const auto operand : entry.operands) operands.push_back(text_of(graph, operand));
-  // If one side of a choice is a number, it becomes a tensor first.
-  if (entry.operation == "Where")
-    for (const size_t side : {1, 2})
-      if (graph.entries()[entry.operands[side]].kind == Entry::Kind::kNumber)
-        operands[side] = fmt::format("torch.full_like({}, {})", operands[3 - side], operands[side]);
-  return found->second(entry, operands);
-}
+  /// Of a tensor.
+  const std::string& buffer_name(size_t index) const { return buffer_names_.at(index); }
+
+  std::string source() const {
+    std::string body, input;
+    for (size_t i = 0; i < graph_.entries().size(); ++i) {
+      const auto& entry = graph_.entries()[i];
+      if (entry.kind == Entry::Kind::kInput) input = entry.name;
+      if (entry.kind == Entry::Kind::kResult) body += fmt::format("    v{} = {}\n", i, expression(entry));
+    }
+    Operands outputs;
+    for (const auto& output : graph_.outputs())
+      outputs.push_back(fmt::format("\"{}\": {}", output.name, text_of(output.value)));
+    return fmt::format("def forward(self, {}: Tensor) -> Dict[str, Tensor]:\n{}    return {{{}}}\n", input, body,
+                       fmt::join(outputs, ", "));
+  }
+
+ private:
+  std::string text_of(size_t index) const {
+    const auto& entry = graph_.entries()[index];
+    switch (entry.kind) {
+      case Entry::Kind::kInput:
+        return entry.name;
+      case Entry::Kind::kNumber:
+        return torch::isFloatingType(entry.type) ? fmt::format("{:#}", entry.number)
+                                                 : fmt::format("{}", static_cast<int64_t>(entry.number));
+      case Entry::Kind::kTensor:
+        return "self." + buffer_name(index);
+      case Entry::Kind::kResult:
+        break;
+    }
+    return fmt::format("v{}", index);
+  }
+
+  std::string expression(const Entry& entry) const {
+    const auto found = translations().find(entry.operation);
+    if (found == translations().end())
+      throw ArgumentError(fmt::format("write_torchscript: no translation for {}", entry.operation));
+    Operands operands;
+    for (const auto operand : entry.operands) operands.push_back(text_of(operand));
+    // If one side of a choice is a number, it becomes a tensor first.
+    if (entry.operation == "Where")
+      for (const size_t side : {1, 2})
+        if (graph_.entries()[entry.operands[side]].kind == Entry::Kind::kNumber)
+          operands[side] = fmt::format("torch.full_like({}, {})", operands[3 - side], operands[side]);
+    return found->second(entry, operands);
+  }
+
+  const Graph& graph_;
+  std::map<size_t, std::string> buffer_names_;  ///< by the place of the tensor
+};
 
 }  // namespace
 
-std::string torchscript_source(const Graph& graph) {
-  std::string body, input;
-  for (size_t i = 0; i < graph.entries().size(); ++i) {
-    const auto& entry = graph.entries()[i];
-    if (entry.kind == Entry::Kind::kInput) input = entry.name;
-    if (entry.kind == Entry::Kind::kResult) body += fmt::format("    v{} = {}\n", i, expression(graph, entry));
-  }
-  Operands outputs;
-  for (const auto& output : graph.outputs())
-    outputs.push_back(fmt::format("\"{}\": {}", output.name, text_of(graph, output.value)));
-  return fmt::format("def forward(self, {}: Tensor) -> Dict[str, Tensor]:\n{}    return {{{}}}\n", input, body,
-                     fmt::join(outputs, ", "));
-}
-
 void write_torchscript(const std::filesystem::path& path, const Graph& graph,
                        const std::map<std::string, std::string>& metadata) {
+  const SourceWriter writer(graph);
   torch::jit::Module module("priornet");
-  for (const auto& entry : graph.entries())
-    if (entry.kind == Entry::Kind::kTensor) module.register_buffer(buffer_name(entry.name), entry.tensor);
-  module.define(torchscript_source(graph));
+  for (size_t i = 0; i < graph.entries().size(); ++i)
+    if (const auto& entry = graph.entries()[i]; entry.kind == Entry::Kind::kTensor)
+      module.register_buffer(writer.buffer_name(i), entry.tensor);
+  module.define(writer.source());
   module.eval();
   std::ostringstream bytes;
   module.save(bytes, {{"metadata.json", json_text(nlohmann::ordered_json(metadata), 2)}});

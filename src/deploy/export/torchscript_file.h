@@ -8,11 +8,8 @@
 
 namespace priornet::graph {
 
-/// The graph as a function in TorchScript: forward(self, INPUT) -> Dict[str, Tensor].
-std::string torchscript_source(const Graph& graph);
-
-/// Writes it as a module for torch::jit::load or torch.jit.load, whole or not at all; tensors are buffers of it, and
-/// the metadata, as JSON, its extra file metadata.json.
+/// Writes the graph as a module for torch::jit::load or torch.jit.load, forward(self, INPUT) -> Dict[str, Tensor],
+/// whole or not at all; tensors are buffers of it, and the metadata, as JSON, its extra file metadata.json.
 void write_torchscript(const std::filesystem::path& path, const Graph& graph,
                        const std::map<std::string, std::string>& metadata);
 
