@@ -101,6 +101,19 @@ TEST(WriteColumns, WritesJsonByColumn) {
   EXPECT_EQ(nlohmann::json::parse(bytes_of(folder / "b.json"))["x"], nlohmann::json({1.0, nullptr, nullptr, nullptr}));
 }
 
+// Names come from a user's table, which may be in any encoding.
+TEST(WriteColumns, WritesNamesThatAreNotUtf8) {
+  const std::vector<NamedTensor> columns = {
+      {"gr\xF6\xDF"
+       "e",
+       torch::tensor({1.0})}};
+  std::string json, csv;
+  write_columns_json([&](std::string_view piece) { json += piece; }, columns);
+  write_columns_csv([&](std::string_view piece) { csv += piece; }, columns);
+  EXPECT_EQ(nlohmann::json::parse(json).begin().key(), "gr\uFFFD\uFFFDe");
+  EXPECT_EQ(csv, "gr\\xf6\\xdfe\n1\n");
+}
+
 // Longer than one piece of text, so that the seams between pieces are read back too.
 TEST(WriteColumns, WritesManyRows) {
   const TemporaryFolder folder;

@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "learning/base/file_io.h"
+#include "learning/base/json_text.h"
 #include "learning/base/names.h"
 #include "learning/data/csv.h"
 #include "learning/data/npy.h"
@@ -201,7 +202,7 @@ void write_columns_json(const TextSink& sink, const std::vector<NamedTensor>& co
   append(text, "{");
   for (size_t i = 0; i < columns.size(); ++i) {
     append(text, i == 0 ? "\n  " : ",\n  ");
-    append(text, nlohmann::json(columns[i].name).dump());
+    append(text, json_text(nlohmann::json(columns[i].name)));
     append(text, ": [");
     std::visit(
         [&](const auto* values) {
