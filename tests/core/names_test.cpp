@@ -1,7 +1,18 @@
 #include "learning/base/names.h"
 
+#include <clocale>
+
 namespace priornet {
 namespace {
+
+TEST(LowerCase, DoesNotDependOnTheLocale) {
+  EXPECT_EQ(lower_case("PHOTO.GIF"), "photo.gif");
+  const std::string before = std::setlocale(LC_CTYPE, nullptr);
+  if (std::setlocale(LC_CTYPE, "tr_TR.UTF-8") == nullptr) GTEST_SKIP() << "needs the locale tr_TR.UTF-8";
+  const auto in_turkish = lower_case("PHOTO.GIF");
+  std::setlocale(LC_CTYPE, before.c_str());
+  EXPECT_EQ(in_turkish, "photo.gif");
+}
 
 TEST(IsUtf8, KnowsTextFromOtherBytes) {
   for (const auto* text : {"", "a\n\x7f", "gr\u00f6\u00dfe", "\u20ac \U0001f600"}) EXPECT_TRUE(is_utf8(text)) << text;

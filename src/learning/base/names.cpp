@@ -19,8 +19,8 @@ bool begins_character(char byte) { return (byte & 0xc0) != 0x80; }
 // "CIFAR_10" counts as equal to "cifar10".
 std::string simplified(std::string_view name) {
   std::string letters;
-  for (const unsigned char c : name)
-    if (std::isalnum(c) != 0) letters.push_back(static_cast<char>(std::tolower(c)));
+  for (const char c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) letters.push_back(lower_case(c));
   return letters;
 }
 

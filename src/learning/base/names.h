@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cctype>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,9 +7,10 @@
 
 namespace priornet {
 
-/// ASCII letters in lower case.
+/// ASCII letters in lower case, in any locale: in a Turkish one std::tolower leaves I as it is.
+constexpr char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 inline std::string lower_case(std::string text) {
-  for (auto& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (auto& c : text) c = lower_case(c);
   return text;
 }
 

@@ -217,12 +217,11 @@ void choose_levels(TableColumn& column, const LevelCounts& counts, int64_t rows)
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 bool is_any_of(std::string_view value, std::initializer_list<std::string_view> words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return value.size() == word.size() &&
-           std::equal(value.begin(), value.end(), word.begin(), [](char a, char b) { return lower(a) == b; });
+           std::equal(value.begin(), value.end(), word.begin(), [](char a, char b) { return lower_case(a) == b; });
   });
 }
 
@@ -305,7 +304,7 @@ class MomentText {
                                                           "may",       "june",     "july",     "august",
                                                           "september", "october",  "november", "december"};
     size_t letters = 0;
-    while (letters < left_.size() && lower(left_[letters]) >= 'a' && lower(left_[letters]) <= 'z') ++letters;
+    while (letters < left_.size() && lower_case(left_[letters]) >= 'a' && lower_case(left_[letters]) <= 'z') ++letters;
     const auto word = left_.substr(0, letters);
     for (size_t m = 0; m < kMonths.size(); ++m)
       if (is_any_of(word, {kMonths[m], kMonths[m].substr(0, 3)})) {

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "learning/base/names.h"
+
 namespace priornet {
 namespace {
 
@@ -121,8 +123,8 @@ std::string singular(std::string name) {
 
 std::string plain(std::string_view name) {
   std::string letters;
-  for (const unsigned char c : name)
-    if (std::isspace(c) == 0 && c != '_' && c != '-' && c != '\'') letters += static_cast<char>(std::tolower(c));
+  for (const char c : name)
+    if (std::isspace(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-' && c != '\'') letters += lower_case(c);
   return singular(letters);
 }
 
