@@ -102,6 +102,13 @@ TEST(Calibrate, NamesABoundOfZeroWithoutASign) {
   EXPECT_TRUE(can_reject(points.watches[0], 2));
 }
 
+// Half of the inputs of two classes that are equally likely belong to the other class.
+TEST(Calibrate, KnowsTheBoundOfAVariance) {
+  Watch watch{Verdict::kAmbiguous, "aleatoric_variance", torch::zeros({9}, torch::kFloat64), 0.5};
+  EXPECT_FALSE(can_reject(watch, 2));
+  EXPECT_TRUE(can_reject(watch, 3));
+}
+
 TEST(Calibrate, WatchesOnlyWhatTheNetworkGives) {
   for (const auto* method : {"dpn", "dnn"})
     for (const int64_t samples : {0, 3}) {

@@ -46,6 +46,19 @@ TEST(MeasureTable, HasTheColumnsThatLogitsOfEachKindGive) {
       << "an estimate that was not asked for is left out";
 }
 
+// Equal concentrations, from hardly any evidence to much, reach every bound.
+TEST(MeasureTable, HasTheLeastBoundOfEachMeasure) {
+  for (const int64_t classes : {2, 3, 50}) {
+    const auto equal = torch::tensor({-30.0, 0.0, 30.0}, torch::kFloat64).unsqueeze(1).expand({3, classes});
+    const auto logits = torch::cat({equal, 8 * torch::randn({1000, classes}, torch::kFloat64)});
+    for (const auto& [name, values] : measure_columns(dirichlet_measures(logits))) {
+      const auto* measure = find_measure_by_name(name);
+      if (measure->bound == nullptr) continue;
+      EXPECT_NEAR(values.max().item<double>(), measure->bound(static_cast<double>(classes)), 1e-9) << name;
+    }
+  }
+}
+
 TEST(MeasureTable, IsWhatTheReadmeSays) {
   const auto rows = table_rows("docs/measures.md", "| column of `measure` |");
   for (const auto& measure : measure_table()) {

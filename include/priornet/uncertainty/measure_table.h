@@ -32,7 +32,8 @@ struct Measure {
   torch::Tensor DirichletMeasures::*dirichlet = nullptr;
   torch::Tensor DirichletEnsembleMeasures::*dirichlet_ensemble = nullptr;
 
-  bool preferred = false;  ///< a verdict uses it rather than the table's first measure of this cause
+  bool preferred = false;                     ///< a verdict uses it rather than the table's first measure of this cause
+  double (*bound)(double classes) = nullptr;  ///< its largest value; null: there is none
 };
 
 /// In the order of columns.

@@ -147,12 +147,9 @@ namespace {
 
 /// The largest value that a measure can have for a model with that many classes; infinite if there is none.
 double largest_value(const std::string& measure, int64_t classes) {
-  const auto count = static_cast<double>(classes);
-  if (measure == "differential_entropy") return 0.0 - std::lgamma(count);  // for two classes 0, not -0
   const auto* entry = find_measure_by_name(measure);
-  const bool entropy = measure == "entropy" || measure == "expected_entropy" || measure == "mutual_information" ||
-                       measure == "mutual_information_y_theta";
-  return entry != nullptr && entropy ? std::log(count) : std::numeric_limits<double>::infinity();
+  return entry != nullptr && entry->bound != nullptr ? entry->bound(static_cast<double>(classes))
+                                                     : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <priornet/uncertainty/measure_table.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace priornet {
 namespace {
@@ -18,6 +19,16 @@ constexpr auto kDistributional = Cause::kDistributional;
 constexpr auto kModel = Cause::kModel;
 constexpr auto kTotal = Cause::kTotal;
 
+/// The row of a measure that has a largest value.
+Measure bounded(Measure measure, double (*bound)(double classes)) {
+  measure.bound = bound;
+  return measure;
+}
+
+double of_equal_classes(double classes) { return std::log(classes); }            // their entropy
+double of_flat_dirichlet(double classes) { return 0.0 - std::lgamma(classes); }  // for two classes 0, not -0
+double of_even_draws(double classes) { return 1.0 - 1.0 / classes; }  // the variance of one of equally likely classes
+
 /// Ensembles of Dirichlets give everything that one Dirichlet gives.
 Measure of_dirichlets(Measure measure) {
   if (measure.dirichlet != nullptr) measure.dirichlet_ensemble = measure.dirichlet;
@@ -30,24 +41,31 @@ std::vector<Measure> make_table() {
        &Dirichlet::prediction},
       {"max_prob", "Max. probability", "", kDown, kTotal, kTotal, "2", &Softmax::max_prob, &Ensemble::max_prob,
        &Dirichlet::max_prob},
-      {"entropy", "Entropy", "nats", kUp, kTotal, kTotal, "2", &Softmax::entropy, &Ensemble::entropy,
-       &Dirichlet::entropy},
-      {"expected_entropy", "Expected entropy", "nats", kUp, kData, kData, "2", nullptr, &Ensemble::expected_entropy,
-       &Dirichlet::expected_entropy},
-      {"mutual_information", "Mutual information", "nats", kUp, kDistributional, kModel, "2", nullptr,
-       &Ensemble::mutual_information, &Dirichlet::mutual_information},
-      {"mutual_information_y_theta", "M.I. of class and model", "nats", kUp, kModel, kModel, "4", nullptr, nullptr,
-       nullptr, &Dirichlets::mutual_information_y_theta},
-      {"differential_entropy", "Differential entropy", "nats", kUp, kDistributional, kDistributional, "2", nullptr,
-       nullptr, &Dirichlet::differential_entropy, nullptr, true},
+      bounded({"entropy", "Entropy", "nats", kUp, kTotal, kTotal, "2", &Softmax::entropy, &Ensemble::entropy,
+               &Dirichlet::entropy},
+              of_equal_classes),
+      bounded({"expected_entropy", "Expected entropy", "nats", kUp, kData, kData, "2", nullptr,
+               &Ensemble::expected_entropy, &Dirichlet::expected_entropy},
+              of_equal_classes),
+      bounded({"mutual_information", "Mutual information", "nats", kUp, kDistributional, kModel, "2", nullptr,
+               &Ensemble::mutual_information, &Dirichlet::mutual_information},
+              of_equal_classes),
+      bounded({"mutual_information_y_theta", "M.I. of class and model", "nats", kUp, kModel, kModel, "4", nullptr,
+               nullptr, nullptr, &Dirichlets::mutual_information_y_theta},
+              of_equal_classes),
+      bounded({"differential_entropy", "Differential entropy", "nats", kUp, kDistributional, kDistributional, "2",
+               nullptr, nullptr, &Dirichlet::differential_entropy, nullptr, true},
+              of_flat_dirichlet),
       {"precision", "Precision", "", kDown, kDistributional, kDistributional, "2", nullptr, nullptr,
        &Dirichlet::precision},
       {"expected_pairwise_kl", "Expected pairwise KL", "nats", kUp, kDistributional, kDistributional, "2", nullptr,
        nullptr, &Dirichlet::expected_pairwise_kl},
-      {"epistemic_variance", "Epistemic variance", "", kUp, kDistributional, kDistributional, "2", nullptr, nullptr,
-       &Dirichlet::epistemic_variance},
-      {"aleatoric_variance", "Aleatoric variance", "", kUp, kData, kData, "2", nullptr, nullptr,
-       &Dirichlet::aleatoric_variance},
+      bounded({"epistemic_variance", "Epistemic variance", "", kUp, kDistributional, kDistributional, "2", nullptr,
+               nullptr, &Dirichlet::epistemic_variance},
+              of_even_draws),
+      bounded({"aleatoric_variance", "Aleatoric variance", "", kUp, kData, kData, "2", nullptr, nullptr,
+               &Dirichlet::aleatoric_variance},
+              of_even_draws),
       {"epkl", "Expected pairwise KL of members", "nats", kUp, kModel, kModel, "4", nullptr, nullptr, nullptr,
        &Dirichlets::epkl},
       {"mutual_information_mu_theta", "M.I. of categorical and model", "nats", kUp, kModel, kModel, "4", nullptr,
