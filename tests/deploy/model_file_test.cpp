@@ -37,6 +37,22 @@ TEST(ModelFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read.points->calibration_set, "small:calibration");
 }
 
+TEST(ModelFile, IsNotWrittenIfItCouldNotBeRead) {
+  const TemporaryFolder folder;
+  auto model = small_table_model();
+  auto options = model.run.config.model;
+  options.input = {3};
+  options.classes = 2;
+  options.keep_dense.reset();
+  model.run.members = {make_model(options, make_generator(1))};
+  model.dropout_samples = 3;
+  EXPECT_THROWS(ArgumentError, write_model_file(folder / "m.priornet", model),
+                "write_model_file: the network has no dropout, so its dropout samples would all be the same");
+  model.run.members.clear();
+  EXPECT_THROWS(ArgumentError, write_model_file(folder / "m.priornet", model),
+                "write_model_file: the model should have a network, has none");
+}
+
 TEST(ModelFile, HoldsThresholdsPerClass) {
   const TemporaryFolder folder;
   auto written = small_model();

@@ -57,7 +57,7 @@ struct ModelFile {
 void check_networks(const char* function, const ModelFile& model);
 
 /// The file appears whole or not at all. ArgumentError for names of classes that no file may have: empty, twice the
-/// same, or with control characters.
+/// same, or with control characters; and as check_networks(), unless the model is one of own_logits.
 void write_model_file(const std::filesystem::path& path, const ModelFile& model);
 
 /// Throws DataError, which names the file and the reason: not a model file, truncated, damaged, a newer version,

@@ -94,6 +94,7 @@ void check_networks(const char* function, const ModelFile& model) {
 void write_model_file(const std::filesystem::path& path, const ModelFile& model) {
   if (const auto fault = fault_of_class_names(model.run.class_names); !fault.empty())
     throw ArgumentError(fmt::format("write_model_file: the model {}", fault));
+  if (!model.own_logits) check_networks("write_model_file", model);
   std::vector<NamedTensor> tensors;
   for (size_t m = 0; m < model.run.members.size(); ++m)
     for (const auto& [name, values] : weights_of(*model.run.members[m]))
