@@ -1,6 +1,8 @@
 #include <arpa/inet.h>
+#include <priornet/uncertainty/errors.h>
 #include <sys/socket.h>
 #include <testing/temporary_folder.h>
+#include <testing/throws.h>
 #include <testing/training_processes.h>
 
 #include <fstream>
@@ -90,6 +92,11 @@ TEST(LocalLaunch, EndsTheProcessesWithItself) {
       ::kill(child, SIGKILL);
     }
   }
+}
+
+TEST(LocalLaunch, RefusesFewerThanOneProcess) {
+  EXPECT_THROWS(ArgumentError, LocalProcesses(LocalLaunch{0, 1}),
+                "LocalProcesses: processes should be at least 1, found 0");
 }
 
 TEST(LocalLaunch, RefusesToStartInAnEnvironmentOfSeveralProcesses) {

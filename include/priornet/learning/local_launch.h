@@ -8,8 +8,8 @@
 namespace priornet {
 
 struct LocalLaunch {
-  int processes = 2;
-  int threads = 1;  ///< of all together
+  int processes = 2;  ///< at least 1
+  int threads = 1;    ///< of all together
 };
 
 /// A free port of this machine that nobody is given while it is held, but that whoever knows its number can listen at:
@@ -35,8 +35,9 @@ class HeldPort {
 /// tried).
 class LocalProcesses {
  public:
-  /// ConfigError if the environment already makes this process one of several; Error if no process can be started. The
-  /// others end with the thread that makes this object, so make it on one that lives as long.
+  /// ArgumentError for fewer than 1 process; ConfigError if the environment already makes this process one of several;
+  /// Error if no process can be started. The others end with the thread that makes this object, so make it on one that
+  /// lives as long.
   explicit LocalProcesses(const LocalLaunch& launch);
 
   /// Gives the others some seconds to end by themselves, then ends them. They never outlive this process, however it

@@ -112,6 +112,8 @@ HeldPort::HeldPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
 HeldPort::~HeldPort() { ::close(socket_); }
 
 LocalProcesses::LocalProcesses(const LocalLaunch& launch) : place_(place_from_environment()) {
+  if (launch.processes < 1)
+    throw ArgumentError(fmt::format("LocalProcesses: processes should be at least 1, found {}", launch.processes));
   if (std::getenv(kMark) != nullptr) {
     // --threads, which is among the arguments, was meant for all processes together.
     at::set_num_threads(std::max(1, std::atoi(std::getenv("OMP_NUM_THREADS"))));
