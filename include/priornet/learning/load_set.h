@@ -43,10 +43,10 @@ struct SetModifier {
   enum class Kind { kInvert, kGrey, kRgb, kSize, kPad, kSubset, kFirst, kLast, kRepeat, kClasses, kWithout };
 
   Kind kind;
-  int64_t number = 0;              ///< of pad, subset, first, last, repeat
-  int64_t height = 0;              ///< of size
-  int64_t width = 0;               ///< of size
-  std::vector<std::string> names;  ///< of classes; one for without
+  int64_t number = 0;                   ///< of pad, subset, first, last, repeat
+  int64_t height = 0;                   ///< of size
+  int64_t width = 0;                    ///< of size
+  std::vector<std::string> names = {};  ///< of classes; one for without
 };
 
 struct SetName {

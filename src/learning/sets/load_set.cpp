@@ -80,7 +80,7 @@ SetModifier size_modifier(const Word& word) {
   if (sides.size() > 2 || !height || !width || std::min(*height, *width) < 1 || std::max(*height, *width) > kLargest)
     reject(word.name, word.text,
            fmt::format("should be size=N or size=HEIGHTxWIDTH, whole numbers from 1 to {}", kLargest));
-  return {Kind::kSize, 0, *height, *width, {}};
+  return {.kind = Kind::kSize, .height = *height, .width = *width};
 }
 
 std::vector<std::string> names_in(const Word& word) {
@@ -92,10 +92,8 @@ std::vector<std::string> names_in(const Word& word) {
   return names;
 }
 
-template <class Value>
-void set_once(std::optional<Value>& setting, Value value, const Word& word) {
-  if (setting) reject(word.name, word.text, fmt::format("is a second {}=", word.key));
-  setting = value;
+[[noreturn]] void reject_second(const Word& word) {
+  reject(word.name, word.text, fmt::format("is a second {}=", word.key));
 }
 
 Resampling resampling_of(const Word& word) {
@@ -122,10 +120,73 @@ uint64_t seed_of(const Word& word) {
   return *seed;
 }
 
-const std::vector<std::string> kWithoutValue = {"invert", "grey", "rgb"};
-const std::vector<std::string> kWithValue = {"size", "resample",    "antialias", "grid",   "pad",     "subset",
-                                             "seed", "first",       "last",      "repeat", "classes", "label",
-                                             "drop", "categorical", "numeric",   "without"};
+/// A modifier of its own.
+template <Kind kind>
+void modify(SetName& name, const Word&) {
+  name.modifiers.push_back({.kind = kind});
+}
+
+/// One with a number from `least` on.
+template <Kind kind, int64_t least>
+void modify_by_number(SetName& name, const Word& word) {
+  name.modifiers.push_back({.kind = kind, .number = whole_number(word, least)});
+}
+
+void modify_size(SetName& name, const Word& word) { name.modifiers.push_back(size_modifier(word)); }
+
+void keep_classes(SetName& name, const Word& word) {
+  name.modifiers.push_back({.kind = Kind::kClasses, .names = names_in(word)});
+}
+
+void leave_out_classes(SetName& name, const Word& word) {
+  name.modifiers.push_back({.kind = Kind::kWithout, .names = {word.value}});
+}
+
+/// A setting of the whole name, which may be given once.
+template <auto setting, auto parse>
+void set(SetName& name, const Word& word) {
+  if (name.*setting) reject_second(word);
+  name.*setting = parse(word);
+}
+
+template <std::vector<std::string> SetName::*columns>
+void name_columns(SetName& name, const Word& word) {
+  if (!(name.*columns).empty()) reject_second(word);
+  name.*columns = names_in(word);
+}
+
+void name_label(SetName& name, const Word& word) {
+  if (!name.label.empty()) reject_second(word);
+  if (!name.is_path) reject(word.name, word.text, "is for a table; the labels of a named set are known");
+  name.label = unquoted(word.value);
+}
+
+/// How a modifier is written, and what it does to the name of a set.
+struct ModifierForm {
+  std::string_view key;
+  bool takes_value;
+  void (*add)(SetName& name, const Word& word);
+};
+
+constexpr ModifierForm kForms[] = {{"invert", false, modify<Kind::kInvert>},
+                                   {"grey", false, modify<Kind::kGrey>},
+                                   {"rgb", false, modify<Kind::kRgb>},
+                                   {"size", true, modify_size},
+                                   {"resample", true, set<&SetName::resampling, resampling_of>},
+                                   {"antialias", true, set<&SetName::antialias, on_or_off>},
+                                   {"grid", true, set<&SetName::grid, grid_of>},
+                                   {"pad", true, modify_by_number<Kind::kPad, 0>},
+                                   {"subset", true, modify_by_number<Kind::kSubset, 1>},
+                                   {"seed", true, set<&SetName::seed, seed_of>},
+                                   {"first", true, modify_by_number<Kind::kFirst, 1>},
+                                   {"last", true, modify_by_number<Kind::kLast, 1>},
+                                   {"repeat", true, modify_by_number<Kind::kRepeat, 1>},
+                                   {"classes", true, keep_classes},
+                                   {"label", true, name_label},
+                                   {"drop", true, name_columns<&SetName::drop>},
+                                   {"categorical", true, name_columns<&SetName::categorical>},
+                                   {"numeric", true, name_columns<&SetName::numeric>},
+                                   {"without", true, leave_out_classes}};
 
 // A comma in the name of a file, where the set's path ends.
 bool is_part_of_a_path(const Word& word) {
@@ -138,21 +199,12 @@ bool is_part_of_a_path(const Word& word) {
   return false;
 }
 
-void check_form(const Word& word) {
-  const auto listed = [&](const auto& keys) { return std::find(keys.begin(), keys.end(), word.key) != keys.end(); };
-  if (listed(kWithoutValue)) {
-    if (word.has_value) reject(word.name, word.text, fmt::format("should be {} alone", word.key));
-    return;
-  }
-  if (listed(kWithValue)) {
-    if (word.value.empty()) reject(word.name, word.text, fmt::format("should be {}=VALUE", word.key));
-    return;
-  }
+[[noreturn]] void reject_unknown(const Word& word) {
   if (is_part_of_a_path(word))
     reject(word.name, word.text,
            "is part of a path, and a path must not hold a comma: make a link without a comma (ln -s) and name that");
-  auto keys = kWithoutValue;
-  for (const auto& key : kWithValue) keys.push_back(key + "=");
+  std::vector<std::string> keys;
+  for (const auto& form : kForms) keys.push_back(fmt::format("{}{}", form.key, form.takes_value ? "=" : ""));
   const auto nearest = nearest_name(word.key, keys);
   reject(word.name, word.text,
          fmt::format("is not a modifier{} (there are {})",
@@ -160,35 +212,13 @@ void check_form(const Word& word) {
 }
 
 void add(SetName& name, const Word& word) {
-  check_form(word);
-  const auto modify = [&](SetModifier modifier) { name.modifiers.push_back(std::move(modifier)); };
-  const auto& key = word.key;
-  if (key == "invert") modify({Kind::kInvert, 0, 0, 0, {}});
-  if (key == "grey") modify({Kind::kGrey, 0, 0, 0, {}});
-  if (key == "rgb") modify({Kind::kRgb, 0, 0, 0, {}});
-  if (key == "size") modify(size_modifier(word));
-  if (key == "pad") modify({Kind::kPad, whole_number(word, 0), 0, 0, {}});
-  if (key == "subset") modify({Kind::kSubset, whole_number(word, 1), 0, 0, {}});
-  if (key == "first") modify({Kind::kFirst, whole_number(word, 1), 0, 0, {}});
-  if (key == "last") modify({Kind::kLast, whole_number(word, 1), 0, 0, {}});
-  if (key == "repeat") modify({Kind::kRepeat, whole_number(word, 1), 0, 0, {}});
-  if (key == "classes") modify({Kind::kClasses, 0, 0, 0, names_in(word)});
-  if (key == "without") modify({Kind::kWithout, 0, 0, 0, {word.value}});
-  if (key == "resample") set_once(name.resampling, resampling_of(word), word);
-  if (key == "antialias") set_once(name.antialias, on_or_off(word), word);
-  if (key == "grid") set_once(name.grid, grid_of(word), word);
-  if (key == "seed") set_once(name.seed, seed_of(word), word);
-  if (key == "label") {
-    if (!name.label.empty()) reject(word.name, word.text, "is a second label=");
-    if (!name.is_path) reject(word.name, word.text, "is for a table; the labels of a named set are known");
-    name.label = unquoted(word.value);
-  }
-  for (const auto& [columns, list] :
-       {std::pair{"drop", &name.drop}, {"categorical", &name.categorical}, {"numeric", &name.numeric}})
-    if (key == columns) {
-      if (!list->empty()) reject(word.name, word.text, fmt::format("is a second {}=", key));
-      *list = names_in(word);
-    }
+  const auto* form =
+      std::find_if(std::begin(kForms), std::end(kForms), [&](const auto& one) { return one.key == word.key; });
+  if (form == std::end(kForms)) reject_unknown(word);
+  if (!form->takes_value && word.has_value) reject(word.name, word.text, fmt::format("should be {} alone", word.key));
+  if (form->takes_value && word.value.empty())
+    reject(word.name, word.text, fmt::format("should be {}=VALUE", word.key));
+  form->add(name, word);
 }
 
 bool has(const SetName& name, Kind kind) {
@@ -299,7 +329,7 @@ Dataset load_set_for_shape(const std::string& name, torch::IntArrayRef shape, co
     return load_set(parsed, options);
   } catch (const SeveralSizes&) {
     if (shape.size() != 3) throw;
-    parsed.modifiers.push_back({Kind::kSize, 0, shape[1], shape[2], {}});
+    parsed.modifiers.push_back({.kind = Kind::kSize, .height = shape[1], .width = shape[2]});
     auto set = load_set(parsed, options);
     if (options.notes != nullptr)
       options.notes->push_back(
