@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-// Inputs for a predictor, one by one, from images, folders, CSV and .npy. No file is held in memory as a whole.
+// Inputs for a predictor, one by one, from images, folders, CSV and .npy. No file is held in memory as a whole. The
+// predictor must outlive a source.
 
 namespace priornet {
 

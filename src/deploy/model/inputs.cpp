@@ -313,17 +313,13 @@ class NpyInputs final : public InputSource {
       : bytes_(name, bytes), predictor_(predictor), header_(read_npy_header(bytes_)) {
     const auto& shape = header_.shape;
     const bool images = predictor.model().preprocessing.takes_images();
-    const auto wanted = predictor.model().preprocessing.shape;
-    const auto& size = wanted;
-    bool fits = false;
-    if (images)
-      fits = header_.dtype == torch::kUInt8 && (shape.size() == 3 || shape.size() == 4);
-    else
-      fits = header_.dtype != torch::kUInt8 && shape.size() == 2 && shape[1] == size[0];
-    if (!fits)
+    const auto features = predictor.model().preprocessing.shape[0];
+    const bool bytes_fit = header_.dtype == torch::kUInt8 && (shape.size() == 3 || shape.size() == 4);
+    const bool numbers_fit = header_.dtype != torch::kUInt8 && shape.size() == 2 && shape[1] == features;
+    if (!(images ? bytes_fit : numbers_fit))
       throw DataError(
           fmt::format("{}: should be {}, found {} [{}]", name,
-                      images ? "images uint8 [N, H, W] or [N, C, H, W]" : fmt::format("numbers [N, {}]", size[0]),
+                      images ? "images uint8 [N, H, W] or [N, C, H, W]" : fmt::format("numbers [N, {}]", features),
                       torch::toString(header_.dtype), fmt::join(shape, ", ")));
     item_ = {shape.begin() + 1, shape.end()};
     if (images && item_.size() == 2) item_.insert(item_.begin(), 1);
@@ -335,15 +331,14 @@ class NpyInputs final : public InputSource {
     Input input;
     input.name = bytes_.name();
     input.row = row_++;
+    const auto values = torch::empty(item_, header_.dtype);
     try {
-      auto values = torch::empty(item_, header_.dtype);
+      broken_ = true;  // unless the bytes of the input are there
       bytes_.read_exactly(values.data_ptr(), values.nbytes(), "an input");
+      broken_ = false;
       input.value = prepared(values);
     } catch (const DataError& error) {
-      input.error = error.what();
-      if (input.error.starts_with(input.name + ": ")) input.error.erase(0, input.name.size() + 2);
-      broken_ = !resizing_failed_;
-      resizing_failed_ = false;
+      input.error = without_name(error.what(), input.name);
     }
     return input;
   }
@@ -358,16 +353,10 @@ class NpyInputs final : public InputSource {
       throw DataError(fmt::format("{}: its inputs are impossibly large, [{}]", name, fmt::join(item_, ", ")));
   }
 
-  torch::Tensor prepared(const torch::Tensor& values) {
-    resizing_failed_ = true;
-    if (values.dim() == 3) {
-      auto fitted = predictor_.fitted(values);
-      resizing_failed_ = false;
-      return fitted;
-    }
+  torch::Tensor prepared(const torch::Tensor& values) const {
+    if (values.dim() == 3) return predictor_.fitted(values);
     auto numbers = values.to(torch::kFloat32);
     if (!numbers.isfinite().all().item<bool>()) throw DataError("holds a value that is not a finite number");
-    resizing_failed_ = false;
     return numbers;
   }
 
@@ -376,8 +365,7 @@ class NpyInputs final : public InputSource {
   NpyHeader header_;
   std::vector<int64_t> item_;  ///< shape of one input
   int64_t row_ = 0;
-  bool broken_ = false;
-  bool resizing_failed_ = false;
+  bool broken_ = false;  ///< nothing can follow
 };
 
 }  // namespace
