@@ -29,7 +29,7 @@ struct DrawOptions {
 /// Standard normal.
 torch::Tensor normal_draws(int64_t rows, int64_t columns, const DrawOptions& options);
 
-/// Uniform in (0, 1).
+/// Uniform in (0, 1]: a draw just below 1 may round up.
 torch::Tensor uniform_draws(int64_t rows, int64_t columns, const DrawOptions& options);
 
 }  // namespace priornet
