@@ -151,7 +151,7 @@ TEST(ReadLogits, ListsTheExtensionsItKnows) {
 
 TEST(ReadLogits, TakesArrayNamesForNpzOnly) {
   EXPECT_THROWS(DataError, read_logits({"a.npy"}, {.array = "x"}),
-                "a.npy: has no array x: only an .npz names its arrays");
+                "a.npy: has no array x: only .npz and .safetensors name their arrays");
 }
 
 #ifdef PRIORNET_HAVE_LIBARCHIVE

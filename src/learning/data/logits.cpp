@@ -99,7 +99,7 @@ torch::Tensor read_array(const std::filesystem::path& path, const WantedArray& w
   if (lower_case(path.extension().string()) == ".safetensors") return read_safetensors(path, wanted);
   const auto format = format_of(path, {FileFormat::kNpy, FileFormat::kNpz, FileFormat::kCsv});
   if (!wanted.name.empty() && format != FileFormat::kNpz)
-    fail(path, "has no array {}: only an .npz names its arrays", wanted.name);
+    fail(path, "has no array {}: only .npz and .safetensors name their arrays", wanted.name);
   if (format == FileFormat::kNpy) return read_npy(path);
   if (format == FileFormat::kNpz)
     return read_npz(path, wanted.name.empty() ? choose_array(path, npz_names(path), wanted) : wanted.name);
