@@ -1,3 +1,5 @@
+#include <cstdio>  // before jpeglib.h, which needs it
+
 #include <fmt/format.h>
 #include <jerror.h>
 #include <jpeglib.h>
@@ -5,14 +7,10 @@
 
 #include <algorithm>
 #include <csetjmp>
-#include <cstdio>
 #include <cstring>
 #include <vector>
 
 #include "learning/data/decoded_pixels.h"
-
-// After <cstdio>, which jpeglib.h needs.
-//
 
 // libjpeg leaves a failed call by longjmp. The setjmp stands in a function of its own (attempt) that owns nothing, and
 // neither does any function that is jumped over: objects with destructors live in the caller.

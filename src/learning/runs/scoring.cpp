@@ -18,7 +18,6 @@
 #include <optional>
 
 #include "learning/base/file_io.h"
-
 #include "learning/base/kept_random_state.h"
 
 namespace priornet {
@@ -185,13 +184,12 @@ std::string hash_of(const std::vector<NamedDetector>& detectors) {
   return fmt::format("{:016x}", content_hash(text));
 }
 
-// Everything that the scores depend on.
-// Of images: none.
 std::string scale_text(const FeatureScale& scale) {
-  if (!scale.defined()) return "none";
+  if (!scale.defined()) return "none";  // of images
   return fmt::format("{:016x} {:016x} {}", hash_of(scale.mean), hash_of(scale.deviation), scale.drawn_in);
 }
 
+// Everything that the scores depend on.
 Facts facts_of(const TrainedRun& run, const Dataset& set, const ScoringOptions& options) {
   const auto odin = options.odin ? fmt::format("{} {}", options.odin->temperature, options.odin->step) : "none";
   return {{"scores", columns_version()},
