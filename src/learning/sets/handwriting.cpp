@@ -52,9 +52,7 @@ class LineReader {
     if (left_.empty() || left_.front() == '\n') fail(fmt::format("has {} values: wanted {}", index, kPixels + kDigits));
     const char digit = left_.front();
     size_t length = 1;
-    if (length < left_.size() && left_[length] == '.') do
-        ++length;
-      while (length < left_.size() && left_[length] == '0');
+    if (left_.substr(1).starts_with('.')) length = std::min(left_.find_first_not_of('0', 2), left_.size());
     const bool ends =
         length == left_.size() || std::string_view(" \t\r\n").find(left_[length]) != std::string_view::npos;
     if (!ends || (digit != '0' && digit != '1')) {
