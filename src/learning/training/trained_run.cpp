@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <priornet/learning/classifier.h>
 #include <priornet/learning/inference.h>
+#include <priornet/learning/training.h>
 #include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>
 #include <priornet/uncertainty/random.h>
@@ -101,7 +102,7 @@ TrainedRun load_run(const std::filesystem::path& folder, const OpenOptions& opti
   ensemble.split = read_training_split(folder);
   std::vector<std::string> identities;
   for (int64_t m = 1; m <= config.members; ++m) {
-    const auto path = folder / fmt::format("member-{}", m);
+    const auto path = member_folder(folder, m);
     auto member = load_one(path, options);
     if (m == 1) ensemble.class_names = member.class_names;
     if (member.class_names != ensemble.class_names || member.gives_dirichlet() != ensemble.gives_dirichlet() ||
@@ -118,7 +119,7 @@ int64_t epochs_trained(const std::filesystem::path& folder) {
   const auto members = read_config(folder / "config.toml").members;
   auto fewest = std::numeric_limits<int64_t>::max();
   for (int64_t m = 1; m <= members; ++m) {
-    const auto metrics = (members == 1 ? folder : folder / fmt::format("member-{}", m)) / "metrics.jsonl";
+    const auto metrics = (members == 1 ? folder : member_folder(folder, m)) / "metrics.jsonl";
     int64_t epochs = 0;
     for (const auto& epoch : epochs_in(metrics)) epochs = std::max(epochs, whole_number_of(epoch, "epoch", 0));
     fewest = std::min(fewest, epochs);
