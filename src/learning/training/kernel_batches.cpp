@@ -112,13 +112,9 @@ void KernelBatches::prepare(int64_t step) {
 void KernelBatches::make() {
   if (outside_ != nullptr) outside_->draw(step_.data_ptr<int64_t>());
 #if defined(PRIORNET_CUDA)
-  if (step_.is_cuda())
-    launch_batch(images_, labels_, current_cuda_stream());
-  else
-    make_on_cpu(images_, labels_);
-#else
-  make_on_cpu(images_, labels_);
+  if (step_.is_cuda()) return launch_batch(images_, labels_, current_cuda_stream());
 #endif
+  make_on_cpu(images_, labels_);
 }
 
 }  // namespace priornet
