@@ -17,6 +17,11 @@ TEST(Histogram, CountsEveryFiniteValueOnce) {
   EXPECT_EQ(histogram(values, {0, 1, 4}), (std::vector<int64_t>{3, 1, 0, 3}));
 }
 
+TEST(Histogram, TakesTheSmallestRangeThereIs) {
+  const std::vector<double> values{0, 5e-324, 5e-324};
+  EXPECT_EQ(histogram(values, shared_bins({values}, 4)), (std::vector<int64_t>{1, 0, 0, 2}));
+}
+
 TEST(Histogram, WantsBinsThatAre) {
   const std::vector<double> values{1, 2};
   EXPECT_THROWS(ArgumentError, histogram(values, {0, 1, 0}), "histogram: count should be at least 1, found 0");

@@ -135,11 +135,11 @@ std::vector<int64_t> histogram(std::span<const double> values, const HistogramBi
   const double range = bins.high - bins.low;
   check_range("histogram", "high - low", range > 0 && std::isfinite(range), "positive and finite", range);
   std::vector<int64_t> counts(static_cast<size_t>(bins.count));
-  const double width = range / static_cast<double>(bins.count);
+  const auto count = static_cast<double>(bins.count);
   for (const double value : values) {
     if (!std::isfinite(value)) continue;
-    const double bin = std::clamp(std::floor((value - bins.low) / width), 0.0, static_cast<double>(bins.count - 1));
-    ++counts[static_cast<size_t>(bin)];
+    // Not by the width of a bin: that of a tiny range rounds to 0.
+    ++counts[static_cast<size_t>(std::clamp((value - bins.low) / range * count, 0.0, count - 1))];
   }
   return counts;
 }
