@@ -260,6 +260,8 @@ TEST(OwnData, MixesOutsideImages) {
   const auto batch = source->batch({3, 20, 0, 20});
   EXPECT_EQ(batch.sizes(), torch::IntArrayRef({20, 1, 8, 8}));
   EXPECT_TRUE(source->batch({3, 20, 5, 10}).equal(batch.narrow(0, 5, 10)));
+  // Too few for every kind.
+  for (const int64_t few : {1, 2, 3}) EXPECT_EQ(source->batch({3, few, 0, few}).size(0), few);
 }
 
 TEST(OwnData, JoinsMadeUpImagesToASet) {

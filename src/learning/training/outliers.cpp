@@ -137,8 +137,10 @@ struct FactorSettings {
         scale_each_sample(settings.at(kScaleEachSample.key) != 0.0),
         squash(kSquashNames.at(static_cast<size_t>(settings.at(kSquash.key))).second) {}
 
-  /// For batches of this size.
-  ScaleOptions scale(int64_t whole) const { return {scale_low, scale_high, scale_each_sample ? 1 : whole}; }
+  /// For batches of this size, which may be 0.
+  ScaleOptions scale(int64_t whole) const {
+    return {scale_low, scale_high, scale_each_sample ? 1 : std::max<int64_t>(1, whole)};
+  }
 
   int64_t latent;
   double scale_low, scale_high;
