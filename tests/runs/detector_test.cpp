@@ -105,6 +105,21 @@ TEST(ShrunkGaussian, ServesFewRowsConstantColumnsAndManyColumns) {
   EXPECT_THROW(fit_shrunk_gaussian(torch::ones({1, 3}), {}), ArgumentError);
 }
 
+TEST(Detectors, ScoreByWhatTheyLearntLast) {
+  const auto first = made_up(60, 8, 10), second = made_up(60, 8, 30), batch = made_up(20, 8, 20);
+  for (const auto* name : {"knn", "mahalanobis", "mahalanobis_relative", "vim", "columns_mahalanobis"}) {
+    const auto wanted = scored(name, second, batch);
+    const auto fitted = make_detector(name), read = make_detector(name);
+    for (const auto& one : {fitted, read}) {
+      one.detector->fit(first);
+      EXPECT_FALSE(one.detector->score(batch).equal(wanted)) << name;
+    }
+    fitted.detector->fit(second);
+    read.detector->set_state(fitted.detector->state());
+    for (const auto& one : {fitted, read}) EXPECT_TRUE(one.detector->score(batch).equal(wanted)) << name;
+  }
+}
+
 TEST(Detectors, MahalanobisIsTheDistanceToTheNearestClass) {
   const auto training = made_up(60, 8, 10);
   const auto batch = made_up(20, 8, 20);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "learning/runs/detector_list.h"
 #include "learning/runs/shrunk_gaussian.h"
@@ -33,14 +34,12 @@ class Neighbours : public Detector {
 
   torch::Tensor score(const DetectorInputs& batch) const override {
     constexpr int64_t kBlock = 4096;  // rows, so that their products stay small
-    const auto& references = part(kReferences);
+    const auto references = exact_references();
     check_width("knn", batch.features, references.size(1));
     const auto k = neighbour_of(references.size(0));
     std::vector<torch::Tensor> distances;
-    // In float64: features may point in almost the same direction.
-    const auto exact = to_unit_length(references.to(torch::kFloat64));
     for (const auto& rows : to_unit_length(batch.features.to(torch::kFloat64)).split(kBlock)) {
-      const auto cosine = std::get<0>(rows.matmul(exact.t()).topk(k, 1)).select(1, k - 1);
+      const auto cosine = std::get<0>(rows.matmul(references.t()).topk(k, 1)).select(1, k - 1);
       distances.push_back((2.0 - 2.0 * cosine).clamp_min(0.0).sqrt());
     }
     return distances.empty() ? torch::empty({0}, torch::kFloat64) : torch::cat(distances);
@@ -48,6 +47,22 @@ class Neighbours : public Detector {
 
  protected:
   std::vector<Part> parts() const override { return {{kReferences, 2}}; }
+
+ private:
+  // In float64: features may point in almost the same direction. Made once, because for a single input this takes ten
+  // times as long as the distances.
+  torch::Tensor exact_references() const {
+    const auto& references = part(kReferences);
+    const std::lock_guard lock(making_);
+    if (!made_from_.is_same(references)) {
+      made_from_ = references;
+      exact_ = to_unit_length(references.to(torch::kFloat64));
+    }
+    return exact_;
+  }
+
+  mutable std::mutex making_;
+  mutable torch::Tensor made_from_, exact_;
 };
 
 }  // namespace
