@@ -4,11 +4,16 @@
 #include <fmt/ranges.h>
 #include <priornet/uncertainty/errors.h>
 
+#define TOML_EXCEPTIONS 1
+#include <toml++/toml.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "learning/base/file_io.h"
 #include "learning/base/names.h"
@@ -117,14 +122,8 @@ void visit_settings(const std::vector<Choice>& table, SettingValues& values, Con
     }
 }
 
-}  // namespace priornet
+// Configurations as TOML.
 
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
-
-#include <map>
-
-namespace priornet {
 namespace {
 
 // One source of keys: a file, or one override.
