@@ -223,11 +223,10 @@ class DetectorFitting final : public Job {
       auto model = model_->file();
       if (names.empty()) names = watched_detectors(*model.run.members.at(0));
       const auto set = dataset_of("training inputs", inputs, labels, model.run.class_names, {});
-      auto split = model.run.split;
-      split.scale = model.preprocessing.scale;
       try {
-        auto fitted = fit_detectors(names, model.run.members,
-                                    {split.standardised(set.inputs), set.labels, model.run.gives_dirichlet()}, *this);
+        auto fitted =
+            fit_detectors(names, model.run.members,
+                          {model.run.split.standardised(set.inputs), set.labels, model.run.gives_dirichlet()}, *this);
         for (auto& one : fitted) model.detectors.push_back(std::move(one));
       } catch (const StoppedEarly&) {
         return false;
@@ -280,7 +279,7 @@ class Calibration final : public torch::CustomClassHolder {
 /// What `priornet evaluate` reports, for sets in memory.
 class EvaluationJob final : public Job {
  public:
-  explicit EvaluationJob(const ModelPtr& model) : model_(as_asked(model->file())) {}
+  explicit EvaluationJob(const ModelPtr& model) : model_(model->file()) {}
 
   void set_inside(const std::string& name, const Tensor& inputs, const Tensor& labels) {
     guarded_values([&] { inside_ = set_of(name, inputs, labels, model_.run.class_names); });
@@ -288,7 +287,7 @@ class EvaluationJob final : public Job {
   void add_outside(const std::string& name, const Tensor& inputs) {
     guarded_values([&] { outside_.push_back(set_of(name, inputs, {}, {})); });
   }
-  void compare_with(const ModelPtr& model) { against_ = as_asked(model->file()); }
+  void compare_with(const ModelPtr& model) { against_ = model->file(); }
 
   /// Returns whether it finished. Replicates: of the bootstrap; 0: a number that suits the sizes.
   bool run(int64_t replicates, int64_t seed, const std::string& command) {
@@ -338,14 +337,6 @@ class EvaluationJob final : public Job {
   }
 
  private:
-  static ModelFile as_asked(ModelFile model) {
-    auto& split = model.run.split;
-    split.scale = model.preprocessing.scale;
-    split.feature_names = model.preprocessing.feature_names;
-    split.encoding = model.preprocessing.encoding;
-    return model;
-  }
-
   Dataset set_of(const std::string& name, const Tensor& inputs, const MaybeTensor& labels, const Strings& classes) {
     return dataset_of(name, inputs, labels, classes,
                       inputs.dim() == 2 ? model_.preprocessing.feature_names : Strings{});

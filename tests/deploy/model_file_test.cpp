@@ -105,6 +105,9 @@ TEST(ModelFile, HoldsEnsemblesForRowsOfNumbers) {
   EXPECT_TRUE(read.preprocessing.scale.mean.equal(written.preprocessing.scale.mean));
   EXPECT_TRUE(read.preprocessing.scale.deviation.equal(written.preprocessing.scale.deviation));
   EXPECT_EQ(read.preprocessing.feature_names, written.preprocessing.feature_names);
+  const auto& split = read.run.split;  // what evaluate() looks at
+  EXPECT_TRUE(split.standardised(rows).equal(written.preprocessing.scale.applied(rows)));
+  EXPECT_EQ(split.feature_names, written.preprocessing.feature_names);
   EXPECT_EQ(read.dropout_samples, 4);
   EXPECT_FALSE(read.points);
 }
@@ -216,6 +219,7 @@ TEST(ModelFile, KeepsHowTheColumnsOfATableBecomeNumbers) {
   const auto read = read_model_file(folder / "m");
   ASSERT_TRUE(read.preprocessing.encoding);
   EXPECT_EQ(to_json(*read.preprocessing.encoding), to_json(*encoding));
+  EXPECT_EQ(read.run.split.encoding, read.preprocessing.encoding);
   EXPECT_TRUE(read.preprocessing.scale.drawn_in);
   ChangedModel narrow(written);
   narrow.json()["preprocessing"]["encoding"]["columns"].erase(1);

@@ -463,6 +463,11 @@ void check_detectors(const std::filesystem::path& path, const ModelFile& model) 
 ModelFile read_model_file(const std::filesystem::path& path, const OpenOptions& options) {
   refuse_other_file(path);
   auto model = ModelReader(path, options).read();
+  // So that the run takes rows as the model does, for example in evaluate().
+  auto& split = model.run.split;
+  split.scale = model.preprocessing.scale;
+  split.feature_names = model.preprocessing.feature_names;
+  split.encoding = model.preprocessing.encoding;
   for (const auto& network : model.run.members) {
     network->to(options.device);
     if (model.preprocessing.takes_images()) to_channels_last(*network);  // as in load_run()

@@ -199,12 +199,8 @@ ModelFile opened(const std::string& name, const OpenOptions& options) {
   refuse_digit_model(name, "evaluate");
   if (!std::filesystem::exists(name))
     throw DataError(fmt::format("{}: there is no such model file or folder of a run", name));
-  auto model = is_folder(name) ? model_of_run(name, options) : open_model(name, options);
+  auto model = open_model(name, options);
   check_networks("evaluate", model);
-  auto& split = model.run.split;
-  split.scale = model.preprocessing.scale;
-  split.feature_names = model.preprocessing.feature_names;
-  split.encoding = model.preprocessing.encoding;
   return model;
 }
 
