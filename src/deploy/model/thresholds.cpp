@@ -20,16 +20,43 @@ const torch::Tensor& column(const Predictions& said, const std::string& measure)
   throw ArgumentError(fmt::format("calibrate: the network gives no {}", measure));
 }
 
-double likelihood_loss(const torch::Tensor& logits, const torch::Tensor& labels, double temperature) {
-  const auto probabilities = probabilities_at(logits, temperature);
-  // One more row whose label could be any: without it a set without errors would lead to certainty.
-  const auto any = -probabilities.clamp_min(1e-300).log().mean().item<double>();
-  // Before any row is seen, ln T is Gaussian around 0: few rows should not change probabilities by much.
-  constexpr double kDeviation = 0.3;
-  const auto deviations = std::log(temperature) / kDeviation;
-  return negative_log_likelihood(probabilities, labels) +
-         (any + 0.5 * deviations * deviations) / static_cast<double>(labels.size(0));
-}
+/// How badly a temperature suits logits [N, K], or [M, N, K] of several members, with labels.
+class TemperatureLoss {
+ public:
+  TemperatureLoss(const torch::Tensor& logits, const torch::Tensor& labels)
+      : labels_(labels), logits_(logits.to(torch::kFloat64)) {
+    if (logits_.dim() == 3) return;
+    logits_ = logits_ - std::get<0>(logits_.max(1, true));
+    of_labels_ = logits_.gather(1, labels.unsqueeze(1)).mean().item<double>();
+    of_all_ = logits_.mean().item<double>();
+  }
+
+  double at(double temperature) const {
+    const auto [of_labels, of_any] = logits_.dim() == 3 ? of_several(temperature) : of_one(temperature);
+    // Before any row is seen, ln T is Gaussian around 0: few rows should not change probabilities by much.
+    constexpr double kDeviation = 0.3;
+    const auto deviations = std::log(temperature) / kDeviation;
+    // One more row whose label could be any: without it a set without errors would lead to certainty.
+    return of_labels + (of_any + 0.5 * deviations * deviations) / static_cast<double>(labels_.size(0));
+  }
+
+ private:
+  using Losses = std::pair<double, double>;  // negative log-likelihoods: of the labels, of any class
+
+  Losses of_one(double temperature) const {
+    const auto sum = (logits_ / temperature).exp_().sum(1).log_().mean().item<double>();
+    return {sum - of_labels_ / temperature, sum - of_all_ / temperature};
+  }
+
+  Losses of_several(double temperature) const {
+    const auto probabilities = probabilities_at(logits_, temperature);
+    return {negative_log_likelihood(probabilities, labels_),
+            -probabilities.clamp_min(1e-300).log().mean().item<double>()};
+  }
+
+  torch::Tensor labels_, logits_;
+  double of_labels_ = 0.0, of_all_ = 0.0;
+};
 
 /// Every model can have scores of detectors.
 bool gives(const Measure& measure, bool dirichlet, bool several) {
@@ -112,8 +139,8 @@ torch::Tensor probabilities_at(const torch::Tensor& logits, double temperature) 
 double fit_temperature(const torch::Tensor& logits, const torch::Tensor& labels) {
   constexpr double kGolden = 0.6180339887498949;
   constexpr int kPoints = 61;  // one of them at T = 1
-  const auto exact = logits.to(torch::kFloat64);
-  const auto loss = [&](double log_temperature) { return likelihood_loss(exact, labels, std::exp(log_temperature)); };
+  const TemperatureLoss losses(logits, labels);
+  const auto loss = [&](double log_temperature) { return losses.at(std::exp(log_temperature)); };
   const double end = std::log(20.0), distance = 2 * end / (kPoints - 1);
   double best = 0.0;
   double least = std::numeric_limits<double>::infinity();
