@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 
@@ -27,10 +28,12 @@ def tool_in(folder, tool, data_root=None):
 def begin_copy(root, name, shape, classes):
     """Opens the prepared copy of a set of images of that shape, [N, C, H, W], in a data root: a file for the labels, int64, and after
     them the images, uint8. The tool maps it, whatever libraries it was built with."""
+    header = pathlib.Path(__file__).resolve().parent.parent / "src/learning/sets/prepared_copy.h"
+    reader = re.search(r"kReaderVersion = (\d+)", header.read_text(encoding="utf-8"))[1]
     count, *image = shape
     pixels = count * image[0] * image[1] * image[2]
     header = {
-        "__metadata__": {"reader": "2", "source": "bench", "left_out": "[]", "class_names": json.dumps([f"class{c}" for c in range(classes)])},
+        "__metadata__": {"reader": reader, "source": "bench", "class_names": json.dumps([f"class{c}" for c in range(classes)])},
         "labels": {"dtype": "I64", "shape": [count], "data_offsets": [0, 8 * count]},
         "images": {"dtype": "U8", "shape": [count, *image], "data_offsets": [8 * count, 8 * count + pixels]},
     }

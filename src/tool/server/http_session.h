@@ -414,6 +414,7 @@ class StreamSession final : public Guest, public std::enable_shared_from_this<St
   }
 
   void answer(Response response) {
+    if (parser_) std::string().swap(parser_->get().body().bytes);  // of a refused request, which may go on arriving
     seat().give_back();
     if (response.body.size() > kSmallAnswer && !seat().take(static_cast<int64_t>(response.body.size()))) {
       form_.keep_alive = false;
