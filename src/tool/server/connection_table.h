@@ -149,6 +149,7 @@ class ConnectionTable::Seat {
 
   /// Bytes on the connection's account. If there is no room, the connection with the largest incomplete body is closed,
   /// if that body is larger; else returns false, and nothing is taken. One address has half of the account at most.
+  /// False even for 0 bytes if this connection was told to close.
   bool take(int64_t bytes);
   void give_back();
 

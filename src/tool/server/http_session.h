@@ -65,9 +65,10 @@ struct CountedBody {
     void finish(boost::system::error_code& error) { error = {}; }
 
    private:
-    // Doubles the memory, but never beyond the announced size.
+    // Doubles the memory, but never beyond the announced size. One that has to make way gets no room: if bytes had just
+    // arrived, there was no read to cancel.
     bool make_room(size_t needed) {
-      if (needed <= body_.bytes.capacity()) return true;
+      if (needed <= body_.bytes.capacity()) return body_.seat->take(0);
       const auto room = std::max(needed, std::min(2 * needed, length_));
       if (!body_.seat->take(static_cast<int64_t>(room - charged_))) return false;
       charged_ = room;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tool/server/connection_table.h"
 #include "tool/server/work_queues.h"
 
 // What one hostile client can do, while another client is still served. bench/attacks.py measures how fast.
@@ -262,6 +263,18 @@ TEST(Attack, TheLargestUnfinishedBodyMakesWay) {
   EXPECT_EQ(reply.status, 503);
   EXPECT_EQ(reply.headers.at("Retry-After"), "1");
   EXPECT_TRUE(eventually([&] { return http.memory->used() == 0; }));
+}
+
+TEST(ConnectionTable, GivesNothingMoreToOneThatHasToMakeWay) {
+  const auto memory = std::make_shared<serving::MemoryAccount>(200);
+  serving::ConnectionTable table({}, memory);
+  const auto large = table.enter("a"), small = table.enter("a");
+  large->enter(serving::ConnectionPhase::kReceiving);
+  EXPECT_TRUE(large->take(100));
+  EXPECT_TRUE(large->take(0));
+  EXPECT_TRUE(small->take(50));
+  EXPECT_EQ(memory->used(), 50);
+  EXPECT_FALSE(large->take(0)) << "bytes that had just arrived are refused too";
 }
 
 TEST(Attack, IdleConnectionsMakeWay) {
