@@ -107,6 +107,27 @@ TEST(CudaConvolution, NormsABatch) {
           });
 }
 
+// In evaluation, with a gradient (LibTorch's operations) and without (one pass over memory).
+TEST(CudaConvolution, NormsByRunningStatistics) {
+  at::globalContext().setAllowTF32CuDNN(false);
+  for (const auto& sizes : kSizes)
+    for (const double slope : {0.0, 0.2, 1.0})
+      for (const bool with_residual : {false, true}) {
+        Case made(sizes, false);
+        const auto residual = with_residual ? made.residual : torch::Tensor();
+        const auto normed = [&] {
+          return convolved_and_normed(made.inputs, made.convolution, made.norm, slope, residual);
+        };
+        normed();  // moves the running statistics
+        made.norm->eval();
+        const auto plain = made.norm->forward(made.convolution->forward(made.inputs));
+        const auto wanted = activated(with_residual ? plain + residual : plain, slope).detach().cpu();
+        EXPECT_TRUE(near(normed().detach().cpu(), wanted, 1e-4)) << "with a gradient, channels: " << sizes.to;
+        const torch::NoGradGuard no_gradient;
+        EXPECT_TRUE(near(normed().cpu(), wanted, 1e-4)) << "without one, channels: " << sizes.to;
+      }
+}
+
 // Both readers' gradients arrive, and a second backward pass does not find the gradients of the first.
 TEST(CudaConvolution, AddsUpTheGradientsOfTwoReaders) {
   const auto read = [](const torch::Tensor& first, const torch::Tensor& second) {

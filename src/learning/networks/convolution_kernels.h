@@ -110,6 +110,21 @@ struct NormBackward {
   bool adds;  ///< to what these two hold
 };
 
+/// Batch norm by its running statistics: output = activation(normed values + residual).
+template <class T>
+struct NormByRunning {
+  Extent extent;
+  Activation activation;
+  const T* values;
+  const T* residual;  ///< may be null
+  const float* weight;
+  const float* bias;
+  const float* running_mean;
+  const float* running_variance;
+  float epsilon;
+  T* output;  ///< may be the values
+};
+
 /// sum += part, a multiple of 8 values.
 struct Addition {
   int64_t size;
@@ -131,5 +146,7 @@ template <class T>
 void run(const NormForward<T>& work, void* stream);
 template <class T>
 void run(const NormBackward<T>& work, void* stream);
+template <class T>
+void run(const NormByRunning<T>& work, void* stream);
 
 }  // namespace priornet::kernels

@@ -297,6 +297,20 @@ Tensor normed(const Tensor& values, torch::nn::BatchNorm2d& norm, double slope, 
   return Normed::apply(values, norm->weight, norm->bias, residuals, state, slope);
 }
 
+Tensor normed_by_running(const Tensor& values, torch::nn::BatchNorm2d& norm, double slope, const Tensor& residual) {
+  const auto output = like(values);
+  by_type(values, [&](auto type) {
+    using T = decltype(type);
+    kernels::run(
+        kernels::NormByRunning<T>{extent_of(values), activation(slope), pointer<T>(values), pointer<T>(residual),
+                                  pointer<float>(norm->weight), pointer<float>(norm->bias),
+                                  pointer<float>(norm->running_mean), pointer<float>(norm->running_var),
+                                  static_cast<float>(norm->options.eps()), pointer<T>(output)},
+        current_cuda_stream());
+  });
+  return output;
+}
+
 std::pair<Tensor, Tensor> forked(const Tensor& values) {
   const auto made_by = values.grad_fn();
   auto* const norm = dynamic_cast<torch::autograd::CppNode<Normed>*>(made_by.get());

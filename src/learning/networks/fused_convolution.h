@@ -35,6 +35,10 @@ bool takes(const torch::Tensor& values);
 torch::Tensor normed(const torch::Tensor& values, torch::nn::BatchNorm2d& norm, double slope,
                      const torch::Tensor& residual);
 
+/// `norm` in evaluation, without a gradient. `residual` may be undefined.
+torch::Tensor normed_by_running(const torch::Tensor& values, torch::nn::BatchNorm2d& norm, double slope,
+                                const torch::Tensor& residual);
+
 /// The values twice, for two layers that read them. If normed() made them, its backward pass adds up both gradients as
 /// it reads them, instead of a pass before it.
 std::pair<torch::Tensor, torch::Tensor> forked(const torch::Tensor& values);

@@ -39,8 +39,10 @@ torch::Tensor convolved_and_pooled(const torch::Tensor& inputs, torch::nn::Conv2
 torch::Tensor normed(const torch::Tensor& values, torch::nn::BatchNorm2d& norm, double slope,
                      const torch::Tensor& residual) {
 #if defined(PRIORNET_CUDA)
-  if (norm->is_training() && fused::takes(values) && (!residual.defined() || fused::takes(residual)))
-    return fused::normed(values, norm, slope, residual);
+  if (fused::takes(values) && (!residual.defined() || fused::takes(residual))) {
+    if (norm->is_training()) return fused::normed(values, norm, slope, residual);
+    if (!torch::GradMode::is_enabled()) return fused::normed_by_running(values, norm, slope, residual);
+  }
 #endif
   const auto result = norm->forward(values);
   return activated(residual.defined() ? result + residual : result, slope);

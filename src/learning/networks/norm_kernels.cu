@@ -63,19 +63,16 @@ __global__ void finish_norm(NormForward<T> work, int64_t blocks) {
   if (channel == 0) ++*work.batches;
 }
 
-template <class T, bool kResidual>
-__global__ void __launch_bounds__(kThreads, kBlocksOfForward) norm_forward(NormForward<T> work) {
-  const int64_t channels = work.extent.channels;
-  const Place place(channels);
-  if (!place.works()) return;
-  const int64_t channel = place.group * kWidth;
-  float scale[kWidth], shift[kWidth];
-  load(work.norm + kScale * channels + channel, scale);
-  load(work.norm + kShift * channels + channel, shift);
+/// Writes activation(scale values + shift + residual) for each row of this thread, from kFrom on, and calls
+/// keep(at, signs) with one bit per channel: is the activation's argument positive.
+template <bool kResidual, From kFrom, class Work, class Keep>
+__device__ inline void write_normed(const Work& work, const Place& place, const float (&scale)[kWidth],
+                                    const float (&shift)[kWidth], Keep keep) {
+  using Values = decltype(fetch(work.values));
   struct Row {
-    Packed<T> values, residual;
+    Values values, residual;
   };
-  for_rows<kResidual ? 2 : 4, kSecondPass>(
+  for_rows<kResidual ? 2 : 4, kFrom>(
       place, work.extent.rows,
       [&](int64_t at) {
         Row row;
@@ -95,8 +92,40 @@ __global__ void __launch_bounds__(kThreads, kBlocksOfForward) norm_forward(NormF
           values[i] = activated(before, work.activation.slope);
         }
         store(work.output + at, values);
-        if constexpr (kResidual) work.positive[at / kWidth] = static_cast<uint8_t>(positive);
+        keep(at, positive);
       });
+}
+
+template <class T, bool kResidual>
+__global__ void __launch_bounds__(kThreads, kBlocksOfForward) norm_forward(NormForward<T> work) {
+  const int64_t channels = work.extent.channels;
+  const Place place(channels);
+  if (!place.works()) return;
+  const int64_t channel = place.group * kWidth;
+  float scale[kWidth], shift[kWidth];
+  load(work.norm + kScale * channels + channel, scale);
+  load(work.norm + kShift * channels + channel, shift);
+  write_normed<kResidual, kSecondPass>(work, place, scale, shift, [&](int64_t at, uint32_t positive) {
+    if constexpr (kResidual) work.positive[at / kWidth] = static_cast<uint8_t>(positive);
+  });
+}
+
+template <class T, bool kResidual>
+__global__ void __launch_bounds__(kThreads, kBlocksOfForward) norm_by_running(NormByRunning<T> work) {
+  const Place place(work.extent.channels);
+  if (!place.works()) return;
+  const int64_t channel = place.group * kWidth;
+  float scale[kWidth], shift[kWidth], mean[kWidth], variance[kWidth];
+  load(work.weight + channel, scale);
+  load(work.bias + channel, shift);
+  load(work.running_mean + channel, mean);
+  load(work.running_variance + channel, variance);
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) {
+    scale[i] /= sqrtf(variance[i] + work.epsilon);
+    shift[i] -= mean[i] * scale[i];
+  }
+  write_normed<kResidual, From::kFirstRow>(work, place, scale, shift, [](int64_t, uint32_t) {});
 }
 
 /// A row of the backward pass.
@@ -248,9 +277,17 @@ void run(const NormBackward<T>& work, void* stream) {
   launch_blocks(residual ? norm_backward<T, true> : norm_backward<T, false>, blocks, stream, work);
 }
 
+template <class T>
+void run(const NormByRunning<T>& work, void* stream) {
+  const auto blocks = partial_blocks(work.extent.rows, work.extent.channels);
+  launch_blocks(work.residual != nullptr ? norm_by_running<T, true> : norm_by_running<T, false>, blocks, stream, work);
+}
+
 template void run(const NormForward<float>&, void*);
 template void run(const NormForward<uint16_t>&, void*);
 template void run(const NormBackward<float>&, void*);
 template void run(const NormBackward<uint16_t>&, void*);
+template void run(const NormByRunning<float>&, void*);
+template void run(const NormByRunning<uint16_t>&, void*);
 
 }  // namespace priornet::kernels
