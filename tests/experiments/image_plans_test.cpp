@@ -58,7 +58,8 @@ TEST(Cifar10Experiment, TrainsAsThePaperSays) {
 TEST(SvhnExperiment, TrainsAsThePaperSays) {
   const auto experiment = svhn_experiment({Profile::kPaper, 1, {}});
   const auto& dpn = model_named(experiment, "DPN").config;
-  EXPECT_EQ(dpn.model.keep_dense, 0.4);  // the paper: 0.5
+  EXPECT_EQ(dpn.model.keep_dense, 0.5);
+  EXPECT_EQ(dpn.model.keep_convolution, 0.8);
   EXPECT_EQ(dpn.schedule.rate, 7.5e-4);
   EXPECT_EQ(dpn.epochs, 10);  // the paper: 40; its cycle has 30
   EXPECT_EQ(dpn.schedule.settings.at("cycle"), 7);
