@@ -6,6 +6,9 @@
 
 #include <torch/csrc/autograd/autograd.h>
 
+#include <cmath>
+#include <limits>
+
 namespace priornet {
 namespace {
 
@@ -33,6 +36,22 @@ TEST(LogDensity, IsWithin1e11OfTheExactValue) {
                 "row " + std::to_string(n));
     EXPECT_TRUE(within(worst)) << classes << " classes";
   }
+}
+
+// A class whose mu is 0 says nothing if its alpha is 1; else the density is 0 or infinite.
+TEST(LogDensity, OfCornersIsInfiniteOrThatOfTheOtherClasses) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto log_mu = rows({{0, 1, 0}, {0, 1, 0}, {0, 1, 0}, {0, 1, 0}}).log();
+  for (const auto dtype : {torch::kFloat32, torch::kFloat64}) {
+    const auto logits = rows({{1, 1, 1}, {1, 2, 1}, {0.5, 2, 1}, {3, 2, 1}}).log().to(dtype);
+    const auto values = log_density(logits, log_mu.to(dtype)).to(torch::kFloat64);
+    EXPECT_NEAR(values[0].item<double>(), std::log(2.0), 1e-6);  // Gamma(3)
+    EXPECT_NEAR(values[1].item<double>(), std::log(6.0), 1e-6);  // Gamma(4) / Gamma(2)
+    EXPECT_EQ(values[2].item<double>(), kInfinity);
+    EXPECT_EQ(values[3].item<double>(), -kInfinity);
+  }
+  const auto both = log_density(rows({{0.5, 2, 3}}).log(), log_mu[0].unsqueeze(0));
+  EXPECT_TRUE(std::isnan(both.item<double>()));
 }
 
 TEST(LogDensity, OfManyPointsIsThatOfEach) {

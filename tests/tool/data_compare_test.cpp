@@ -1,3 +1,4 @@
+#include <testing/made_up_sets.h>
 #include <testing/tool.h>
 
 #include <nlohmann/json.hpp>
@@ -50,6 +51,15 @@ TEST(DataCompare, RefusesWhatItCannotCompare) {
                  wide + ": has none of the columns age, height; its columns: a, b, c");
   expect_failure(run_tool({"data", "compare", files.in, files.out, "--invert"}),
                  files.out + ": holds rows of 2 numbers, which cannot be inverted");
+}
+
+TEST(DataCompare, FindsSetsInTheNamedRoot) {
+  const InputFiles root;
+  make_up_semeion(root / "");
+  const auto [status, out, err] =
+      run_tool({"data", "compare", "semeion,first=2", "semeion", "--json", "--root", (root / "").string()});
+  ASSERT_EQ(status, 0) << err;
+  EXPECT_EQ(nlohmann::json::parse(out)["in"]["size"], 2);
 }
 
 TEST(DataCompare, IsHelpfulAboutMisuse) {

@@ -13,7 +13,8 @@ torch::Tensor kl_divergence(const torch::Tensor& p_logits, const torch::Tensor& 
 // The density of a Dirichlet, logits [N, K] as in measures.h; log_mu has their dtype and device.
 
 /// ln Dir(mu; exp logits) of each row, [N] for log_mu = ln mu [N, K], or [S, N] for S points per row [S, N, K]. It
-/// takes logarithms, so a mu near a corner is no problem. Differentiable in both (once).
+/// takes logarithms, so a mu near a corner is no problem. Where a mu_c is 0 (ln mu_c = -inf), the density is 0 or
+/// infinite (alpha_c above or below 1), and NaN if both meet. Differentiable in both (once).
 torch::Tensor log_density(const torch::Tensor& logits, const torch::Tensor& log_mu);
 
 /// The same for draws, log_mu [S, N, K] from sample_log, float64: as if each mu added up to 1 exactly, so that its

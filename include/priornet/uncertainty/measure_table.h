@@ -17,9 +17,9 @@ enum class Direction { kUncertainty, kConfidence, kNone };
 enum class Cause { kData, kDistributional, kModel, kTotal };
 
 struct Measure {
-  std::string_view name;   ///< in files, columns, JSON and options
-  std::string_view label;  ///< on pages
-  std::string_view unit;   ///< "nats", or empty
+  std::string_view name;       ///< in files, columns, JSON and options
+  std::string_view label;      ///< on pages
+  std::string_view unit = {};  ///< "nats", or empty
   Direction direction = Direction::kUncertainty;
   Cause cause = Cause::kTotal;
   Cause softmax_cause = Cause::kTotal;  ///< the same for softmax models: they have no distributional uncertainty

@@ -4,10 +4,12 @@
 #include <priornet/learning/load_set.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 
 #include "tool/audit/set_comparison.h"
+#include "tool/commands/command.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/table.h"
@@ -26,6 +28,7 @@ struct CompareOptions {
   bool invert = false;
   bool json = false;
   int64_t limit = 0;
+  std::filesystem::path root;
 };
 
 const std::map<std::string, Resampling> kResampling(kResamplingNames.begin(), kResamplingNames.end());
@@ -37,12 +40,11 @@ Dataset limited(const Dataset& set, int64_t limit) {
 }
 
 // If `like` is a table, the columns become numbers as its columns do.
-Dataset loaded(const std::string& name, int64_t limit, const Dataset& like = {}) {
+Dataset loaded(const std::string& name, const CompareOptions& options, const Dataset& like = {}) {
   TerminalProgress progress;
-  LoadOptions options;
-  options.progress = &progress;
-  options.encoding = like.encoding;
-  return limited(load_set(name, options), limit);
+  LoadOptions load{chosen_root(options.root), true, &progress};
+  load.encoding = like.encoding;
+  return limited(load_set(name, load), options.limit);
 }
 
 std::string listed(const std::vector<double>& values) {
@@ -96,8 +98,8 @@ std::string as_text(const SetComparison& comparison) {
 }
 
 void run(const CompareOptions& options) {
-  const auto in = loaded(options.in, options.limit);
-  const auto out = loaded(options.out, options.limit, in);
+  const auto in = loaded(options.in, options);
+  const auto out = loaded(options.out, options, in);
   const auto comparison =
       compare_sets(in, out,
                    {.fit = {.resampling = kResampling.at(options.resample), .antialias = !options.no_antialias},
@@ -130,6 +132,7 @@ void describe_data_compare(Command& command) {
        .to = &options->limit,
        .help = "Compare at most this many inputs of each set, evenly spread",
        .range = kPositive},
+      root_option(options->root),
       {.name = "--json", .to = &options->json, .help = "Print JSON with all digits"}};
   command.notes =
       "The AUROC of a statistic says how well this statistic alone tells the sets apart: 50 is chance, 100 is "

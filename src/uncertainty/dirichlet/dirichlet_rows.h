@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "uncertainty/core/random_stream.h"
 #include "uncertainty/dirichlet/logit_row.h"
 
@@ -181,12 +183,24 @@ class DensityRow {
     constant_ -= static_cast<double>(classes - 1) * kHalfLog2Pi;
   }
 
-  /// `log_mu(c)` is ln mu_c.
+  /// `log_mu(c)` is ln mu_c. A mu_c of 0 counts as 1: infinity_at() has its part.
   PRIORNET_DEVICE double log_density(const Load& log_mu) const {
     double sum = constant_;
     for (int64_t c = 0; c < classes_; ++c) {
       const double z = clamp_logit(logits_(c));
-      sum += ::exp(z) * (log_mu(c) - (z - z0_)) - log_mu(c);
+      const double log = is_zero(log_mu(c)) ? 0.0 : static_cast<double>(log_mu(c));
+      sum += ::exp(z) * (log - (z - z0_)) - log;
+    }
+    return sum;
+  }
+
+  /// The sum of (alpha_c - 1) ln mu_c over the classes with a mu_c of 0 and another alpha_c than 1: 0 if there is none,
+  /// else infinite, or NaN if both infinities meet.
+  PRIORNET_DEVICE double infinity_at(const Load& log_mu) const {
+    double sum = 0;
+    for (int64_t c = 0; c < classes_; ++c) {
+      const double z = logits_(c);
+      if (is_zero(log_mu(c)) && z != 0) sum += z > 0 ? -kInfinity : kInfinity;
     }
     return sum;
   }
@@ -223,6 +237,10 @@ class DensityRow {
   }
 
  private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  PRIORNET_DEVICE static bool is_zero(double log_mu) { return log_mu == -kInfinity; }
+
   const Load& logits_;
   int64_t classes_;
   double z0_ = 0;
@@ -324,7 +342,8 @@ struct DensityWork {
     const DensityRow<ScalarRow<T>> density(z, classes);
     for (int64_t s = 0; s < samples; ++s) {
       const ScalarRow<T> at{log_mu + (s * rows + row) * classes};
-      values[s * rows + row] = saturate<T>(density.log_density(at));
+      const double infinite = density.infinity_at(at);
+      values[s * rows + row] = infinite == 0 ? saturate<T>(density.log_density(at)) : static_cast<T>(infinite);
     }
   }
 };

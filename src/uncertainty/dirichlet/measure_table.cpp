@@ -11,19 +11,11 @@ using Ensemble = EnsembleMeasures;
 using Dirichlet = DirichletMeasures;
 using Dirichlets = DirichletEnsembleMeasures;
 
-constexpr auto kUp = Direction::kUncertainty;
 constexpr auto kDown = Direction::kConfidence;
 constexpr auto kNone = Direction::kNone;
 constexpr auto kData = Cause::kData;
 constexpr auto kDistributional = Cause::kDistributional;
 constexpr auto kModel = Cause::kModel;
-constexpr auto kTotal = Cause::kTotal;
-
-/// The row of a measure that has a largest value.
-Measure bounded(Measure measure, double (*bound)(double classes)) {
-  measure.bound = bound;
-  return measure;
-}
 
 double of_equal_classes(double classes) { return std::log(classes); }            // their entropy
 double of_flat_dirichlet(double classes) { return 0.0 - std::lgamma(classes); }  // for two classes 0, not -0
@@ -37,43 +29,126 @@ Measure of_dirichlets(Measure measure) {
 
 std::vector<Measure> make_table() {
   std::vector<Measure> table{
-      {"prediction", "Prediction", "", kNone, kTotal, kTotal, "2", &Softmax::prediction, &Ensemble::prediction,
-       &Dirichlet::prediction},
-      {"max_prob", "Max. probability", "", kDown, kTotal, kTotal, "2", &Softmax::max_prob, &Ensemble::max_prob,
-       &Dirichlet::max_prob},
-      bounded({"entropy", "Entropy", "nats", kUp, kTotal, kTotal, "2", &Softmax::entropy, &Ensemble::entropy,
-               &Dirichlet::entropy},
-              of_equal_classes),
-      bounded({"expected_entropy", "Expected entropy", "nats", kUp, kData, kData, "2", nullptr,
-               &Ensemble::expected_entropy, &Dirichlet::expected_entropy},
-              of_equal_classes),
-      bounded({"mutual_information", "Mutual information", "nats", kUp, kDistributional, kModel, "2", nullptr,
-               &Ensemble::mutual_information, &Dirichlet::mutual_information},
-              of_equal_classes),
-      bounded({"mutual_information_y_theta", "M.I. of class and model", "nats", kUp, kModel, kModel, "4", nullptr,
-               nullptr, nullptr, &Dirichlets::mutual_information_y_theta},
-              of_equal_classes),
-      bounded({"differential_entropy", "Differential entropy", "nats", kUp, kDistributional, kDistributional, "2",
-               nullptr, nullptr, &Dirichlet::differential_entropy, nullptr, true},
-              of_flat_dirichlet),
-      {"precision", "Precision", "", kDown, kDistributional, kDistributional, "2", nullptr, nullptr,
-       &Dirichlet::precision},
-      {"expected_pairwise_kl", "Expected pairwise KL", "nats", kUp, kDistributional, kDistributional, "2", nullptr,
-       nullptr, &Dirichlet::expected_pairwise_kl},
-      bounded({"epistemic_variance", "Epistemic variance", "", kUp, kDistributional, kDistributional, "2", nullptr,
-               nullptr, &Dirichlet::epistemic_variance},
-              of_even_draws),
-      bounded({"aleatoric_variance", "Aleatoric variance", "", kUp, kData, kData, "2", nullptr, nullptr,
-               &Dirichlet::aleatoric_variance},
-              of_even_draws),
-      {"epkl", "Expected pairwise KL of members", "nats", kUp, kModel, kModel, "4", nullptr, nullptr, nullptr,
-       &Dirichlets::epkl},
-      {"mutual_information_mu_theta", "M.I. of categorical and model", "nats", kUp, kModel, kModel, "4", nullptr,
-       nullptr, nullptr, &Dirichlets::mutual_information_mu_theta},
-      {"mutual_information_mu_theta_std_err", "Standard error of the M.I. of categorical and model", "nats", kNone,
-       kModel, kModel, "4", nullptr, nullptr, nullptr, &Dirichlets::mutual_information_mu_theta_std_err},
-      {"energy", "Energy", "nats", kUp, kDistributional, kDistributional, "9"},
-      {"odin", "ODIN", "", kDown, kDistributional, kDistributional, "9"}};
+      {.name = "prediction",
+       .label = "Prediction",
+       .direction = kNone,
+       .section = "2",
+       .softmax = &Softmax::prediction,
+       .ensemble = &Ensemble::prediction,
+       .dirichlet = &Dirichlet::prediction},
+      {.name = "max_prob",
+       .label = "Max. probability",
+       .direction = kDown,
+       .section = "2",
+       .softmax = &Softmax::max_prob,
+       .ensemble = &Ensemble::max_prob,
+       .dirichlet = &Dirichlet::max_prob},
+      {.name = "entropy",
+       .label = "Entropy",
+       .unit = "nats",
+       .section = "2",
+       .softmax = &Softmax::entropy,
+       .ensemble = &Ensemble::entropy,
+       .dirichlet = &Dirichlet::entropy,
+       .bound = of_equal_classes},
+      {.name = "expected_entropy",
+       .label = "Expected entropy",
+       .unit = "nats",
+       .cause = kData,
+       .softmax_cause = kData,
+       .section = "2",
+       .ensemble = &Ensemble::expected_entropy,
+       .dirichlet = &Dirichlet::expected_entropy,
+       .bound = of_equal_classes},
+      {.name = "mutual_information",
+       .label = "Mutual information",
+       .unit = "nats",
+       .cause = kDistributional,
+       .softmax_cause = kModel,
+       .section = "2",
+       .ensemble = &Ensemble::mutual_information,
+       .dirichlet = &Dirichlet::mutual_information,
+       .bound = of_equal_classes},
+      {.name = "mutual_information_y_theta",
+       .label = "M.I. of class and model",
+       .unit = "nats",
+       .cause = kModel,
+       .softmax_cause = kModel,
+       .section = "4",
+       .dirichlet_ensemble = &Dirichlets::mutual_information_y_theta,
+       .bound = of_equal_classes},
+      {.name = "differential_entropy",
+       .label = "Differential entropy",
+       .unit = "nats",
+       .cause = kDistributional,
+       .softmax_cause = kDistributional,
+       .section = "2",
+       .dirichlet = &Dirichlet::differential_entropy,
+       .preferred = true,
+       .bound = of_flat_dirichlet},
+      {.name = "precision",
+       .label = "Precision",
+       .direction = kDown,
+       .cause = kDistributional,
+       .softmax_cause = kDistributional,
+       .section = "2",
+       .dirichlet = &Dirichlet::precision},
+      {.name = "expected_pairwise_kl",
+       .label = "Expected pairwise KL",
+       .unit = "nats",
+       .cause = kDistributional,
+       .softmax_cause = kDistributional,
+       .section = "2",
+       .dirichlet = &Dirichlet::expected_pairwise_kl},
+      {.name = "epistemic_variance",
+       .label = "Epistemic variance",
+       .cause = kDistributional,
+       .softmax_cause = kDistributional,
+       .section = "2",
+       .dirichlet = &Dirichlet::epistemic_variance,
+       .bound = of_even_draws},
+      {.name = "aleatoric_variance",
+       .label = "Aleatoric variance",
+       .cause = kData,
+       .softmax_cause = kData,
+       .section = "2",
+       .dirichlet = &Dirichlet::aleatoric_variance,
+       .bound = of_even_draws},
+      {.name = "epkl",
+       .label = "Expected pairwise KL of members",
+       .unit = "nats",
+       .cause = kModel,
+       .softmax_cause = kModel,
+       .section = "4",
+       .dirichlet_ensemble = &Dirichlets::epkl},
+      {.name = "mutual_information_mu_theta",
+       .label = "M.I. of categorical and model",
+       .unit = "nats",
+       .cause = kModel,
+       .softmax_cause = kModel,
+       .section = "4",
+       .dirichlet_ensemble = &Dirichlets::mutual_information_mu_theta},
+      {.name = "mutual_information_mu_theta_std_err",
+       .label = "Standard error of the M.I. of categorical and model",
+       .unit = "nats",
+       .direction = kNone,
+       .cause = kModel,
+       .softmax_cause = kModel,
+       .section = "4",
+       .dirichlet_ensemble = &Dirichlets::mutual_information_mu_theta_std_err},
+      {.name = "energy",
+       .label = "Energy",
+       .unit = "nats",
+       .cause = kDistributional,
+       .softmax_cause = kDistributional,
+       .section = "9"},
+      {.name = "odin",
+       .label = "ODIN",
+       .direction = kDown,
+       .cause = kDistributional,
+       .softmax_cause = kDistributional,
+       .section = "9"},
+  };
   std::transform(table.begin(), table.end(), table.begin(), of_dirichlets);
   return table;
 }
@@ -104,7 +179,7 @@ const Measure* find_measure_by_name(std::string_view name) {
 }
 
 std::string_view name_of(Direction direction) {
-  return direction == kUp ? "uncertainty" : direction == kDown ? "confidence" : "none";
+  return direction == Direction::kUncertainty ? "uncertainty" : direction == kDown ? "confidence" : "none";
 }
 
 std::string_view name_of(Cause cause) {
