@@ -8,6 +8,8 @@
 #include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
 
+#include "learning/training/training_step.h"
+
 namespace priornet {
 namespace {
 
@@ -230,6 +232,33 @@ TEST(Method, RejectsWhatMakesNoSense) {
   EXPECT_THROWS(ArgumentError, make_method({"dpn", {{"alpha0", 0.0}}}), "dpn: alpha0 should be above 0, found 0");
   EXPECT_THROWS(ArgumentError, make_method({"dpn", {{"alpha", 1.0}}}), "method: there is no setting alpha");
   EXPECT_THROW(make_method({"evidence", {}}), ArgumentError);
+}
+
+// Rows far from their targets. A step against the gradient must not make the largest logit larger; by the forward
+// divergence and by cross-entropies it must not make the row as a whole larger.
+TEST(WithinReach, KeepsGradientsThatPointDownhill) {
+  const auto wild = torch::tensor({60., 52., 55., 48., 50., 47., 53., 56., 49., 51.}, torch::kFloat64).view({1, 10});
+  const auto logits = torch::cat({wild, wild * 100, wild * 1e6}).repeat({2, 1}).to(torch::kFloat32);
+  const BatchTargets targets{torch::full({3}, 4, torch::kInt64), {}};
+  for (const std::string name : {"dpn", "dpn-reverse", "outlier-exposure", "dnn"}) {
+    MethodOptions options;
+    options.name = name;
+    const auto gradient = make_method(options)->loss(within_reach(logits), targets, 1e15).gradient;
+    EXPECT_TRUE(gradient.isfinite().all().item<bool>()) << name;
+    EXPECT_TRUE((gradient.select(1, 0) >= 0).all().item<bool>()) << name << ": " << gradient.select(1, 0);
+    if (name == "dpn-reverse") continue;  // it also wants the smallest classes to grow
+    EXPECT_LT(gradient.abs().max().item<double>(), 1e15) << name;
+    const auto along = (gradient.to(torch::kFloat64) * logits.to(torch::kFloat64)).sum(1);
+    EXPECT_TRUE((along >= 0).all().item<bool>()) << name << ": " << along;
+  }
+}
+
+TEST(WithinReach, LeavesUsualRowsAndAllProbabilitiesAsTheyAre) {
+  const auto logits = torch::tensor({{30.f, -2.f, 7.5f}, {31.f, 31.f, -400.f}, {-900.f, -901.f, -902.f}});
+  const auto seen = within_reach(logits);
+  EXPECT_TRUE(seen[0].equal(logits[0]));
+  EXPECT_TRUE(seen[1].equal(torch::tensor({30.f, 30.f, -401.f})));
+  EXPECT_TRUE(seen[2].equal(logits[2]));
 }
 
 }  // namespace

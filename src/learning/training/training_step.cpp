@@ -8,10 +8,15 @@
 namespace priornet {
 namespace {
 
-// The largest gradient that float32 can carry back through the layers; clipping then limits the step.
+// No gradient of logits within reach is as large.
 constexpr double kSteepest = 1e15;
+constexpr double kLargestLogit = 30;
 
 }  // namespace
+
+torch::Tensor within_reach(const torch::Tensor& logits) {
+  return logits - (logits.amax(1, /*keepdim=*/true) - kLargestLogit).clamp_min_(0);
+}
 
 std::unique_ptr<TrainingStep> TrainingStep::make(Classifier& network, FlatParameters& parameters, Optimiser& optimiser,
                                                  Options options) {
@@ -65,7 +70,7 @@ void TrainingStep::learn_from(const TrainingBatch& batch) {
   auto targets = batch.targets;
   targets.prior = options_.prior;
   if (options_.teacher) targets.teacher = options_.teacher(batch.inputs);
-  const auto [loss, gradient] = method_->loss(logits.detach(), targets, kSteepest);
+  const auto [loss, gradient] = method_->loss(within_reach(logits.detach()), targets, kSteepest);
   if (options_.class_weights.defined()) {
     const auto& labels = batch.targets.labels;
     gradient.narrow(0, 0, labels.size(0)).mul_(options_.class_weights.index_select(0, labels).unsqueeze(1));

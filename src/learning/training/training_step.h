@@ -14,6 +14,12 @@
 
 namespace priornet {
 
+/// The logits that a training step hands to the loss: a row whose largest logit is above 30 is moved down to 30. For
+/// alpha above e^30 a divergence and its gradient grow as alpha does, beyond what float32 carries back through the
+/// layers, and a gradient that is cut off element by element may point uphill. Moved, a row keeps its probabilities,
+/// its cross-entropy, and a gradient that makes the logits smaller. Precisions above e^30 = 1e13 are not told apart.
+torch::Tensor within_reach(const torch::Tensor& logits);
+
 /// Forward, loss, backward and update of one batch. The sums stay on the device: the host does not wait for a step. A
 /// subclass may run the work of a step in another way (captured_step() below).
 class TrainingStep {
