@@ -93,6 +93,24 @@ TEST(ReadTable, SaysWhereFloat32IsTooCoarse) {
       "a constant");
 }
 
+TEST(ReadTable, TakesDecimalCommasAsTheTableHasThemNotAsInTraining) {
+  Names notes;
+  const auto read_by = [&](const Dataset& model, const std::string& text) {
+    TableOptions options;
+    options.label = "k";
+    options.encoding = model.encoding.get();
+    options.notes = &notes;
+    return read_table("new.csv", text, options).inputs.item<float>();
+  };
+  EXPECT_EQ(read_by(table_of("x,k\n1.5,a\n2.5,b\n", "k"), "x;k\n3,25;a\n"), 3.25f);
+  EXPECT_TRUE(notes.empty());
+  const auto with_commas = table_of("x;k\n1,5;a\n2,5;b\n3,5;a\n", "k");
+  EXPECT_EQ(read_by(with_commas, "x,k\n3.25,a\n"), 3.25f);
+  EXPECT_EQ(read_by(with_commas, "x,k\n\"1,234\",a\n"), 2.5f) << "a missing value becomes the median";
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("\"1,234\" is not a number"), std::string::npos) << notes[0];
+}
+
 TEST(ReadTable, SaysThatNoRowHasALabel) {
   EXPECT_THROWS(DataError, table_of("x,k\n1,\n2,NA\n", "k"), "a.csv: none of its 2 rows has a label in column k");
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -91,7 +92,9 @@ class RowEncoder {
  public:
   /// The encoding must outlive this object. Other columns are ignored; a column of the encoding that `names` lacks
   /// counts as missing in every row. DataError if none of them is there, or if one is there twice.
-  RowEncoder(const TableEncoding& encoding, const std::vector<std::string>& names);
+  /// `decimal_comma`: whether 3,14 is a number in the table that the rows come from; by default as in training.
+  RowEncoder(const TableEncoding& encoding, const std::vector<std::string>& names,
+             std::optional<bool> decimal_comma = std::nullopt);
 
   /// Writes encoding.width() numbers. `values` are texts without quotes, one per name. A missing number is written as
   /// NaN with `keep_missing`, else as its replacement.
@@ -114,6 +117,7 @@ class RowEncoder {
                     bool keep_missing) const;
 
   const TableEncoding& encoding_;
+  bool decimal_comma_ = false;
   size_t values_ = 0;
   std::vector<Place> places_;
   std::vector<std::string> absent_;

@@ -230,7 +230,7 @@ class TableInputs final : public InputSource {
     if (held_ && columns_ != own.size())
       fail(fmt::format("should have {} columns, has {}; or names in its first line", own.size(), columns_));
     try {
-      encoder_.emplace(*preprocessing_.encoding, held_ ? own : names);
+      encoder_.emplace(*preprocessing_.encoding, held_ ? own : names, has_decimal_commas(rows_.separator()));
     } catch (const DataError& error) {
       fail(error.what());
     }

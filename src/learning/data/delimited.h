@@ -12,6 +12,9 @@
 
 namespace priornet {
 
+/// Whether 3,14 is a number in a table with this separator: if a comma separates values, it is not part of a number.
+constexpr bool has_decimal_commas(char separator) { return separator != ','; }
+
 /// Reads rows of values with commas, semicolons, tabs or bars between them, whichever the first lines have in equal
 /// numbers. A value in double quotes may hold separators and line breaks, and a doubled quote for one; spaces around a
 /// value are not part of it. Also accepts CRLF and a byte-order mark; blank lines are skipped, but "" is a row.

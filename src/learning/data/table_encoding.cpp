@@ -191,8 +191,9 @@ std::string to_text(const EncodingRemark& remark, const TableEncoding& encoding)
   return fmt::format("{}: is missing here, but never was in training", name);
 }
 
-RowEncoder::RowEncoder(const TableEncoding& encoding, const std::vector<std::string>& names)
-    : encoding_(encoding), values_(names.size()) {
+RowEncoder::RowEncoder(const TableEncoding& encoding, const std::vector<std::string>& names,
+                       std::optional<bool> decimal_comma)
+    : encoding_(encoding), decimal_comma_(decimal_comma.value_or(encoding.decimal_comma)), values_(names.size()) {
   int64_t feature = 0;
   for (size_t c = 0; c < encoding.columns.size(); ++c) {
     const auto& column = encoding.columns[c];
@@ -264,7 +265,7 @@ void RowEncoder::encode_value(const Place& place, std::string_view value, float*
   }
   switch (column.type) {
     case ColumnType::kNumber:
-      if (const auto number = parse_number(value, encoding_.decimal_comma)) {
+      if (const auto number = parse_number(value, decimal_comma_)) {
         *to = static_cast<float>(*number);
         return;
       }

@@ -201,8 +201,7 @@ class TableReader {
     return encoding;
   }
 
-  // If a comma separates values, it is not part of a number.
-  bool takes_decimal_comma() const { return separator_ != ','; }
+  bool takes_decimal_comma() const { return has_decimal_commas(separator_); }
 
   static std::string reasons(const TableEncoding& encoding) {
     std::vector<std::string> reasons;
@@ -270,7 +269,7 @@ class TableReader {
 
   std::unique_ptr<RowEncoder> encoder_for(const TableEncoding& encoding) const {
     try {
-      return std::make_unique<RowEncoder>(encoding, names_);
+      return std::make_unique<RowEncoder>(encoding, names_, takes_decimal_comma());
     } catch (const DataError& error) {
       throw DataError(fmt::format("{}: {}", name_, error.what()));
     }
