@@ -111,6 +111,30 @@ TEST(Train, RefusesToResumeWhatDiffersAndLeavesItAsItIs) {
   EXPECT_EQ(bytes_of(files / "run" / "config.toml"), config);
 }
 
+TEST(Train, GoesOnForAsLongAsTheRunWasMeantTo) {
+  const TrainFiles files;
+  const std::vector<std::string> train = {"train", files.config(), "--out", run_in(files)};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), train.begin(), train.end());
+    return run_tool(more);
+  };
+  const auto epochs_in_config = [&] {
+    const auto config = bytes_of(files / "run" / "config.toml");
+    return config.substr(config.find("epochs = "), 10);
+  };
+  ASSERT_EQ(with({"--epochs", "5"}).status, 0);
+  EXPECT_EQ(with({"--resume"}).status, 0);
+  EXPECT_EQ(epochs_in_config(), "epochs = 5") << "the file says 3";
+  const auto shorter = with({"--resume", "--epochs", "2"});
+  EXPECT_EQ(shorter.status, 1);
+  EXPECT_NE(shorter.err.find("the run in " + run_in(files) + " has 5 epochs already; give at least as many, found 2\n"),
+            std::string::npos)
+      << shorter.err;
+  EXPECT_EQ(epochs_in_config(), "epochs = 5");
+  EXPECT_EQ(with({"--resume", "--epochs", "6"}).status, 0);
+  EXPECT_EQ(epochs_in_config(), "epochs = 6");
+}
+
 TEST(Train, GoesOnFromTheCheckpointBeforeADamagedOneAndSaysSo) {
   const TrainFiles files;
   ASSERT_EQ(run_tool({"train", files.config(), "--out", run_in(files)}).status, 0);

@@ -236,6 +236,10 @@ class Run {
   void begin() {
     const auto newest = options_.resume ? newest_whole_checkpoint(folder_).step : std::nullopt;
     if (newest) facts_ = resume_checkpoint(folder_.checkpoint(*newest), state(), facts_.config);
+    if (const auto done = facts_.step / batches_.steps_per_epoch(); done > config_.epochs)
+      throw ConfigError(
+          fmt::format("training.epochs: the run in {} has {} epochs already; give at least as many, found {}",
+                      folder_.path().string(), done, config_.epochs));
     processes_.begin({facts_.config, facts_.class_names, sets_.train.size(), facts_.step, folder_.path().string()},
                      parameters_);
     if (!processes_.is_first()) return;

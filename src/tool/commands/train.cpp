@@ -143,6 +143,17 @@ void keep_names_of_run(TrainConfig& config, const fs::path& folder) {
   keep(config.outside.source, older.outside.source);
 }
 
+// A run that goes on is as long as it was meant to be, unless the user says otherwise; with a file, at least as long.
+void keep_length_of_run(TrainConfig& config, const TrainOptions& options) {
+  const auto file = run_folder(options) / "config.toml";
+  const auto overrides = all_overrides(options);
+  const bool is_given = std::any_of(overrides.begin(), overrides.end(),
+                                    [](const auto& set) { return set.starts_with("training.epochs="); });
+  if (is_given || !fs::exists(file)) return;
+  const auto meant = read_config(file, {}).epochs;
+  config.epochs = options.data.empty() ? std::max(config.epochs, meant) : meant;
+}
+
 // The file's configuration, or the default for a set without one.
 TrainConfig config_of(const TrainOptions& options) {
   const auto overrides = all_overrides(options);
@@ -262,7 +273,10 @@ std::string last_metrics(const fs::path& folder, const TrainConfig& config) {
 
 void run(const TrainOptions& options) {
   auto config = config_of(options);
-  if (options.resume) keep_names_of_run(config, run_folder(options));
+  if (options.resume) {
+    keep_names_of_run(config, run_folder(options));
+    keep_length_of_run(config, options);
+  }
   if (options.print_config)
     return print(to_toml_with_all_keys([copy = config](ConfigFields& fields) mutable { visit_config(copy, fields); }));
   if (options.describe) return print(describe(config));
