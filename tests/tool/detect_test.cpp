@@ -86,6 +86,26 @@ TEST(Detect, SaysWhichDirectionItUsed) {
   EXPECT_NE(negated.out.find("\nmax_prob  0.00 ["), std::string::npos) << negated.out;
 }
 
+TEST(Detect, KnowsTheConfidencesThatPredictWrites) {
+  const InputFiles files;
+  for (const std::string score : {"probability", "p_value"}) {
+    const auto ood = files.text("ood.csv", score + "\n0.5\n0.6\n");
+    const auto in = files.text("in.csv", score + "\n0.9\n0.8\n");
+    const auto [status, out, err] = run_tool({"detect", "--positive", ood, "--negative", in});
+    EXPECT_NE(out.find(score + " is a confidence: negated\n"), std::string::npos) << out;
+  }
+}
+
+TEST(Detect, DoesNotWriteOverItsScores) {
+  const InputFiles files;
+  const auto ood = files.text("ood.csv", "entropy\n0.5\n0.6\n");
+  const auto in = files.text("in.csv", "entropy\n0.1\n0.2\n");
+  const auto [status, out, err] = run_tool({"detect", "--positive", ood, "--negative", in, "--out", in});
+  EXPECT_EQ(status, 2);
+  EXPECT_NE(err.find("in.csv is also an input, and would be lost"), std::string::npos) << err;
+  EXPECT_EQ(bytes_of(in), "entropy\n0.1\n0.2\n");
+}
+
 // Two pairs in the right order: AUROC is at least sqrt(0.05), with 95 % certainty.
 TEST(Detect, WritesATableByExtension) {
   const InputFiles files;

@@ -204,8 +204,8 @@ void choose_levels(TableColumn& column, const LevelCounts& counts, int64_t rows)
                    : left <= kFewLevels ? 1
                                         : std::clamp(rows_left / kRowsPerBucket, int64_t{1}, kMostBuckets);
   constexpr size_t kShown = 4;
-  const auto shown = std::vector<std::string>(
-      column.levels.begin(), column.levels.begin() + static_cast<int64_t>(std::min(kShown, column.levels.size())));
+  std::vector<std::string> shown;
+  for (size_t l = 0; l < std::min(kShown, column.levels.size()); ++l) shown.push_back(printable(column.levels[l]));
   if (shown.empty()) {
     column.summary = fmt::format("{} levels, all of them rare", counts.distinct());
     return;

@@ -146,10 +146,10 @@ void say_what_is_short(const ModelFile& model) {
   for (const auto& what : unreachable_thresholds(points, static_cast<int64_t>(model.run.class_names.size())))
     warn(fmt::format("nothing will be rejected by {}: use more calibration inputs or a higher --false-alarm", what));
   if (points.groups.size() == 1)
-    return note(
-        fmt::format("--per-class changes nothing: too few inputs were predicted as each class ({} are needed), so all "
-                    "classes share the same thresholds. Use more calibration inputs",
-                    least_calibration_size(points.false_alarm)));
+    return note(fmt::format(
+        "--per-class changes nothing: some classes were predicted for too few inputs, even together ({} are "
+        "needed), so all classes share the same thresholds. Use more calibration inputs",
+        least_calibration_size(points.false_alarm)));
   for (const auto& group : points.groups)
     if (group.classes.size() > 1)
       note(

@@ -206,6 +206,14 @@ Option root_option(std::filesystem::path& root) {
 
 std::filesystem::path chosen_root(const std::filesystem::path& named) { return named.empty() ? data_root() : named; }
 
+void refuse_to_overwrite(const std::string& out, const std::vector<std::string>& read) {
+  for (const auto& path : read) {
+    std::error_code not_there;
+    if (!out.empty() && std::filesystem::equivalent(path, out, not_there))
+      throw Misuse(fmt::format("--out: {} is also an input, and would be lost", out));
+  }
+}
+
 Option torchscript_option(bool& allowed) {
   return {.name = "--allow-torchscript",
           .to = &allowed,

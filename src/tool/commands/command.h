@@ -153,6 +153,9 @@ Option root_option(std::filesystem::path& root);
 /// The one that the user named, or else data_root().
 std::filesystem::path chosen_root(const std::filesystem::path& named);
 
+/// Misuse if `out` is one of the files that are read: writing it would lose them.
+void refuse_to_overwrite(const std::string& out, const std::vector<std::string>& read);
+
 /// --allow-torchscript: whether a run or model file that holds a network as a program is opened.
 Option torchscript_option(bool& allowed);
 

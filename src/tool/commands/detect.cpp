@@ -13,6 +13,7 @@
 #include "learning/base/json_text.h"
 #include "learning/base/names.h"
 #include "learning/data/csv.h"
+#include "tool/commands/command.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/table.h"
@@ -87,8 +88,13 @@ void check_set(const std::string& path, std::string_view set, const std::string&
                               name.empty() ? "score" : name, row, row));
 }
 
+// The measures' own, and what `predict` writes beside them.
+bool says_confidence(const std::string& score) {
+  return is_confidence(score) || score == "probability" || score == "p_value";
+}
+
 Result detected(const Pair& pair, const DetectOptions& options) {
-  const bool negated = is_confidence(pair.name) != options.negate;
+  const bool negated = says_confidence(pair.name) != options.negate;
   const auto positive = prepared(pair.positive, negated);
   const auto negative = prepared(pair.negative, negated);
   check_set(options.positive, "positive", pair.name, span_of(positive));
@@ -108,10 +114,10 @@ std::string as_text(const std::vector<Result>& results, const DetectOptions& opt
   for (const auto& [name, negated, d] : results) {
     const auto label = name.empty() ? std::string("score") : name;
     table.add({label, shown(d.auroc), shown(d.aupr), shown(d.average_precision), shown(d.fpr95)});
-    if (is_confidence(name) && negated) notes += fmt::format("{} is a confidence: negated\n", label);
-    if (is_confidence(name) && !negated)
+    if (says_confidence(name) && negated) notes += fmt::format("{} is a confidence: negated\n", label);
+    if (says_confidence(name) && !negated)
       notes += fmt::format("{} is a confidence: taken unchanged (--negate)\n", label);
-    if (!is_confidence(name) && negated) notes += fmt::format("{}: negated (--negate)\n", label);
+    if (!says_confidence(name) && negated) notes += fmt::format("{}: negated (--negate)\n", label);
   }
   const auto& first = results.front().detection;
   return fmt::format(
@@ -159,6 +165,7 @@ void write(const std::vector<Result>& results, const DetectOptions& options) {
 }
 
 void run(const DetectOptions& options) {
+  refuse_to_overwrite(options.out, {options.positive, options.negative});
   std::vector<Result> results;
   for (const auto& pair : score_pairs(options)) results.push_back(detected(pair, options));
   if (!options.out.empty()) write(results, options);

@@ -58,6 +58,17 @@ struct EvaluateOptions {
   bool json = false;
 };
 
+std::vector<std::string> files_read(const EvaluateOptions& options) {
+  std::vector<std::string> files{options.logits.features, options.logits.labels, options.run, options.against};
+  for (const auto* more : {&options.logits.files, &options.ood_features})
+    files.insert(files.end(), more->begin(), more->end());
+  auto sets = options.ood;
+  sets.push_back(options.data);
+  for (const auto& set : sets)
+    if (!set.empty()) files.push_back(parse_set_name(set).set);
+  return files;
+}
+
 // The test split of the set that the run was trained on, with those modifiers that do not select rows.
 std::string test_set_of(const TrainedRun& run, const std::string& folder) {
   const auto& train = run.config.train;
@@ -345,6 +356,7 @@ void run_logits(const EvaluateOptions& options, const Invocation& invocation) {
 
 void run(const EvaluateOptions& options, const Invocation& invocation) {
   if (options.run.empty() && options.logits.files.empty()) throw Misuse("give a RUN, or --logits of your own network");
+  refuse_to_overwrite(options.out, files_read(options));
   if (!options.logits.files.empty()) return run_logits(options, invocation);
   const auto start = std::chrono::steady_clock::now();
   const auto device = chosen_device(options.device);

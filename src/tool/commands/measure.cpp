@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "learning/base/json_text.h"
+#include "tool/commands/command.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/terminal.h"
 #include "tool/report/table.h"
@@ -80,6 +81,7 @@ std::string summary_json(const Columns& columns, const MeasureOptions& options) 
 }
 
 void run(const MeasureOptions& options) {
+  refuse_to_overwrite(options.out, options.logits);
   const auto logits = read_logits({options.logits.begin(), options.logits.end()}, {.array = options.array});
   for (const auto& doubt : doubts_about_logits(logits)) warn(fmt::format("{}: {}", options.logits.front(), doubt));
   if (options.kind.empty())

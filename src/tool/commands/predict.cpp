@@ -190,11 +190,7 @@ void check_out(const PredictOptions& options) {
   read.insert(read.end(), options.logits.files.begin(), options.logits.files.end());
   read.push_back(options.logits.features);
   read.push_back(options.model);
-  for (const auto& path : read) {
-    std::error_code not_there;
-    if (!options.out.empty() && std::filesystem::equivalent(path, options.out, not_there))
-      throw Misuse(fmt::format("--out: {} is also an input, and would be lost", options.out));
-  }
+  refuse_to_overwrite(options.out, read);
 }
 
 std::string format_for(const PredictOptions& options) {

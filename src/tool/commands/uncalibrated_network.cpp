@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 #include <priornet/learning/classifier.h>
 #include <priornet/learning/evaluation.h>
+#include <priornet/learning/load_set.h>
 #include <priornet/learning/networks.h>
 #include <priornet/learning/transforms.h>
 #include <priornet/uncertainty/errors.h>
@@ -102,6 +103,10 @@ UncalibratedModel uncalibrated_network(const CalibrateOptions& options, LoadOpti
   refuse_without_run("--checkpoint", options.checkpoint != "last", "--network");
   refuse_without_run("--dropout-samples", options.dropout_samples != 0, "--network");
   if (options.data.empty()) throw Misuse("--network: give --data too: a set that the network did not learn from");
+  if (!options.training.empty() && is_same_set(options.training, options.data))
+    throw Misuse(
+        "--training: is the set of --data too. Detectors would find new inputs strange that are like both: give --data "
+        "a set that no detector learns from, or leave --training out, and one half of --data teaches them");
   if (options.mean.empty() != options.deviation.empty())
     throw Misuse("--mean: give --deviation too: the network takes (value - mean) / deviation");
   if (options.logits.kind == "ensemble")
