@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import tempfile
 import warnings
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -50,7 +51,9 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     settings: other keys of the configuration, as priornet.train takes them.
     folder: where the run is stored, for the tool; None: nowhere. It should be new or empty. If it holds a run, fit()
         replaces that run. If it holds other files, fit() raises OSError.
-    random_state: the same value gives the same classifier, on one device with one number of threads.
+    random_state: the same value gives the same classifier, on one device with one number of threads. The network has
+        dropout by default, which draws from PyTorch's one generator: other work that draws from it during fit(), such as
+        a fit in another thread, changes the classifier.
     device: auto, cpu or cuda. verbose: shows progress.
     """
 
@@ -151,7 +154,7 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _seed(self) -> int:
         random = self.random_state
-        return random if isinstance(random, int) else int(check_random_state(random).randint(2**31))
+        return int(random if isinstance(random, Integral) else check_random_state(random).randint(2**31))
 
     def _kept_back(self, numbers: Array, seed: int) -> Array:
         """bool [N]: the rows for verdict(), the same share of every class."""

@@ -268,3 +268,12 @@ def test_a_pickle_holds_the_files_of_the_run_and_no_others(blobs, tmp_path):
     assert np.array_equal(pickle.loads(pickle.dumps(again)).predict_proba(blobs[0]), again.predict_proba(blobs[0]))
     ensemble = PriorNetworkClassifier(epochs=1, members=2, device="cpu").fit(*blobs)
     assert np.array_equal(pickle.loads(pickle.dumps(ensemble)).predict_proba(blobs[0]), ensemble.predict_proba(blobs[0]))
+
+
+def test_whole_numbers_of_any_type_are_the_same_random_state(blobs, one_thread):
+    def fitted(state):
+        return PriorNetworkClassifier(epochs=2, random_state=state, device="cpu").fit(*blobs).predict_proba(blobs[0])
+
+    expected = fitted(3)
+    for state in (np.int64(3), np.uint8(3)):
+        assert np.array_equal(fitted(state), expected)
