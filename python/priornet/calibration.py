@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 import torch
 
 from ._background import run_job
-from ._inputs import Inputs, Pixels, batches_of, held_by
+from ._inputs import IMAGE_HINT, Inputs, Pixels, batches_of, held_by
 from ._library import classes, device_named, ops
 from ._torchscript import check_can_be_stored, evaluating, program_of
 from .model import Model, opened
@@ -70,6 +70,7 @@ def calibrate(
     device: where it computes; by default the network's device.
 
     The network is converted to TorchScript, by torch.jit.script or else torch.jit.trace, and the logits of both are compared.
+    Columns of arrays that float32 cannot hold are refused by name: their mean should be subtracted first.
     ValueError for inputs, labels or a network that do not fit, KeyboardInterrupt for Ctrl-C. Warns about a threshold that no
     input can exceed.
     """
@@ -84,10 +85,10 @@ def calibrate(
         made = opened(model, "calibrate")
         if made.thresholds is not None:
             raise ValueError("calibrate: the model has thresholds already: give the network or the run that it was made from")
-        batches = batches_of(data, made.feature_names)
+        batches = batches_of(data, made.feature_names, to_learn=True)
     else:
         modules = _modules_of(model)
-        batches = batches_of(data)
+        batches = batches_of(data, to_learn=True)
         first = next(batches, None)
         if first is None:
             raise ValueError("calibrate: should be given at least 2 inputs, found none")
@@ -148,7 +149,14 @@ class _Network(NamedTuple):
                 if others:
                     wanted = f"the network should have weights of float32, found {', '.join(sorted(others))}"
                     raise ValueError(f"{wanted}: network.float() converts it") from error
-                raise
+                if type(error) is not RuntimeError or "out of memory" in str(error) or "CUDA error" in str(error):
+                    raise
+                said = str(error).strip().partition("\nException raised from")[0].splitlines() or ["it says nothing"]
+                hint = f" ({IMAGE_HINT})" if inputs.dim() == 3 else ""
+                raise ValueError(
+                    f"the network should take the inputs, of shape {list(inputs.shape)}, and fails: {said[-1]}: give inputs of "
+                    f"the shape that it learnt from{hint}"
+                ) from error
             if isinstance(logits, tuple):
                 logits = logits[0]
             if not isinstance(logits, torch.Tensor) or logits.dim() != 2 or len(logits) != len(inputs):
@@ -174,7 +182,9 @@ class _Network(NamedTuple):
         if example.dim() == 4:
             return Pixels.of(self.mean, self.deviation, example.size(1))
         if self.mean is not None or self.deviation is not None:
-            raise ValueError("mean and deviation are of images: rows of numbers come as the network takes them")
+            found = list(example.shape)
+            hint = f": {IMAGE_HINT}" if example.dim() == 3 else ": rows of numbers come as the network takes them"
+            raise ValueError(f"mean and deviation are of images [N, C, H, W], found inputs of shape {found}{hint}")
         return None
 
 

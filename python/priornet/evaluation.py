@@ -150,7 +150,11 @@ def evaluate(
         raise ValueError("evaluate: data should have labels, found none")
     job.set_inside(name, inputs, labels)
     for title, others in ({} if ood is None else ood).items():
-        job.add_outside(str(title), asked._gathered(others, labelled=False)[0])
+        try:
+            outside, _ = asked._gathered(others, labelled=False)
+        except ValueError as error:
+            raise ValueError(f"{title}: {error}") from None
+        job.add_outside(str(title), outside)
     if against is not None:
         job.compare_with(opened(against, "evaluate")._model)
     outcome = run_job(job, replicates, seed, "priornet.evaluate (Python)", progress=progress)

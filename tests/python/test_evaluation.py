@@ -136,7 +136,7 @@ def test_a_run_is_evaluated_as_the_tool_does_it(trained, blobs, tool, tmp_path, 
         (lambda m: priornet.evaluate(m, networks.loader(20, 1), networks.noise(5, 3)), "ood should be sets by name.* found Tensor"),
         (lambda m: priornet.evaluate(networks.Convolutions(), networks.loader(20, 1)), "should come from calibrate.* found Convolutions"),
         (lambda m: priornet.evaluate(m, (networks.quarters(20, 1)[0], ["left"] * 20)), "among the classes top left"),
-        (lambda m: priornet.evaluate(m, networks.loader(20, 1), {"rows": np.zeros((3, 4))}), "rows"),
+        (lambda m: priornet.evaluate(m, networks.loader(20, 1), {"rows": np.zeros((3, 4))}), "rows: inputs should be"),
         (lambda m: priornet.evaluate(m, networks.loader(20, 1), seed=2**63), "evaluate: seed should be"),
     ],
 )

@@ -621,9 +621,8 @@ def test_a_column_that_is_there_twice_is_refused():
     pandas = pytest.importorskip("pandas")
     rows, labels = rows_of_three_classes()
     frame = pandas.DataFrame(rows, columns=["a", "a", "b", "c"])
-    model = priornet.calibrate(torch.nn.Linear(4, 3), (frame, labels))
     with pytest.raises(ValueError, match="one column 'a', found 2"):
-        model.predict(frame.iloc[:, [2, 0, 1, 3]])
+        priornet.calibrate(torch.nn.Linear(4, 3), (frame, labels))
     plain = priornet.calibrate(torch.nn.Linear(4, 3), (frame.set_axis(list("abcd"), axis=1), labels))
     with pytest.raises(ValueError, match="one column 'a', found 2"):
         plain.predict(pandas.DataFrame(np.hstack([rows, rows[:, :1]]), columns=list("abcda")))
@@ -701,3 +700,69 @@ def test_dropout_samples_leave_pytorchs_random_numbers_alone(blobs, trained, too
     torch.manual_seed(5)
     model.predict(blobs[0][:5])
     assert torch.equal(torch.rand(3), expected)
+
+
+def test_complex_numbers_are_refused():
+    rows, labels = rows_of_three_classes()
+    with pytest.raises(ValueError, match="should be real numbers, found complex128: give real and imaginary parts"):
+        priornet.calibrate(torch.nn.Linear(4, 3), (rows.astype(complex), labels))
+    model = priornet.calibrate(torch.nn.Linear(4, 3), (rows, labels))
+    with pytest.raises(ValueError, match="should be real numbers, found complex64"):
+        model.predict(torch.from_numpy(rows).to(torch.complex64))
+
+
+@pytest.mark.parametrize(
+    "part, message",
+    [
+        (lambda images: images[0], r"should be images \[N, 3, 8, 8\], found shape \[3, 8, 8\]: one image: images\[None\]"),
+        (lambda images: images[:, 0], r"found shape \[5, 8, 8\]: .* without channels: images\[:, None\]"),
+        (lambda images: images[0, 0], r"found shape \[8, 8\]: one image without channels: images\[None, None\]"),
+    ],
+)
+def test_images_that_lack_a_dimension_are_named_by_their_shape(part, message, model):
+    images, _ = networks.quarters(5, 4)
+    with pytest.raises(ValueError, match=message):
+        model.predict(part(images))
+
+
+def test_images_without_channels_do_not_calibrate(network):
+    images, labels = networks.quarters(60, 4)
+    with pytest.raises(ValueError, match=r"found inputs of shape \[60, 8, 8\]: .* without channels: images\[:, None\]"):
+        priornet.calibrate(network, (images[:, 0], labels), **NORMALISED)
+    with pytest.raises(ValueError, match=r"of shape \[60, 8, 8\], and fails: .* images\[:, None\]"):
+        priornet.calibrate(network, (images[:, 0], labels))
+
+
+def test_a_list_of_two_arrays_is_taken_as_a_tuple_is():
+    rows, labels = rows_of_three_classes()
+    network = torch.nn.Linear(4, 3)
+    expected = priornet.calibrate(network, (rows, labels), training=(rows, labels))
+    for pair in ([rows, labels], [torch.from_numpy(rows), torch.from_numpy(labels)], [rows.tolist(), labels.tolist()]):
+        model = priornet.calibrate(network, pair, training=pair)
+        assert model.thresholds == expected.thresholds
+        assert priornet.evaluate(model, pair, replicates=2).accuracy.size == 400
+    two_batches = [(rows[:200], labels[:200]), (rows[200:], labels[200:])]
+    assert priornet.calibrate(network, two_batches).thresholds.calibration_size == 400
+    assert priornet.calibrate(network, [rows[:200], rows[200:]]).thresholds.calibration_size == 400
+
+
+def test_rows_as_lists_are_told_how_to_be_given():
+    rows, labels = rows_of_three_classes()
+    for wrong in (rows.tolist(), list(rows), (rows[0], labels[:4]), [(row, label) for row, label in zip(rows, labels)]):
+        with pytest.raises(ValueError, match=r"found inputs of shape .*: give arrays as a tuple \(X, y\)"):
+            priornet.calibrate(torch.nn.Linear(4, 3), wrong)
+
+
+def test_inputs_that_the_network_does_not_take_are_named_by_their_shape():
+    rows, labels = rows_of_three_classes()
+    with pytest.raises(ValueError, match=r"should take the inputs, of shape \[250, 4\], and fails: mat1 and mat2"):
+        priornet.calibrate(torch.nn.Linear(5, 3), (rows, labels))
+
+
+def test_columns_that_float32_cannot_tell_apart_do_not_calibrate():
+    rows, labels = rows_of_three_classes()
+    late = rows + np.array([0, 1.7e9, 0, 0])
+    for more in ({"data": (late, labels)},):
+        with pytest.raises(ValueError, match="column 1 should differ by more than float32 rounds"):
+            priornet.calibrate(torch.nn.Linear(4, 3), **more)
+    assert len(priornet.calibrate(torch.nn.Linear(4, 3), (rows, labels)).predict(late)) == 400
