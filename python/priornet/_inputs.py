@@ -227,6 +227,29 @@ def _several(inputs: Inputs) -> Inputs:
     return inputs
 
 
+def random_part(data: Any, most: int, names: Sequence[str] = ()) -> Any:
+    """At most `most` inputs of arrays, or of a data set, that something learns from: drawn at random, always the same ones.
+
+    None for a loader, which gives its inputs in its own order.
+    """
+    arrays = _arrays_of(data, names, True)
+    if arrays is not None:
+        inputs, labels = arrays
+        if len(inputs.values) <= most:
+            return arrays
+        rows = _drawn(len(inputs.values), most)
+        return inputs._replace(values=inputs.values[rows]), None if labels is None else labels[rows]
+    if not isinstance(data, torch.utils.data.Dataset) or isinstance(data, torch.utils.data.IterableDataset):
+        return None
+    size = len(data) if hasattr(data, "__len__") else 0
+    return torch.utils.data.Subset(data, _drawn(size, most).tolist()) if size > most else data
+
+
+def _drawn(size: int, most: int) -> Any:
+    """Numbers of rows, in ascending order."""
+    return np.sort(np.random.default_rng(0).choice(size, most, replace=False))
+
+
 def known_labels(labels: Any, function: str) -> Any:
     """Labels as an array [N]. ValueError for another shape, and for a missing label: None, NaN or what pandas has for it."""
     array = labels.detach().cpu().numpy() if isinstance(labels, torch.Tensor) else np.asarray(labels)

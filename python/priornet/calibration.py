@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 import torch
 
 from ._background import run_job
-from ._inputs import IMAGE_HINT, Inputs, Pixels, batches_of, held_by
+from ._inputs import IMAGE_HINT, Inputs, Pixels, batches_of, held_by, random_part
 from ._library import classes, device_named, ops
 from ._torchscript import check_can_be_stored, evaluating, program_of
 from .model import Model, opened
@@ -50,8 +50,9 @@ def calibrate(
         Inputs are images [N, C, H, W], as bytes or as the network takes them, or rows of numbers [N, D] (a frame of
         pandas names its columns). Labels, as numbers or names of the classes, set the temperature; without labels it
         stays 1.
-    training: the inputs that the network learnt from, for detectors, which find strange inputs that logits miss; from a
-        loader the first 10,000 inputs.
+    training: the inputs that the network learnt from, for detectors, which find strange inputs that logits miss. They
+        learn from at most 10,000 of them: of arrays and of a Dataset a random part, the same at every call; of a loader
+        the first ones, with a warning if these lack a class of `data`.
     watch: names of detectors that look for "unfamiliar" inputs beside the measure, as `priornet calibrate --watch` names
         them; by default those that suit the network, if there is `training`; [] for none.
     per_class: every predicted class has its own thresholds.
@@ -97,10 +98,17 @@ def calibrate(
             class_names = next((held.classes for held in held_by(data) if hasattr(held, "classes")), None)
         network = _Network(modules, kind, class_names, mean, deviation, layer, name, trained_on, device)
         made = _model_of(network, first.inputs)
-    made, watching = _with_detectors(made, training, watch, progress)
+    fitted = _with_detectors(made, training, watch, progress)
+    made, watching = fitted.model, fitted.names
     calibration = classes.Calibration(made._model)
+    classes_seen: set[int] = set()
     for batch in batches:
-        calibration.see(*made._labelled(batch))
+        values, labels = made._labelled(batch)
+        calibration.see(values, labels)
+        if labels is not None:
+            classes_seen.update(labels.tolist())
+    if fitted.first_classes is not None:
+        _warn_of_classes_lacking(classes_seen - fitted.first_classes, made.class_names)
     result = Model(calibration.finish(float(rate), per_class, watching, _name_of(data)), made.device)
     for what in result._model.unreachable():
         warnings.warn(f"calibrate: nothing will be rejected by {what}: more inputs or a higher rate help", stacklevel=2)
@@ -231,21 +239,42 @@ def _model_of(network: _Network, example: Inputs) -> Model:
     return model
 
 
+class _Fitted(NamedTuple):
+    """A model with the detectors that it should be watched by."""
+
+    model: Model
+    names: list[str]
+    first_classes: Optional[set[int]] = None  #: of the inputs that they learnt from, if a loader gave more than these
+
+
+def _warn_of_classes_lacking(numbers: set[int], names: Sequence[str]) -> None:
+    if not numbers:
+        return
+    shown = ", ".join(names[number] for number in sorted(numbers)[:8]) + (", ..." if len(numbers) > 8 else "")
+    warnings.warn(
+        f"calibrate: detectors learnt from the first {int(ops.detector_training_rows())} inputs of `training`, which have none "
+        f"of these classes: {shown}; shuffle the loader, or give a Dataset or arrays, of which a random part is taken",
+        stacklevel=3,
+    )
+
+
 def _with_detectors(
     model: Model, training: Optional[Data], watch: Optional[Sequence[str]], progress: Optional[bool]
-) -> tuple[Model, list[str]]:
-    """The model with detectors that learnt from `training`, and their names."""
+) -> _Fitted:
+    """The model with detectors that learnt from `training`."""
     if training is None:
         if watch:
             raise ValueError("calibrate: detectors learn from what the network learnt from: give `training`")
-        return model, []
+        return _Fitted(model, [])
     if watch is not None and not watch:
-        return model, []
+        return _Fitted(model, [])
     usable = model._model.usable_detectors()
     for name in watch or []:
         if name not in usable:
             raise ValueError(f"calibrate: watch should name some of {', '.join(usable)}, found {name!r}")
-    inputs, labels = model._gathered(training, int(ops.detector_training_rows()))
+    most = int(ops.detector_training_rows())
+    part = random_part(training, most, model.feature_names)
+    inputs, labels = model._gathered(training if part is None else part, most)
     if labels is None:
         raise ValueError("calibrate: training inputs should have labels, found none")
     fitting = classes.DetectorFitting(model._model)
@@ -253,7 +282,8 @@ def _with_detectors(
     if outcome.interrupted or not outcome.finished:
         raise KeyboardInterrupt("calibration was stopped")
     with_detectors = Model(fitting.model(), model.device)
-    return with_detectors, with_detectors.scores[len(model.scores) :]
+    first_classes = set(labels.tolist()) if part is None and len(inputs) >= most else None
+    return _Fitted(with_detectors, with_detectors.scores[len(model.scores) :], first_classes)
 
 
 def _name_of(data: Data) -> str:

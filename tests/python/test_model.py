@@ -702,6 +702,54 @@ def test_dropout_samples_leave_pytorchs_random_numbers_alone(blobs, trained, too
     assert torch.equal(torch.rand(3), expected)
 
 
+def rows_sorted_by_class():
+    """12,000 rows: those of the last class come after the 10,000 that detectors learn from."""
+    labels = np.repeat([0, 1, 2], [5000, 5000, 2000])
+    centres = np.array([[0, 0], [30, 0], [0, 30]])
+    return (centres[labels] + np.random.default_rng(0).normal(size=(12000, 2))).astype(np.float32), labels
+
+
+class NearestCentre(torch.nn.Linear):
+    """Knows the classes of rows_sorted_by_class()."""
+
+    def __init__(self):
+        super().__init__(2, 3)
+        with torch.no_grad():
+            self.weight.copy_(torch.tensor([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]))
+            self.bias.zero_()
+
+
+def watched_by_neighbours(training):
+    rows, labels = rows_sorted_by_class()
+    return priornet.calibrate(NearestCentre(), (rows[::40], labels[::40]), training=training, watch=["knn"])
+
+
+def test_detectors_learn_from_random_rows_of_arrays_and_data_sets():
+    pandas = pytest.importorskip("pandas")
+    rows, labels = rows_sorted_by_class()
+    tensors = torch.utils.data.TensorDataset(torch.from_numpy(rows), torch.from_numpy(labels))
+    found = []
+    for training in ((rows, labels), tensors, (rows, pandas.Series(labels)), (rows.tolist(), labels.tolist())):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found.append(watched_by_neighbours(training).predict(rows).scores["knn"])
+    first, last = (np.median(found[0][labels == number]) for number in (0, 2))
+    assert last < 2 * first
+    assert all(np.array_equal(others, found[0]) for others in found)
+
+
+def test_the_first_rows_of_a_loader_should_have_every_class():
+    rows, labels = rows_sorted_by_class()
+    tensors = torch.utils.data.TensorDataset(torch.from_numpy(rows), torch.from_numpy(labels))
+    fewer = torch.utils.data.Subset(tensors, range(9000))  # the loader gives them all
+    with pytest.warns(UserWarning, match="first 10000 inputs of `training`, which have none of these classes: 2; shuffle"):
+        watched_by_neighbours(torch.utils.data.DataLoader(tensors, batch_size=500))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        watched_by_neighbours(torch.utils.data.DataLoader(tensors, batch_size=500, shuffle=True))
+        watched_by_neighbours(torch.utils.data.DataLoader(fewer, batch_size=500))
+
+
 def test_complex_numbers_are_refused():
     rows, labels = rows_of_three_classes()
     with pytest.raises(ValueError, match="should be real numbers, found complex128: give real and imaginary parts"):
@@ -762,7 +810,7 @@ def test_inputs_that_the_network_does_not_take_are_named_by_their_shape():
 def test_columns_that_float32_cannot_tell_apart_do_not_calibrate():
     rows, labels = rows_of_three_classes()
     late = rows + np.array([0, 1.7e9, 0, 0])
-    for more in ({"data": (late, labels)},):
+    for more in ({"data": (late, labels)}, {"data": (rows, labels), "training": (late, labels)}):
         with pytest.raises(ValueError, match="column 1 should differ by more than float32 rounds"):
             priornet.calibrate(torch.nn.Linear(4, 3), **more)
     assert len(priornet.calibrate(torch.nn.Linear(4, 3), (rows, labels)).predict(late)) == 400
