@@ -12,7 +12,7 @@ import torch
 from ._background import run_job
 from ._inputs import IMAGE_HINT, Inputs, Pixels, batches_of, held_by, random_part
 from ._library import classes, device_named, ops
-from ._torchscript import check_can_be_stored, evaluating, program_of
+from ._torchscript import Program, check_can_be_stored, evaluating, program_of
 from .model import Model, opened
 from .training import Run
 
@@ -70,7 +70,8 @@ def calibrate(
     name, trained_on: the model's name in a server, and the data that a report says it learnt from.
     device: where it computes; by default the network's device.
 
-    The network is converted to TorchScript, by torch.jit.script or else torch.jit.trace, and the logits of both are compared.
+    The network is converted to TorchScript, by torch.jit.script or else torch.jit.trace, and the logits of both are compared:
+    of the first batch, and if it was traced, which loses choices of its Python, of every batch. Warns of such choices.
     Columns of arrays that float32 cannot hold are refused by name: their mean should be subtracted first.
     ValueError for inputs, labels or a network that do not fit, KeyboardInterrupt for Ctrl-C. Warns about a threshold that no
     input can exceed.
@@ -87,6 +88,7 @@ def calibrate(
         if made.thresholds is not None:
             raise ValueError("calibrate: the model has thresholds already: give the network or the run that it was made from")
         batches = batches_of(data, made.feature_names, to_learn=True)
+        converted = None
     else:
         modules = _modules_of(model)
         batches = batches_of(data, to_learn=True)
@@ -97,16 +99,19 @@ def calibrate(
         if class_names is None:
             class_names = next((held.classes for held in held_by(data) if hasattr(held, "classes")), None)
         network = _Network(modules, kind, class_names, mean, deviation, layer, name, trained_on, device)
-        made = _model_of(network, first.inputs)
+        converted = _converted(network, first.inputs)
+        made = converted.model
     fitted = _with_detectors(made, training, watch, progress)
     made, watching = fitted.model, fitted.names
     calibration = classes.Calibration(made._model)
     classes_seen: set[int] = set()
-    for batch in batches:
+    for number, batch in enumerate(batches):
         values, labels = made._labelled(batch)
         calibration.see(values, labels)
         if labels is not None:
             classes_seen.update(labels.tolist())
+        if converted is not None and number > 0 and any(program.traced for program in converted.programs):
+            converted.compare(batch.inputs, f"calibration batch {number + 1}")
     if fitted.first_classes is not None:
         _warn_of_classes_lacking(classes_seen - fitted.first_classes, made.class_names)
     result = Model(calibration.finish(float(rate), per_class, watching, _name_of(data)), made.device)
@@ -195,8 +200,45 @@ class _Network(NamedTuple):
             raise ValueError(f"mean and deviation are of images [N, C, H, W], found inputs of shape {found}{hint}")
         return None
 
+    def taken(self, values: torch.Tensor, pixels: Optional[Pixels]) -> torch.Tensor:
+        """Inputs as the network takes them, where it is."""
+        given = pixels.to_network(values) if pixels is not None and values.dtype == torch.uint8 else values
+        return given.to(self.place())
 
-def _model_of(network: _Network, example: Inputs) -> Model:
+
+class _Converted(NamedTuple):
+    """The user's network, and the model that was made of it."""
+
+    network: _Network
+    pixels: Optional[Pixels]
+    programs: list[Program]
+    model: Model
+
+    def compare(self, inputs: Inputs, what: str) -> None:
+        """ValueError where the model gives other logits than the network. Images of another size are not compared: the
+        model fits them to its own.
+        """
+        values = inputs.in_order_of(self.model.feature_names)
+        if len(values) == 0 or list(values.shape[1:]) != self.model.input_shape:
+            return
+        logits, found = self.network.logits(self.network.taken(values, self.pixels)), self.model.logits(values)
+        same = (found == logits) | (found.isnan() & logits.isnan())
+        difference = torch.where(same, torch.zeros_like(found), (found - logits).abs())
+        off = float(difference.max() / logits.nan_to_num(0.0, 0.0, 0.0).abs().max().clamp(min=1))
+        if off <= _TOLERANCE:
+            return
+        advice = "what it does should not depend on Python that torch.jit does not see"
+        if any(program.traced for program in self.programs):
+            advice = (
+                "it was traced, so it always does what it did with the first inputs; choose by torch.where instead of `if`, "
+                "or write it so that torch.jit.script takes it (and leave out `layer`)"
+            )
+        raise ValueError(
+            f"as TorchScript the network gives other logits for {what}, by up to {off:.1e} of the largest: {advice}"
+        )
+
+
+def _converted(network: _Network, example: Inputs) -> _Converted:
     """The model of a network, without thresholds. Its logits for the example are compared with the network's."""
     if not network.modules:
         raise ValueError("calibrate: an ensemble should have networks, found none")
@@ -208,8 +250,7 @@ def _model_of(network: _Network, example: Inputs) -> Model:
         check_can_be_stored(module)
     values = example.values
     pixels = network.normalisation(values)
-    taken = pixels.to_network(values) if pixels is not None and values.dtype == torch.uint8 else values
-    taken = taken.to(network.place())
+    taken = network.taken(values, pixels)
     logits = network.logits(taken)
     title = type(network.modules[0]).__name__
     description = {
@@ -225,18 +266,26 @@ def _model_of(network: _Network, example: Inputs) -> Model:
     }
     programs = [program_of(module, taken[:2], network.layer) for module in network.modules]
     place = str(network.place()) if network.device is None else device_named(network.device)
-    model = Model(ops.model_of_programs(programs, json.dumps(description), place), place)
-    off = (model.logits(values) - logits).abs().max() / logits.abs().max().clamp(min=1)
-    if not float(off) <= _TOLERANCE:
-        raise ValueError(
-            f"as TorchScript the network gives other logits, by up to {float(off):.1e} of the largest: what it does "
-            "should not depend on Python that torch.jit does not see"
-        )
+    _warn_of_fixed_values(programs)
+    contents = [program.content for program in programs]
+    model = Model(ops.model_of_programs(contents, json.dumps(description), place), place)
+    converted = _Converted(network, pixels, programs, model)
+    converted.compare(example, "the first batch")
     if network.layer is not None and not model._model.gives_features():
         raise ValueError(
             f"layer {network.layer!r} should give [N, F] that the logits follow from, and from nothing beside it"
         )
-    return model
+    return converted
+
+
+def _warn_of_fixed_values(programs: Sequence[Program]) -> None:
+    places = dict.fromkeys(place for program in programs for place in program.fixed)
+    if places:
+        warnings.warn(
+            f"calibrate: the network was traced, and its Python took values of tensors or sizes ({', '.join(places)}): in the "
+            "model they stay as they were for the first inputs; every calibration batch is compared with the network",
+            stacklevel=4,
+        )
 
 
 class _Fitted(NamedTuple):

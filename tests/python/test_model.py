@@ -196,7 +196,7 @@ def test_what_cannot_be_scripted_is_traced_and_compared():
     with torch.no_grad():
         expected = network.eval()(networks.normalised(images)).double()
     torch.testing.assert_close(model.logits(images), expected, rtol=1e-4, atol=1e-5)
-    with pytest.raises(ValueError, match="as TorchScript the network gives other logits"):
+    with pytest.warns(UserWarning, match="was traced"), pytest.raises(ValueError, match="gives other logits for the first batch"):
         priornet.calibrate(networks.Fickle(), networks.loader(100, 1), **NORMALISED)
 
 
@@ -748,6 +748,55 @@ def test_the_first_rows_of_a_loader_should_have_every_class():
         warnings.simplefilter("error")
         watched_by_neighbours(torch.utils.data.DataLoader(tensors, batch_size=500, shuffle=True))
         watched_by_neighbours(torch.utils.data.DataLoader(fewer, batch_size=500))
+
+
+class Choosing(torch.nn.Linear):
+    """Python that torch.jit.script does not understand, with a choice that depends on the inputs."""
+
+    def forward(self, inputs):
+        """Logits, which are turned where the batch has a large sum."""
+        parts = {**{"inputs": inputs}}
+        logits = super().forward(parts["inputs"])
+        return -logits if inputs.sum() > 10000 else logits
+
+
+def test_a_choice_that_tracing_loses_is_warned_of_and_found_in_later_batches():
+    rows, labels = rows_of_three_classes()
+    with pytest.warns(UserWarning, match=r"was traced, and its Python took values of tensors .*\(test_model.py:\d+\)"):
+        model = priornet.calibrate(Choosing(4, 3), (rows, labels))  # it never chooses
+    assert model.thresholds is not None
+    rows = np.concatenate([rows, rows + 50])
+    with pytest.warns(UserWarning, match="was traced"), pytest.raises(ValueError, match="for calibration batch 2.* torch.where"):
+        priornet.calibrate(Choosing(4, 3), (rows, np.tile(labels, 2)))
+
+
+def test_a_choice_is_kept_by_scripting_and_lost_with_a_layer():
+    class Scripted(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.last = torch.nn.Linear(4, 3)
+
+        def forward(self, inputs):
+            logits = self.last(inputs)
+            if bool(inputs.sum() > 10000):
+                logits = -logits
+            return logits
+
+    rows, labels = rows_of_three_classes()
+    rows, labels = np.concatenate([rows, rows + 50]), np.tile(labels, 2)
+    network = Scripted()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        priornet.calibrate(network, (rows, labels))
+    with pytest.warns(UserWarning, match="was traced"), pytest.raises(ValueError, match="leave out `layer`"):
+        priornet.calibrate(network, (rows, labels), layer="last")
+
+
+def test_a_network_that_is_traced_without_a_choice_is_not_warned_of(network):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        priornet.calibrate(networks.Unscriptable(), networks.loader(200, 1), rate=0.1, **NORMALISED)
+        priornet.calibrate(network, networks.loader(200, 1), rate=0.1, layer="drop", **NORMALISED)
 
 
 def test_complex_numbers_are_refused():
