@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import warnings
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, NamedTuple, Optional, Sequence
 
 import torch
 
@@ -69,29 +70,61 @@ def evaluating(network: torch.nn.Module) -> Iterator[None]:
                 del part.training
 
 
-def program_of(network: torch.nn.Module, example: torch.Tensor, layer: Optional[str]) -> torch.Tensor:
-    """The bytes of the network's TorchScript file, uint8 [B]: scripted, or else traced with the example.
+class Program(NamedTuple):
+    """A network as TorchScript."""
+
+    content: torch.Tensor  #: the bytes of its file, uint8 [B]
+    traced: bool  #: it does what the network did with the example, whatever the values of other inputs
+    fixed: list[str]  #: the places where the network's Python took a value that tracing made a constant
+
+
+def program_of(network: torch.nn.Module, example: torch.Tensor, layer: Optional[str]) -> Program:
+    """The network scripted, or else traced with the example.
 
     With a layer it is traced, as hooks are Python's, and gives what the layer gives beside the logits.
     ValueError for a network that PyTorch neither scripts nor traces.
     """
     if layer is not None and layer not in dict(network.named_modules()):
         raise ValueError(f"layer should be one of named_modules(), found {layer!r}")
-    with evaluating(network), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the tracer: the logits are compared afterwards
-        script: Any = None
-        if layer is None and not isinstance(network, _jit.ScriptModule):
-            with contextlib.suppress(Exception):  # code that its compiler does not understand
-                script = _jit.script(network)
-        elif layer is None:
-            script = network
-        if script is None:
-            try:
-                traced = network if layer is None else _WithFeatures(network, layer)
-                script = _jit.trace(traced, (example,), check_trace=False)
-            except Exception as error:
-                said = str(error).partition("\nException raised from")[0]  # without the frames of C++
-                raise ValueError(f"the network can be neither scripted nor traced by torch.jit: {said}") from error
+    fixed: list[str] = []
+    with evaluating(network):
+        script = _scripted(network) if layer is None else None
+        traced = script is None
+        if traced:
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                script = _traced(network if layer is None else _WithFeatures(network, layer), example)
+            fixed = _values_taken(said)
         stream = io.BytesIO()
         _jit.save(script, stream)
-    return torch.frombuffer(bytearray(stream.getvalue()), dtype=torch.uint8)
+    return Program(torch.frombuffer(bytearray(stream.getvalue()), dtype=torch.uint8), traced, fixed)
+
+
+def _scripted(network: torch.nn.Module) -> Any:
+    """None for code that the compiler of TorchScript does not understand."""
+    if isinstance(network, _jit.ScriptModule):
+        return network
+    with warnings.catch_warnings(), contextlib.suppress(Exception):
+        warnings.simplefilter("ignore")
+        return _jit.script(network)
+    return None
+
+
+def _traced(network: torch.nn.Module, example: torch.Tensor) -> Any:
+    try:
+        return _jit.trace(network, (example,), check_trace=False)
+    except Exception as error:
+        said = str(error).partition("\nException raised from")[0]  # without the frames of C++
+        raise ValueError(f"the network can be neither scripted nor traced by torch.jit: {said}") from error
+
+
+def _values_taken(said: Sequence[warnings.WarningMessage]) -> list[str]:
+    """The places that the tracer warned of. Constants that torch.tensor makes are those of the network itself."""
+    places = {
+        f"{os.path.basename(one.filename)}:{one.lineno}": None
+        for one in said
+        if issubclass(one.category, _jit.TracerWarning)
+        and "might cause the trace to be incorrect" in str(one.message)
+        and not str(one.message).startswith("torch.")
+    }
+    return list(places)

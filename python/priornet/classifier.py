@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import tempfile
 import warnings
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -17,11 +18,12 @@ try:
 except ImportError as error:
     raise ImportError("priornet.PriorNetworkClassifier needs scikit-learn (Debian: python3-sklearn)") from error
 
-from ._inputs import Inputs, known_labels
+from ._arrays import as_tensor
+from ._inputs import Inputs, check_frame, check_rounding, known_labels
 from ._library import classes, ops, with_files
 from .calibration import calibrate
 from .model import Model, load
-from .training import Run, train
+from .training import Run, check_varied, train
 
 if TYPE_CHECKING:
     import os
@@ -50,7 +52,9 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     settings: other keys of the configuration, as priornet.train takes them.
     folder: where the run is stored, for the tool; None: nowhere. It should be new or empty. If it holds a run, fit()
         replaces that run. If it holds other files, fit() raises OSError.
-    random_state: the same value gives the same classifier, on one device with one number of threads.
+    random_state: the same value gives the same classifier, on one device with one number of threads. The network has
+        dropout by default, which draws from PyTorch's one generator: other work that draws from it during fit(), such as
+        a fit in another thread, changes the classifier.
     device: auto, cpu or cuda. verbose: shows progress.
     """
 
@@ -113,7 +117,9 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         given = np.asarray(y)
         if given.ndim == 1:
             known_labels(given, "PriorNetworkClassifier")
-        rows, labels = _validated(self, X, y, fitting=True)
+        if hasattr(X, "iloc"):
+            check_frame(X)
+        exact, labels = _validated(self, X, y, fitting=True)
         check_classification_targets(labels)
         found, numbers = np.unique(labels, return_inverse=True)
         if len(found) < 2:
@@ -123,6 +129,7 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         names_differ = len({str(name) for name in found}) == len(found)
         targets = found[numbers] if names_differ else numbers
         columns = [str(name) for name in getattr(self, "feature_names_in_", [])]
+        rows = _as_float32(exact, columns)
 
         def of(chosen: Array) -> tuple[Inputs, Array]:
             return Inputs(torch.from_numpy(rows[chosen]), columns), targets[chosen]
@@ -151,7 +158,7 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _seed(self) -> int:
         random = self.random_state
-        return random if isinstance(random, int) else int(check_random_state(random).randint(2**31))
+        return int(random if isinstance(random, Integral) else check_random_state(random).randint(2**31))
 
     def _kept_back(self, numbers: Array, seed: int) -> Array:
         """bool [N]: the rows for verdict(), the same share of every class."""
@@ -261,7 +268,8 @@ class PriorNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
 def _validated(estimator: PriorNetworkClassifier, X: Any, y: Any = None, *, fitting: bool = False) -> Any:
     """X, or X and y, checked by scikit-learn, whose versions have different names for that function."""
-    arguments: dict[str, Any] = {"dtype": np.float32, "reset": fitting}
+    # To learn from float64 rows it should be known what float32 loses of them.
+    arguments: dict[str, Any] = {"dtype": [np.float64, np.float32] if fitting else np.float32, "reset": fitting}
     if fitting:
         if y is None:
             raise ValueError(
@@ -273,6 +281,16 @@ def _validated(estimator: PriorNetworkClassifier, X: Any, y: Any = None, *, fitt
     except ImportError:
         return estimator._validate_data(X, **arguments)
     return validate_data(estimator, X, **arguments)
+
+
+def _as_float32(exact: Array, columns: Sequence[str]) -> Array:
+    check_rounding(as_tensor(exact), columns)
+    with np.errstate(over="ignore"):
+        rows: Array = exact.astype(np.float32, copy=False)
+    if not np.isfinite(rows).all():
+        raise ValueError("PriorNetworkClassifier: X should be finite float32 numbers, found infinity or a value too large for it")
+    check_varied(as_tensor(rows), "PriorNetworkClassifier")
+    return rows
 
 
 def _shares(sizes: Array, share: float) -> Array:

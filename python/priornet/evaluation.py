@@ -6,6 +6,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import tempfile
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Union
 
@@ -73,8 +74,16 @@ class Evaluation:
     def report(self, path: PathLike) -> None:
         """Writes the report, one page of HTML that opens from disk and fetches nothing."""
         with tempfile.TemporaryDirectory(prefix="priornet-") as folder:
-            results = pathlib.Path(folder) / f"{self._name}.evaluation"
-            with_files(self._job.write_page, str(results), os.fspath(path))
+            results = pathlib.Path(folder) / f"{_as_file_name(self._name)}.evaluation"
+            try:
+                with_files(self._job.write_page, str(results), os.fspath(path))
+            except RuntimeError as error:
+                if "File name too long" not in str(error):
+                    raise
+                raise ValueError(
+                    f"report: the model's name should be at most 255 bytes, found {len(self._name.encode())}: calibrate(..., "
+                    "name=...) gives a shorter one"
+                ) from None
 
     def __str__(self) -> str:
         text: str = self._job.text()
@@ -82,9 +91,18 @@ class Evaluation:
 
     __repr__ = __str__
 
+    def __reduce__(self) -> Any:
+        raise TypeError("an Evaluation cannot be pickled or copied: keep its json, or the page that report() writes")
+
     def _repr_html_(self) -> str:
         figures = [(figure["value"], f"{figure['label']}. {figure['detail']}") for figure in self.summary["key_figures"]]
         return facts_html(str(self.summary["bottom_line"]), figures)
+
+
+def _as_file_name(name: str) -> str:
+    """A name may be any text, also ".." or a path; the page has its heading from elsewhere."""
+    safe = re.sub(r"[^A-Za-z0-9._-]", "_", name)[:100]
+    return safe if safe.strip(".") else "model"
 
 
 _PAIRED = ("auroc", "auroc_against", "z", "p_value")
@@ -150,7 +168,11 @@ def evaluate(
         raise ValueError("evaluate: data should have labels, found none")
     job.set_inside(name, inputs, labels)
     for title, others in ({} if ood is None else ood).items():
-        job.add_outside(str(title), asked._gathered(others, labelled=False)[0])
+        try:
+            outside, _ = asked._gathered(others, labelled=False)
+        except ValueError as error:
+            raise ValueError(f"{title}: {error}") from None
+        job.add_outside(str(title), outside)
     if against is not None:
         job.compare_with(opened(against, "evaluate")._model)
     outcome = run_job(job, replicates, seed, "priornet.evaluate (Python)", progress=progress)

@@ -104,15 +104,16 @@ def teacher(probabilities: ArrayLike, alpha0: float = _ALPHA0) -> Target:
     return Target("teacher", _probabilities_of(probabilities, "teacher"), alpha0, _EPSILON)
 
 
-def _divergence(logits: torch.Tensor, target: Union[Target, ArrayLike], reverse: bool) -> torch.Tensor:
+def _divergence(logits: ArrayLike, target: Union[Target, ArrayLike], reverse: bool) -> torch.Tensor:
+    logits = as_logits(logits)
     if not isinstance(target, tuple):
         target = smoothed_labels(_labels_of(target, logits))
     kind, values, alpha0, epsilon = target
-    loss: torch.Tensor = ops.divergence(as_logits(logits), values, kind, reverse, alpha0, epsilon)[0]
+    loss: torch.Tensor = ops.divergence(logits, values, kind, reverse, alpha0, epsilon)[0]
     return loss
 
 
-def forward_kl(logits: torch.Tensor, target: Union[Target, ArrayLike]) -> torch.Tensor:
+def forward_kl(logits: ArrayLike, target: Union[Target, ArrayLike]) -> torch.Tensor:
     """KL[target || Dir(exp logits)] of each row, [N] in nats: the paper's loss.
 
     logits: [N, K], float32 or float64. target: smoothed_labels(...), flat(), teacher(...), or labels, int64 [N], which
@@ -121,7 +122,7 @@ def forward_kl(logits: torch.Tensor, target: Union[Target, ArrayLike]) -> torch.
     return _divergence(logits, target, False)
 
 
-def reverse_kl(logits: torch.Tensor, target: Union[Target, ArrayLike]) -> torch.Tensor:
+def reverse_kl(logits: ArrayLike, target: Union[Target, ArrayLike]) -> torch.Tensor:
     """KL[Dir(exp logits) || target] of each row, [N] in nats; arguments as in forward_kl."""
     return _divergence(logits, target, True)
 

@@ -14,7 +14,7 @@ import torch
 
 from ._arrays import like
 from ._display import facts_html, facts_text
-from ._inputs import Batch, Inputs, Pixels, batches_of, bytes_of, inputs_of, labels_as_numbers
+from ._inputs import Batch, Inputs, Pixels, batches_of, bytes_of, check_shape, inputs_of, labels_as_numbers
 from ._library import device_named, ops, with_files
 from .training import Run
 
@@ -201,7 +201,9 @@ class Model:
                 return _of_bytes, (file.read(), self.device)
 
     def _prepared(self, inputs: Inputs) -> torch.Tensor:
-        return bytes_of(inputs.in_order_of(self.feature_names), self._pixels)
+        values = inputs.in_order_of(self.feature_names)
+        check_shape(values, self.input_shape)
+        return bytes_of(values, self._pixels)
 
     def _labelled(self, batch: Batch) -> tuple[torch.Tensor, Optional[torch.Tensor]]:
         """The inputs as the library takes them, and int64 labels if there are any."""

@@ -13,7 +13,7 @@ import torch
 from ._arrays import like
 from ._background import run_job
 from ._display import facts_html, facts_text
-from ._inputs import Inputs, inputs_of, known_labels
+from ._inputs import IMAGE_HINT, Inputs, check_shape, inputs_of, known_labels
 from ._library import classes, device_named, with_files
 from ._measures import measures
 
@@ -78,8 +78,8 @@ def train(
     config: the path of a TOML file, or a dict with the same keys ({"training": {"epochs": 3}} or {"training.epochs":
         3}). None: a configuration that suits the data, as in `priornet train --data`.
     data: arrays (X, y) in memory, instead of the set that the configuration names; or, without a configuration, the
-        name of a set ("mnist:train", "./table.csv,label=kind"). X: rows of numbers [N, D] (a pandas frame gives its
-        columns names) or images uint8 [N, C, H, W]; y: labels of any kind, [N].
+        name of a set ("mnist:train", "./table.csv,label=kind"). X: rows of numbers [N, D], taken as float32 (a pandas
+        frame gives its columns names), or images uint8 [N, C, H, W]; y: labels of any kind, [N].
     validation: arrays for validation, which it does not learn from.
     settings: keys of the configuration with other values than in `config`.
     resume: go on from the folder's last checkpoint. force: replace the run in the folder.
@@ -119,6 +119,7 @@ def _named_set(data: object) -> list[str]:
 
 def _give_data(training: Any, data: tuple[Any, Any], validation: Optional[tuple[Any, Any]]) -> None:
     inputs, labels = _arrays_of(data, "data")
+    check_varied(inputs.values, "train")
     try:
         names, numbers = np.unique(labels, return_inverse=True)
     except TypeError:  # they cannot be sorted
@@ -145,8 +146,13 @@ def _arrays_of(data: Any, argument: str, columns: Sequence[str] = ()) -> tuple[I
     if not isinstance(data, (tuple, list)) or len(data) != 2:
         found = f"{len(data)} parts" if isinstance(data, (tuple, list)) else type(data).__name__
         raise ValueError(f"train: {argument} should be arrays (X, y), found {found}")
-    given = inputs_of(data[0], columns)
+    given = inputs_of(data[0], columns, to_learn=argument == "data")
     inputs = given._replace(values=given.in_order_of(columns))
+    if inputs.values.dim() == 3:
+        raise ValueError(
+            f"train: {argument} should be images, uint8 [N, C, H, W], or rows of numbers [N, D], found shape "
+            f"{list(inputs.values.shape)}: {IMAGE_HINT}"
+        )
     labels = known_labels(data[1], "train")
     wrong = torch.nonzero(~inputs.values.isfinite()) if inputs.values.dtype == torch.float32 else torch.empty(0)
     if len(wrong) and inputs.values.dim() == 2:
@@ -158,6 +164,15 @@ def _arrays_of(data: Any, argument: str, columns: Sequence[str] = ()) -> tuple[I
             f"(counted from 0), {where}: leave such rows out, or fill in values"
         )
     return inputs, labels
+
+
+def check_varied(inputs: torch.Tensor, function: str) -> None:
+    """ValueError for inputs that are all the same: nothing can be learnt from them."""
+    if len(inputs) > 1 and bool((inputs[1] == inputs[0]).all()) and bool((inputs == inputs[0]).all()):
+        what = "rows" if inputs.dim() == 2 else "images"
+        raise ValueError(
+            f"{function}: the inputs should differ, found {len(inputs)} equal {what}: check how they were made"
+        )
 
 
 def _metrics_of(folder: pathlib.Path) -> list[dict[str, Any]]:
@@ -216,6 +231,7 @@ class Run:
 
     def _logits(self, inputs: Any) -> torch.Tensor:
         values = inputs_of(inputs, self.feature_names).in_order_of(self.feature_names)
+        check_shape(values, self.input_shape)
         logits: torch.Tensor = self._run.logits(values)
         return logits
 

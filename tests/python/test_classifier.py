@@ -268,3 +268,45 @@ def test_a_pickle_holds_the_files_of_the_run_and_no_others(blobs, tmp_path):
     assert np.array_equal(pickle.loads(pickle.dumps(again)).predict_proba(blobs[0]), again.predict_proba(blobs[0]))
     ensemble = PriorNetworkClassifier(epochs=1, members=2, device="cpu").fit(*blobs)
     assert np.array_equal(pickle.loads(pickle.dumps(ensemble)).predict_proba(blobs[0]), ensemble.predict_proba(blobs[0]))
+
+
+def test_whole_numbers_of_any_type_are_the_same_random_state(blobs, one_thread):
+    def fitted(state):
+        return PriorNetworkClassifier(epochs=2, random_state=state, device="cpu").fit(*blobs).predict_proba(blobs[0])
+
+    expected = fitted(3)
+    for state in (np.int64(3), np.uint8(3)):
+        assert np.array_equal(fitted(state), expected)
+
+
+def test_columns_that_float32_cannot_tell_apart_are_refused(blobs):
+    pandas = pytest.importorskip("pandas")
+    rows = blobs[0] + np.array([1.7e9, 0])
+    for given, name in ((rows, "0"), (pandas.DataFrame(rows, columns=["time", "width"]), "'time'")):
+        with pytest.raises(ValueError, match=f"column {name} should differ by more than float32 rounds"):
+            PriorNetworkClassifier(epochs=1, device="cpu").fit(given, blobs[1])
+    with pytest.raises(ValueError, match="too large"):
+        PriorNetworkClassifier(epochs=1, device="cpu").fit(blobs[0] * np.array([1e300, 1]), blobs[1])
+
+
+def test_rows_that_are_read_only_are_learnt(blobs, one_thread):
+    rows = blobs[0].astype(float)[::-1]
+    rows.flags.writeable = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        classifier = PriorNetworkClassifier(epochs=1, device="cpu", calibration_share=0.0).fit(rows, blobs[1][::-1])
+    assert classifier.n_features_in_ == 2
+
+
+def test_frames_with_dates_or_with_a_column_twice_are_refused(blobs):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(blobs[0], columns=["width", "height"])
+    with pytest.raises(ValueError, match="column 'when' should hold numbers, it holds dates"):
+        PriorNetworkClassifier(epochs=1).fit(frame.assign(when=pandas.date_range("2020", periods=120)), blobs[1])
+    with pytest.raises(ValueError, match="one column 'a', found 2"):
+        PriorNetworkClassifier(epochs=1).fit(frame.set_axis(["a", "a"], axis=1), blobs[1])
+
+
+def test_rows_that_are_all_the_same_are_refused(blobs):
+    with pytest.raises(ValueError, match="PriorNetworkClassifier: the inputs should differ, found 120 equal rows"):
+        PriorNetworkClassifier(epochs=1, device="cpu").fit(np.ones((120, 3)), blobs[1])

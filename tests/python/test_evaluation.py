@@ -1,7 +1,10 @@
+import copy
 import json
 import pathlib
+import pickle
 import subprocess
 import sys
+import tempfile
 
 import networks
 import numpy as np
@@ -87,6 +90,38 @@ def test_a_page_is_written_for_people(evaluation, tmp_path):
         evaluation.report(tmp_path / "nowhere" / "page.html")
 
 
+@pytest.mark.parametrize(
+    "name, shown",
+    [("../out/of", ".._out_of"), ("/{folder}/x", None), ("m" * 200, "m" * 100), ("..", "model"), ("Füchse 2", "F_chse_2")],
+    ids=["relative", "absolute", "long", "dots", "letters"],
+)
+def test_a_page_of_a_model_with_any_name_is_the_only_file(name, shown, tmp_path, monkeypatch):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    name = name.replace("{folder}", str(tmp_path))
+    named = priornet.calibrate(networks.trained(epochs=1), networks.loader(60, 1), rate=0.1, name=name, **NORMALISED)
+    before = sorted(tmp_path.rglob("*"))
+    priornet.evaluate(named, partly_mislabelled(60, 2), replicates=2).report(tmp_path / "page.html")
+    assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "page.html"])
+    text = (tmp_path / "page.html").read_text()
+    assert f"<title>{name}</title>" in text
+    assert shown is None or f'"folder":"{shown}"' in text
+
+
+def test_a_name_that_is_too_long_for_a_page_is_refused(tmp_path):
+    named = priornet.calibrate(networks.trained(epochs=1), networks.loader(60, 1), rate=0.1, name="m" * 300, **NORMALISED)
+    evaluation = priornet.evaluate(named, partly_mislabelled(60, 2), replicates=2)
+    with pytest.raises(ValueError, match="name should be at most 255 bytes, found 300: calibrate"):
+        evaluation.report(tmp_path / "page.html")
+
+
+def test_an_evaluation_says_that_it_cannot_be_pickled(evaluation):
+    for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="an Evaluation cannot be pickled or copied: keep its json, or the page"):
+            attempt(evaluation)
+
+
 def test_two_models_are_compared_by_a_paired_test(model, evaluation):
     other = priornet.calibrate(networks.trained(epochs=1), networks.loader(200, 1), **NORMALISED)
     found = priornet.evaluate(
@@ -136,7 +171,7 @@ def test_a_run_is_evaluated_as_the_tool_does_it(trained, blobs, tool, tmp_path, 
         (lambda m: priornet.evaluate(m, networks.loader(20, 1), networks.noise(5, 3)), "ood should be sets by name.* found Tensor"),
         (lambda m: priornet.evaluate(networks.Convolutions(), networks.loader(20, 1)), "should come from calibrate.* found Convolutions"),
         (lambda m: priornet.evaluate(m, (networks.quarters(20, 1)[0], ["left"] * 20)), "among the classes top left"),
-        (lambda m: priornet.evaluate(m, networks.loader(20, 1), {"rows": np.zeros((3, 4))}), "rows"),
+        (lambda m: priornet.evaluate(m, networks.loader(20, 1), {"rows": np.zeros((3, 4))}), "rows: inputs should be"),
         (lambda m: priornet.evaluate(m, networks.loader(20, 1), seed=2**63), "evaluate: seed should be"),
     ],
 )

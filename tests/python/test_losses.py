@@ -1,6 +1,7 @@
 import copy
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch.autograd import gradcheck
@@ -297,3 +298,12 @@ def test_losses_are_the_same_without_a_graph(method, mode, batch):
         found = priornet.method_loss(method, copy_made_here, **targets)
     assert not found.total.requires_grad
     assert all(torch.equal(a, b) for a, b in zip(found, expected))
+
+
+def test_divergences_take_arrays_and_lists():
+    logits = torch.tensor([[1.0, 2.0, 0.5], [0.0, 0.25, 3.0]], dtype=torch.float64)
+    for divergence in (priornet.forward_kl, priornet.reverse_kl):
+        expected = divergence(logits, torch.tensor([1, 2]))
+        for given in (logits.numpy(), logits.tolist()):
+            for labels in ([1, 2], np.array([1, 2]), torch.tensor([1, 2])):
+                torch.testing.assert_close(divergence(given, labels), expected)

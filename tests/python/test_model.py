@@ -196,7 +196,7 @@ def test_what_cannot_be_scripted_is_traced_and_compared():
     with torch.no_grad():
         expected = network.eval()(networks.normalised(images)).double()
     torch.testing.assert_close(model.logits(images), expected, rtol=1e-4, atol=1e-5)
-    with pytest.raises(ValueError, match="as TorchScript the network gives other logits"):
+    with pytest.warns(UserWarning, match="was traced"), pytest.raises(ValueError, match="gives other logits for the first batch"):
         priornet.calibrate(networks.Fickle(), networks.loader(100, 1), **NORMALISED)
 
 
@@ -621,9 +621,8 @@ def test_a_column_that_is_there_twice_is_refused():
     pandas = pytest.importorskip("pandas")
     rows, labels = rows_of_three_classes()
     frame = pandas.DataFrame(rows, columns=["a", "a", "b", "c"])
-    model = priornet.calibrate(torch.nn.Linear(4, 3), (frame, labels))
     with pytest.raises(ValueError, match="one column 'a', found 2"):
-        model.predict(frame.iloc[:, [2, 0, 1, 3]])
+        priornet.calibrate(torch.nn.Linear(4, 3), (frame, labels))
     plain = priornet.calibrate(torch.nn.Linear(4, 3), (frame.set_axis(list("abcd"), axis=1), labels))
     with pytest.raises(ValueError, match="one column 'a', found 2"):
         plain.predict(pandas.DataFrame(np.hstack([rows, rows[:, :1]]), columns=list("abcda")))
@@ -701,3 +700,166 @@ def test_dropout_samples_leave_pytorchs_random_numbers_alone(blobs, trained, too
     torch.manual_seed(5)
     model.predict(blobs[0][:5])
     assert torch.equal(torch.rand(3), expected)
+
+
+def rows_sorted_by_class():
+    """12,000 rows: those of the last class come after the 10,000 that detectors learn from."""
+    labels = np.repeat([0, 1, 2], [5000, 5000, 2000])
+    centres = np.array([[0, 0], [30, 0], [0, 30]])
+    return (centres[labels] + np.random.default_rng(0).normal(size=(12000, 2))).astype(np.float32), labels
+
+
+class NearestCentre(torch.nn.Linear):
+    """Knows the classes of rows_sorted_by_class()."""
+
+    def __init__(self):
+        super().__init__(2, 3)
+        with torch.no_grad():
+            self.weight.copy_(torch.tensor([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]))
+            self.bias.zero_()
+
+
+def watched_by_neighbours(training):
+    rows, labels = rows_sorted_by_class()
+    return priornet.calibrate(NearestCentre(), (rows[::40], labels[::40]), training=training, watch=["knn"])
+
+
+def test_detectors_learn_from_random_rows_of_arrays_and_data_sets():
+    pandas = pytest.importorskip("pandas")
+    rows, labels = rows_sorted_by_class()
+    tensors = torch.utils.data.TensorDataset(torch.from_numpy(rows), torch.from_numpy(labels))
+    found = []
+    for training in ((rows, labels), tensors, (rows, pandas.Series(labels)), (rows.tolist(), labels.tolist())):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found.append(watched_by_neighbours(training).predict(rows).scores["knn"])
+    first, last = (np.median(found[0][labels == number]) for number in (0, 2))
+    assert last < 2 * first
+    assert all(np.array_equal(others, found[0]) for others in found)
+
+
+def test_the_first_rows_of_a_loader_should_have_every_class():
+    rows, labels = rows_sorted_by_class()
+    tensors = torch.utils.data.TensorDataset(torch.from_numpy(rows), torch.from_numpy(labels))
+    fewer = torch.utils.data.Subset(tensors, range(9000))  # the loader gives them all
+    with pytest.warns(UserWarning, match="first 10000 inputs of `training`, which have none of these classes: 2; shuffle"):
+        watched_by_neighbours(torch.utils.data.DataLoader(tensors, batch_size=500))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        watched_by_neighbours(torch.utils.data.DataLoader(tensors, batch_size=500, shuffle=True))
+        watched_by_neighbours(torch.utils.data.DataLoader(fewer, batch_size=500))
+
+
+class Choosing(torch.nn.Linear):
+    """Python that torch.jit.script does not understand, with a choice that depends on the inputs."""
+
+    def forward(self, inputs):
+        """Logits, which are turned where the batch has a large sum."""
+        parts = {**{"inputs": inputs}}
+        logits = super().forward(parts["inputs"])
+        return -logits if inputs.sum() > 10000 else logits
+
+
+def test_a_choice_that_tracing_loses_is_warned_of_and_found_in_later_batches():
+    rows, labels = rows_of_three_classes()
+    with pytest.warns(UserWarning, match=r"was traced, and its Python took values of tensors .*\(test_model.py:\d+\)"):
+        model = priornet.calibrate(Choosing(4, 3), (rows, labels))  # it never chooses
+    assert model.thresholds is not None
+    rows = np.concatenate([rows, rows + 50])
+    with pytest.warns(UserWarning, match="was traced"), pytest.raises(ValueError, match="for calibration batch 2.* torch.where"):
+        priornet.calibrate(Choosing(4, 3), (rows, np.tile(labels, 2)))
+
+
+def test_a_choice_is_kept_by_scripting_and_lost_with_a_layer():
+    class Scripted(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.last = torch.nn.Linear(4, 3)
+
+        def forward(self, inputs):
+            logits = self.last(inputs)
+            if bool(inputs.sum() > 10000):
+                logits = -logits
+            return logits
+
+    rows, labels = rows_of_three_classes()
+    rows, labels = np.concatenate([rows, rows + 50]), np.tile(labels, 2)
+    network = Scripted()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        priornet.calibrate(network, (rows, labels))
+    with pytest.warns(UserWarning, match="was traced"), pytest.raises(ValueError, match="leave out `layer`"):
+        priornet.calibrate(network, (rows, labels), layer="last")
+
+
+def test_a_network_that_is_traced_without_a_choice_is_not_warned_of(network):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        priornet.calibrate(networks.Unscriptable(), networks.loader(200, 1), rate=0.1, **NORMALISED)
+        priornet.calibrate(network, networks.loader(200, 1), rate=0.1, layer="drop", **NORMALISED)
+
+
+def test_complex_numbers_are_refused():
+    rows, labels = rows_of_three_classes()
+    with pytest.raises(ValueError, match="should be real numbers, found complex128: give real and imaginary parts"):
+        priornet.calibrate(torch.nn.Linear(4, 3), (rows.astype(complex), labels))
+    model = priornet.calibrate(torch.nn.Linear(4, 3), (rows, labels))
+    with pytest.raises(ValueError, match="should be real numbers, found complex64"):
+        model.predict(torch.from_numpy(rows).to(torch.complex64))
+
+
+@pytest.mark.parametrize(
+    "part, message",
+    [
+        (lambda images: images[0], r"should be images \[N, 3, 8, 8\], found shape \[3, 8, 8\]: one image: images\[None\]"),
+        (lambda images: images[:, 0], r"found shape \[5, 8, 8\]: .* without channels: images\[:, None\]"),
+        (lambda images: images[0, 0], r"found shape \[8, 8\]: one image without channels: images\[None, None\]"),
+    ],
+)
+def test_images_that_lack_a_dimension_are_named_by_their_shape(part, message, model):
+    images, _ = networks.quarters(5, 4)
+    with pytest.raises(ValueError, match=message):
+        model.predict(part(images))
+
+
+def test_images_without_channels_do_not_calibrate(network):
+    images, labels = networks.quarters(60, 4)
+    with pytest.raises(ValueError, match=r"found inputs of shape \[60, 8, 8\]: .* without channels: images\[:, None\]"):
+        priornet.calibrate(network, (images[:, 0], labels), **NORMALISED)
+    with pytest.raises(ValueError, match=r"of shape \[60, 8, 8\], and fails: .* images\[:, None\]"):
+        priornet.calibrate(network, (images[:, 0], labels))
+
+
+def test_a_list_of_two_arrays_is_taken_as_a_tuple_is():
+    rows, labels = rows_of_three_classes()
+    network = torch.nn.Linear(4, 3)
+    expected = priornet.calibrate(network, (rows, labels), training=(rows, labels))
+    for pair in ([rows, labels], [torch.from_numpy(rows), torch.from_numpy(labels)], [rows.tolist(), labels.tolist()]):
+        model = priornet.calibrate(network, pair, training=pair)
+        assert model.thresholds == expected.thresholds
+        assert priornet.evaluate(model, pair, replicates=2).accuracy.size == 400
+    two_batches = [(rows[:200], labels[:200]), (rows[200:], labels[200:])]
+    assert priornet.calibrate(network, two_batches).thresholds.calibration_size == 400
+    assert priornet.calibrate(network, [rows[:200], rows[200:]]).thresholds.calibration_size == 400
+
+
+def test_rows_as_lists_are_told_how_to_be_given():
+    rows, labels = rows_of_three_classes()
+    for wrong in (rows.tolist(), list(rows), (rows[0], labels[:4]), [(row, label) for row, label in zip(rows, labels)]):
+        with pytest.raises(ValueError, match=r"found inputs of shape .*: give arrays as a tuple \(X, y\)"):
+            priornet.calibrate(torch.nn.Linear(4, 3), wrong)
+
+
+def test_inputs_that_the_network_does_not_take_are_named_by_their_shape():
+    rows, labels = rows_of_three_classes()
+    with pytest.raises(ValueError, match=r"should take the inputs, of shape \[250, 4\], and fails: mat1 and mat2"):
+        priornet.calibrate(torch.nn.Linear(5, 3), (rows, labels))
+
+
+def test_columns_that_float32_cannot_tell_apart_do_not_calibrate():
+    rows, labels = rows_of_three_classes()
+    late = rows + np.array([0, 1.7e9, 0, 0])
+    for more in ({"data": (late, labels)}, {"data": (rows, labels), "training": (late, labels)}):
+        with pytest.raises(ValueError, match="column 1 should differ by more than float32 rounds"):
+            priornet.calibrate(torch.nn.Linear(4, 3), **more)
+    assert len(priornet.calibrate(torch.nn.Linear(4, 3), (rows, labels)).predict(late)) == 400

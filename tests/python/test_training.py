@@ -441,3 +441,86 @@ def test_python_ends_in_order_while_a_thread_trains(tmp_path):
     words = [sys.executable, "-c", _DATA + _IN_A_THREAD, str(tmp_path / "run")]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def seconds_and_width(blobs):
+    """Rows with Unix seconds within a minute, float64."""
+    return np.column_stack([1.7e9 + 15 * blobs[0][:, 0].astype(float), blobs[0][:, 1]])
+
+
+def test_columns_that_float32_cannot_tell_apart_are_refused_by_name(blobs, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rows = seconds_and_width(blobs)
+    frame = pandas.DataFrame(rows, columns=["time", "width"])
+    message = "should differ by more than float32 rounds, .* subtract its mean .or another round number. first"
+    given = [(rows, "0"), (torch.from_numpy(rows), "0"), (frame, "'time'"), (frame.round().astype({"time": "Int64"}), "'time'")]
+    given += [(rows.astype(np.int64), "0"), (frame[["width", "time"]].astype({"time": int}), "'time'")]
+    for inputs, name in given:
+        with pytest.raises(ValueError, match=f"inputs: column {name} {message}"):
+            priornet.train(data=(inputs, blobs[1]), out=tmp_path / "run", device="cpu")
+    assert not (tmp_path / "run").exists()
+    frame["time"] -= 1.7e9
+    run = priornet.train(data=(frame, blobs[1]), out=tmp_path / "run", settings={"training.epochs": 1}, device="cpu")
+    assert run.feature_names == ["time", "width"]
+
+
+def test_columns_that_float32_does_tell_apart_are_taken(blobs, tmp_path):
+    rows = blobs[0].astype(float)
+    years = 1.7e9 + 1e8 * rows[:, :1]
+    constant = np.full((120, 1), 0.1)
+    noisy = 0.1 + 1e-16 * rows[:, :1]  # a constant, as computing it leaves it
+    large = 1e6 + rows[:, :1] * 200
+    run = priornet.train(
+        data=(np.hstack([rows, years, constant, noisy, large]), blobs[1]), out=tmp_path / "run",
+        settings={"training.epochs": 1}, device="cpu",
+    )  # fmt: skip
+    assert run.input_shape == [6]
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda pandas: pandas.date_range("2020", periods=120), r"it holds dates \(datetime64\[ns\]\): make numbers of them"),
+        (lambda pandas: pandas.date_range("2020", periods=120, tz="UTC"), r"it holds dates \(datetime64\[ns, UTC\]\)"),
+        (lambda pandas: pandas.period_range("2020", periods=120), r"it holds dates \(period\[D\]\)"),
+        (lambda pandas: pandas.date_range("2020", periods=120).date, r"it holds dates \(object\)"),
+        (lambda pandas: pandas.to_timedelta(np.arange(120), "h"), r"it holds durations \(timedelta64\[ns\]\): .* seconds"),
+    ],
+)
+def test_a_column_of_dates_is_called_so(make, message, blobs, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(blobs[0], columns=["width", "height"]).assign(when=make(pandas))
+    with pytest.raises(ValueError, match=f"column 'when' should hold numbers, {message}"):
+        priornet.train(data=(frame, blobs[1]), out=tmp_path / "run", device="cpu")
+
+
+def test_a_column_that_is_there_twice_is_not_learnt(blobs, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    for names in (["a", "a"], [1, "1"]):
+        frame = pandas.DataFrame(blobs[0], columns=names)
+        with pytest.raises(ValueError, match=f"one column '{names[0]}', found 2: give each column its own name"):
+            priornet.train(data=(frame, blobs[1]), out=tmp_path / "run", device="cpu")
+
+
+def test_images_without_channels_are_named_by_their_shape(tmp_path):
+    images, labels = np.zeros((20, 8, 8), dtype=np.uint8), np.arange(20) % 2
+    with pytest.raises(ValueError, match=r"found shape \[20, 8, 8\]: .* images without channels: images\[:, None\]"):
+        priornet.train(data=(images, labels), out=tmp_path / "run", device="cpu")
+
+
+def test_a_run_of_images_says_which_dimension_is_missing(tmp_path):
+    images = np.random.default_rng(0).integers(0, 255, (40, 1, 12, 12), dtype=np.uint8)
+    data = images, np.arange(40) % 2
+    run = priornet.train(data=data, out=tmp_path / "run", settings={"training.epochs": 1}, device="cpu")
+    with pytest.raises(ValueError, match=r"images \[N, 1, 12, 12\], found shape \[40, 12, 12\]: one image: images\[None\]"):
+        run.logits(images[:, 0])
+
+
+def test_inputs_that_are_all_the_same_are_refused(blobs, tmp_path):
+    rows = np.tile(blobs[0][:1], (120, 1))
+    images = np.full((120, 1, 8, 8), 7, dtype=np.uint8)
+    for inputs, what in ((rows, "rows"), (images, "images")):
+        with pytest.raises(ValueError, match=f"train: the inputs should differ, found 120 equal {what}"):
+            priornet.train(data=(inputs, blobs[1]), out=tmp_path / "run", device="cpu")
+    rows[:, 1] = blobs[0][:, 1]
+    priornet.train(data=(rows, blobs[1]), out=tmp_path / "run", settings={"training.epochs": 1}, device="cpu")
