@@ -96,6 +96,18 @@ TEST(Detect, KnowsTheConfidencesThatPredictWrites) {
   }
 }
 
+TEST(Detect, LeavesOutColumnsOfTexts) {
+  const InputFiles files;
+  const auto ood =
+      files.text("ood.csv", "input,prediction,entropy,verdict\na.png,cat,0.7,unfamiliar\nb.png,dog,0.6,\n");
+  const auto in =
+      files.text("in.csv", "input,prediction,entropy,verdict\nc.png,cat,0.1,accepted\nd.png,cat,0.2,accepted\n");
+  const auto [status, out, err] = run_tool({"detect", "--positive", ood, "--negative", in});
+  EXPECT_EQ(status, 0) << err;
+  EXPECT_NE(out.find("\nentropy  100.00 ["), std::string::npos) << out;
+  EXPECT_NE(err.find("ood.csv: not scores, but texts: input, prediction, verdict\n"), std::string::npos) << err;
+}
+
 TEST(Detect, DoesNotWriteOverItsScores) {
   const InputFiles files;
   const auto ood = files.text("ood.csv", "entropy\n0.5\n0.6\n");

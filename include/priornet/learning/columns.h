@@ -22,8 +22,10 @@ FileFormat format_of(const std::filesystem::path& path, std::initializer_list<Fi
 /// The columns of a .csv, the one-dimensional arrays of an .npz, or the array of an .npy; [N] each, on the CPU. A
 /// single column without a name has the empty name; several without names are called "0", "1", ... With `only`, reads
 /// just that column, whatever the others hold; DataError, which lists the columns, if it is not there. DataError also
-/// for two columns of one name and for an array of another rank.
-std::vector<NamedTensor> read_columns(const std::filesystem::path& path, const std::string& only = {});
+/// for two columns of one name and for an array of another rank. With `texts`, named columns of a .csv whose first
+/// value is not a number are left out, and `texts` gets their names.
+std::vector<NamedTensor> read_columns(const std::filesystem::path& path, const std::string& only = {},
+                                      std::vector<std::string>* texts = nullptr);
 
 /// Writes columns of the same length (float32, float64, int32, int64) by extension: .csv, .json (an object with one
 /// array per column; NaN and infinities, which JSON lacks, are null) or .npz. Numbers in text are the shortest that

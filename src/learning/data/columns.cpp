@@ -59,8 +59,9 @@ torch::Tensor checked_column(std::string_view where, const torch::Tensor& values
   return values;
 }
 
-std::vector<NamedTensor> csv_columns(const std::filesystem::path& path, const std::string& only) {
-  const auto table = read_csv(path, only);
+std::vector<NamedTensor> csv_columns(const std::filesystem::path& path, const std::string& only,
+                                     std::vector<std::string>* texts) {
+  const auto table = read_csv(path, only, texts);
   const auto count = table.values.size(1);
   std::vector<NamedTensor> columns;
   for (int64_t i = 0; i < count; ++i) {
@@ -77,21 +78,23 @@ std::vector<NamedTensor> npz_columns(const std::filesystem::path& path, const st
   return columns;
 }
 
-std::vector<NamedTensor> all_columns(const std::filesystem::path& path, const std::string& only) {
+std::vector<NamedTensor> all_columns(const std::filesystem::path& path, const std::string& only,
+                                     std::vector<std::string>* texts) {
   switch (format_of(path, {FileFormat::kCsv, FileFormat::kNpz, FileFormat::kNpy})) {
     case FileFormat::kNpy:
       return {{"", checked_column(path.string(), read_npy(path))}};
     case FileFormat::kNpz:
       return npz_columns(path, only);
     default:
-      return csv_columns(path, only);
+      return csv_columns(path, only, texts);
   }
 }
 
 }  // namespace
 
-std::vector<NamedTensor> read_columns(const std::filesystem::path& path, const std::string& only) {
-  auto columns = all_columns(path, only);
+std::vector<NamedTensor> read_columns(const std::filesystem::path& path, const std::string& only,
+                                      std::vector<std::string>* texts) {
+  auto columns = all_columns(path, only, texts);
   std::vector<std::string> names;
   std::unordered_set<std::string> seen;
   for (const auto& column : columns) {

@@ -132,8 +132,8 @@ FirstLine parse_first_line(std::string_view line) {
 
 class NumberReader {
  public:
-  NumberReader(const std::filesystem::path& path, const std::string& only)
-      : lines_(path.string(), InputFile(path).read_rest()), only_(only) {}
+  NumberReader(const std::filesystem::path& path, const std::string& only, std::vector<std::string>* texts)
+      : lines_(path.string(), InputFile(path).read_rest()), only_(only), texts_(texts) {}
 
   NumberTable read() {
     const auto first = lines_.next();
@@ -143,16 +143,42 @@ class NumberReader {
       read_row(first);
     else
       names_ = std::move(fields);
+    if (texts_ != nullptr && !names_.empty() && !lines_.at_end()) {
+      const auto values = lines_.next();
+      find_texts(values);
+      read_row(values);
+    }
     while (!lines_.at_end()) read_row(lines_.next());
 
     if (rows_ == 0) return {std::move(names_), torch::empty({0, columns_}, torch::kFloat64)};
     // The tensor takes over the numbers' memory; a copy would double it.
     auto* owner = numbers_.release();
     const auto release = [owner](void*) { delete owner; };
-    return {std::move(names_), torch::from_blob(owner->data(), {rows_, columns_}, release, torch::kFloat64)};
+    auto values = torch::from_blob(owner->data(), {rows_, columns_}, release, torch::kFloat64);
+    return without_texts({std::move(names_), std::move(values)});
   }
 
  private:
+  void find_texts(std::string_view line) {
+    for (bool more = true; more;) {
+      double ignored = 0;
+      is_text_.push_back(parse_csv_number(take_field(line, more), ignored) == ParsedNumber::kOther);
+    }
+    is_text_.resize(static_cast<size_t>(columns_), false);
+  }
+
+  NumberTable without_texts(NumberTable table) const {
+    if (std::find(is_text_.begin(), is_text_.end(), true) == is_text_.end()) return table;
+    NumberTable numbers;
+    std::vector<int64_t> kept;
+    for (size_t c = 0; c < is_text_.size(); ++c) {
+      (is_text_[c] ? *texts_ : numbers.names).push_back(table.names[c]);
+      if (!is_text_[c]) kept.push_back(static_cast<int64_t>(c));
+    }
+    numbers.values = table.values.index_select(1, torch::tensor(kept, torch::kInt64));
+    return numbers;
+  }
+
   void read_row(std::string_view line) {
     const auto whole = line;
     int64_t column = 0;
@@ -174,11 +200,14 @@ class NumberReader {
   }
 
   bool is_wanted(int64_t column) const {
+    if (static_cast<size_t>(column) < is_text_.size() && is_text_[static_cast<size_t>(column)]) return false;
     return only_.empty() || column >= columns_ || names_.empty() || names_[static_cast<size_t>(column)] == only_;
   }
 
   CsvLines lines_;
   const std::string& only_;
+  std::vector<std::string>* texts_;
+  std::vector<bool> is_text_;  ///< by column
   int64_t rows_ = 0;
   int64_t columns_ = 0;
   std::vector<std::string> names_;
@@ -187,8 +216,8 @@ class NumberReader {
 
 }  // namespace
 
-NumberTable read_csv(const std::filesystem::path& path, const std::string& only) {
-  return NumberReader(path, only).read();
+NumberTable read_csv(const std::filesystem::path& path, const std::string& only, std::vector<std::string>* texts) {
+  return NumberReader(path, only, texts).read();
 }
 
 std::string csv_field(std::string_view given) {

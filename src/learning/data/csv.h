@@ -71,8 +71,10 @@ struct NumberTable {
 /// around a name or a number, spaces around a value, CRLF, a byte-order mark, blank lines at the end, nan and inf.
 /// DataError that names the file and the line (from 1) for an empty file, a row longer or shorter than the first line,
 /// a blank line between others, a value that is not a number or is beyond float64. With `only`, the name of a column,
-/// such a value in another column is NaN.
-NumberTable read_csv(const std::filesystem::path& path, const std::string& only = {});
+/// such a value in another column is NaN. With `texts`, named columns whose first value is not a number are left out,
+/// and `texts` gets their names.
+NumberTable read_csv(const std::filesystem::path& path, const std::string& only = {},
+                     std::vector<std::string>* texts = nullptr);
 
 /// A field of a CSV file: the text as it is, in quotes if it holds a comma or a quote, and with line ends and control
 /// characters made visible (printable()), so that one row is one line and the text cannot control a terminal.

@@ -56,16 +56,25 @@ std::string names_of(const Columns& columns) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// Without --score, columns of texts, such as predictions, are no scores.
+Columns score_columns(const std::string& file, const DetectOptions& options) {
+  std::vector<std::string> texts;
+  auto columns = read_columns(file, options.score, options.score.empty() ? &texts : nullptr);
+  if (!texts.empty()) note(fmt::format("{}: not scores, but texts: {}", file, fmt::join(texts, ", ")));
+  return columns;
+}
+
 std::vector<Pair> score_pairs(const DetectOptions& options) {
-  const auto positive = read_columns(options.positive, options.score);
-  const auto negative = read_columns(options.negative, options.score);
+  const auto positive = score_columns(options.positive, options);
+  const auto negative = score_columns(options.negative, options);
   // A single column without a name matches the single column of the other file, whatever its name.
   if (positive.size() == 1 && negative.size() == 1 && (positive[0].name.empty() || negative[0].name.empty()))
     return {{positive[0].name + negative[0].name, positive[0].values, negative[0].values}};
   std::vector<Pair> pairs;
   for (const auto& [name, values] : positive) {
     const auto* other = find(negative, name);
-    if (other != nullptr && (is_score(name) || name == options.score)) pairs.push_back({name, values, other->values});
+    const bool ranks = is_score(name) && name != "row";  // which `predict` counts
+    if (other != nullptr && (ranks || name == options.score)) pairs.push_back({name, values, other->values});
   }
   if (pairs.empty())
     throw DataError(fmt::format("{} and {} share no score column: the first has {}; the second has {}",
