@@ -556,8 +556,8 @@ TEST(Deploy, SaysWhatCalibrationLacks) {
        "more calibration inputs or a higher --false-alarm");
   told(run_tool({"calibrate", run, "--data", files.at("photos") + ",subset=40", "--out", files.at("m.priornet"),
                  "--per-class", "--false-alarm", "0.03"}),
-       "--per-class changes nothing: too few inputs were predicted as each class (33 are needed), so all classes share "
-       "the same thresholds. Use more calibration inputs");
+       "--per-class changes nothing: some classes were predicted for too few inputs, even together (33 are needed), so "
+       "all classes share the same thresholds. Use more calibration inputs");
   told(run_tool({"calibrate", run, "--data", files.at("photos") + ",subset=40", "--out", files.at("m.priornet"),
                  "--per-class", "--checkpoint", "best"}),
        "");

@@ -99,6 +99,11 @@ int64_t ConnectionTable::connections() const {
   return connections_;
 }
 
+int64_t ConnectionTable::connections(Phase phase) const {
+  const std::lock_guard lock(mutex_);
+  return std::count_if(seats_.begin(), seats_.end(), [phase](const Seat* seat) { return seat->phase_ == phase; });
+}
+
 std::vector<std::shared_ptr<Guest>> ConnectionTable::guests() const {
   std::vector<std::shared_ptr<Guest>> result;
   const std::lock_guard lock(mutex_);

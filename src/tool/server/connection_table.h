@@ -106,6 +106,8 @@ class ConnectionTable {
 
   /// Connections that are not closing.
   int64_t connections() const;
+  /// Those of them in this phase.
+  int64_t connections(Phase phase) const;
   std::vector<std::shared_ptr<Guest>> guests() const;
 
  private:

@@ -77,6 +77,7 @@ class HttpServer::Listener {
 
   uint16_t port() const { return port_; }
   int64_t connections() const { return table_.connections(); }
+  int64_t answering() const { return table_.connections(ConnectionPhase::kAnswering); }
 
   std::function<void()> read_certificate() {
     return [this, renewed = tls_context(options_)] { asio::post(strand_, [this, renewed] { tls_ = renewed; }); };
@@ -189,6 +190,7 @@ HttpServer::~HttpServer() = default;
 std::function<void()> HttpServer::read_certificate() { return listener_->read_certificate(); }
 uint16_t HttpServer::port() const { return listener_->port(); }
 int64_t HttpServer::connections() const { return listener_->connections(); }
+int64_t HttpServer::answering() const { return listener_->answering(); }
 void HttpServer::stop() { listener_->stop(); }
 void HttpServer::wait() { listener_->wait(); }
 bool has_http_server() { return true; }

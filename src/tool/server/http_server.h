@@ -55,6 +55,7 @@ class HttpServer {
 
   uint16_t port() const;
   int64_t connections() const;
+  int64_t answering() const;  ///< connections whose request is worked on
 
   /// Accepts no further connections. Requests that have arrived, or arrive within HttpOptions::drain on an open
   /// connection, are still answered.

@@ -15,6 +15,7 @@ HttpServer::~HttpServer() = default;
 std::function<void()> HttpServer::read_certificate() { return {}; }
 uint16_t HttpServer::port() const { return 0; }
 int64_t HttpServer::connections() const { return 0; }
+int64_t HttpServer::answering() const { return 0; }
 void HttpServer::stop() {}
 void HttpServer::wait() {}
 bool has_http_server() { return false; }

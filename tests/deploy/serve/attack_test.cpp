@@ -320,7 +320,7 @@ TEST(Attack, AnAddressHasItsShareOfTheConnections) {
     busy.back()->send(HttpClient::request("POST", "/predict", "6000 x"));
   }
   gate.wait_for(1);
-  EXPECT_TRUE(eventually([&] { return server.connections() == 4; }));
+  EXPECT_TRUE(eventually([&] { return server.http().answering() == 4; }));
   for (int i = 0; i < 40; ++i) {
     HttpClient more(server.port());
     more.send(HttpClient::request("GET", "/v2/health/live", ""));
