@@ -356,6 +356,7 @@ TEST(Attack, RunningOutOfFileDescriptorsPasses) {
   for (const bool ends : {false, true}) {
     RunningServer server;
     EXPECT_EQ(server.ask("GET", "/v2").status, 200);
+    EXPECT_TRUE(eventually([&] { return server.connections() == 0; }));
     HttpClient late(server.port());
     EXPECT_TRUE(eventually([&] { return server.connections() == 1; }));
     rlimit before{};
