@@ -8,7 +8,7 @@
 namespace priornet {
 namespace {
 
-// No gradient of logits within reach is as large.
+// Only the reverse divergence can be steeper within reach: where it wants a class far below the others to grow.
 constexpr double kSteepest = 1e15;
 constexpr double kLargestLogit = 30;
 
